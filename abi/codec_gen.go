@@ -25,7 +25,7 @@ func (z *Hello) stamp() { z.Op = OpHello }
 
 func (z *Hello) decode(r Reader) error { z.Decode(&r); return r.end("Hello") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Hello) Decode(r *Reader) {
 	r.fields(7)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -51,7 +51,7 @@ func (z *Limits) Append(b []byte) []byte {
 
 func (z *Limits) decode(r Reader) error { z.Decode(&r); return r.end("Limits") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Limits) Decode(r *Reader) {
 	r.fields(6)
 	z.Frame = uint32(r.Uint(math.MaxUint32))
@@ -72,7 +72,7 @@ func (z *Quota) Append(b []byte) []byte {
 
 func (z *Quota) decode(r Reader) error { z.Decode(&r); return r.end("Quota") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Quota) Decode(r *Reader) {
 	r.fields(2)
 	z.Turn = r.Uint(MaxInt)
@@ -116,7 +116,7 @@ func (z *OpenRunner) stamp() { z.Op = OpOpenRunner }
 
 func (z *OpenRunner) decode(r Reader) error { z.Decode(&r); return r.end("OpenRunner") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *OpenRunner) Decode(r *Reader) {
 	r.fields(12)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -159,7 +159,7 @@ func (z *Middleware) Append(b []byte) []byte {
 
 func (z *Middleware) decode(r Reader) error { z.Decode(&r); return r.end("Middleware") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Middleware) Decode(r *Reader) {
 	r.fields(3)
 	z.Kind = uint8(r.Uint(math.MaxUint8))
@@ -183,7 +183,7 @@ func (z *ToolDef) Append(b []byte) []byte {
 
 func (z *ToolDef) decode(r Reader) error { z.Decode(&r); return r.end("ToolDef") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ToolDef) Decode(r *Reader) {
 	r.fields(8)
 	z.Number = uint32(r.Uint(math.MaxUint32))
@@ -208,7 +208,7 @@ func (z *CloseRunner) stamp() { z.Op = OpCloseRunner }
 
 func (z *CloseRunner) decode(r Reader) error { z.Decode(&r); return r.end("CloseRunner") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *CloseRunner) Decode(r *Reader) {
 	r.fields(2)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -230,7 +230,7 @@ func (z *History) stamp() { z.Op = OpHistory }
 
 func (z *History) decode(r Reader) error { z.Decode(&r); return r.end("History") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *History) Decode(r *Reader) {
 	r.fields(5)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -252,7 +252,7 @@ func (z *DropHistory) stamp() { z.Op = OpDropHistory }
 
 func (z *DropHistory) decode(r Reader) error { z.Decode(&r); return r.end("DropHistory") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *DropHistory) Decode(r *Reader) {
 	r.fields(2)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -288,7 +288,7 @@ func (z *StartTurn) stamp() { z.Op = OpStartTurn }
 
 func (z *StartTurn) decode(r Reader) error { z.Decode(&r); return r.end("StartTurn") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StartTurn) Decode(r *Reader) {
 	r.fields(13)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -322,7 +322,7 @@ func (z *Instruction) Append(b []byte) []byte {
 
 func (z *Instruction) decode(r Reader) error { z.Decode(&r); return r.end("Instruction") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Instruction) Decode(r *Reader) {
 	r.fields(2)
 	z.Handle = r.Int(MaxInt)
@@ -341,7 +341,7 @@ func (z *Block) Append(b []byte) []byte {
 
 func (z *Block) decode(r Reader) error { z.Decode(&r); return r.end("Block") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Block) Decode(r *Reader) {
 	r.fields(4)
 	z.Collection = uint8(r.Uint(math.MaxUint8))
@@ -367,7 +367,7 @@ func (z *Call) stamp() { z.Op = OpCall }
 
 func (z *Call) decode(r Reader) error { z.Decode(&r); return r.end("Call") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Call) Decode(r *Reader) {
 	r.fields(7)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -399,7 +399,7 @@ func (z *Edit) stamp() { z.Op = OpEdit }
 
 func (z *Edit) decode(r Reader) error { z.Decode(&r); return r.end("Edit") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Edit) Decode(r *Reader) {
 	r.fields(10)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -434,7 +434,7 @@ func (z *Result) stamp() { z.Op = OpResult }
 
 func (z *Result) decode(r Reader) error { z.Decode(&r); return r.end("Result") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Result) Decode(r *Reader) {
 	r.fields(6)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -469,7 +469,7 @@ func (z *Chunk) stamp() { z.Op = OpChunk }
 
 func (z *Chunk) decode(r Reader) error { z.Decode(&r); return r.end("Chunk") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Chunk) Decode(r *Reader) {
 	r.fields(7)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -503,7 +503,7 @@ func (z *Abort) stamp() { z.Op = OpAbort }
 
 func (z *Abort) decode(r Reader) error { z.Decode(&r); return r.end("Abort") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Abort) Decode(r *Reader) {
 	r.fields(5)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -530,7 +530,7 @@ func (z *Tick) stamp() { z.Op = OpTick }
 
 func (z *Tick) decode(r Reader) error { z.Decode(&r); return r.end("Tick") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Tick) Decode(r *Reader) {
 	r.fields(3)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -556,7 +556,7 @@ func (z *Welcome) stamp() { z.Op = OpWelcome }
 
 func (z *Welcome) decode(r Reader) error { z.Decode(&r); return r.end("Welcome") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Welcome) Decode(r *Reader) {
 	r.fields(8)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -588,7 +588,7 @@ func (z *Reply) stamp() { z.Op = OpReply }
 
 func (z *Reply) decode(r Reader) error { z.Decode(&r); return r.end("Reply") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Reply) Decode(r *Reader) {
 	r.fields(5)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -621,7 +621,7 @@ func (z *Event) stamp() { z.Op = OpEvent }
 
 func (z *Event) decode(r Reader) error { z.Decode(&r); return r.end("Event") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Event) Decode(r *Reader) {
 	r.fields(9)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -653,7 +653,7 @@ func (z *Effect) stamp() { z.Op = OpEffect }
 
 func (z *Effect) decode(r Reader) error { z.Decode(&r); return r.end("Effect") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Effect) Decode(r *Reader) {
 	r.fields(8)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -679,7 +679,7 @@ func (z *Cancel) stamp() { z.Op = OpCancel }
 
 func (z *Cancel) decode(r Reader) error { z.Decode(&r); return r.end("Cancel") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Cancel) Decode(r *Reader) {
 	r.fields(3)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -705,7 +705,7 @@ func (z *Sync) stamp() { z.Op = OpSync }
 
 func (z *Sync) decode(r Reader) error { z.Decode(&r); return r.end("Sync") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Sync) Decode(r *Reader) {
 	r.fields(8)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -731,7 +731,7 @@ func (z *Timer) stamp() { z.Op = OpTimer }
 
 func (z *Timer) decode(r Reader) error { z.Decode(&r); return r.end("Timer") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Timer) Decode(r *Reader) {
 	r.fields(3)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -758,7 +758,7 @@ func (z *End) stamp() { z.Op = OpEnd }
 
 func (z *End) decode(r Reader) error { z.Decode(&r); return r.end("End") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *End) Decode(r *Reader) {
 	r.fields(5)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -787,7 +787,7 @@ func (z *Fault) stamp() { z.Op = OpFault }
 
 func (z *Fault) decode(r Reader) error { z.Decode(&r); return r.end("Fault") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Fault) Decode(r *Reader) {
 	r.fields(5)
 	z.Op = uint8(r.Uint(math.MaxUint8))
@@ -822,7 +822,7 @@ func (z *ErrorValue) Append(b []byte) []byte {
 
 func (z *ErrorValue) decode(r Reader) error { z.Decode(&r); return r.end("ErrorValue") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ErrorValue) Decode(r *Reader) {
 	r.fields(10)
 	z.Handle = r.Int(MaxInt)
@@ -853,7 +853,7 @@ func (z *NextArgs) Append(b []byte) []byte {
 
 func (z *NextArgs) decode(r Reader) error { z.Decode(&r); return r.end("NextArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *NextArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Effect = uint32(r.Uint(math.MaxUint32))
@@ -871,7 +871,7 @@ func (z *StoreArgs) Append(b []byte) []byte {
 
 func (z *StoreArgs) decode(r Reader) error { z.Decode(&r); return r.end("StoreArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StoreArgs) Decode(r *Reader) {
 	r.fields(4)
 	z.Collection = uint8(r.Uint(math.MaxUint8))
@@ -890,7 +890,7 @@ func (z *DeleteArgs) Append(b []byte) []byte {
 
 func (z *DeleteArgs) decode(r Reader) error { z.Decode(&r); return r.end("DeleteArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *DeleteArgs) Decode(r *Reader) {
 	r.fields(2)
 	z.Collection = uint8(r.Uint(math.MaxUint8))
@@ -910,7 +910,7 @@ func (z *ReplaceGroupArgs) Append(b []byte) []byte {
 
 func (z *ReplaceGroupArgs) decode(r Reader) error { z.Decode(&r); return r.end("ReplaceGroupArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ReplaceGroupArgs) Decode(r *Reader) {
 	r.fields(2)
 	z.IDs = r.texts()
@@ -930,7 +930,7 @@ func (z *Item) Append(b []byte) []byte {
 
 func (z *Item) decode(r Reader) error { z.Decode(&r); return r.end("Item") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Item) Decode(r *Reader) {
 	r.fields(2)
 	z.Handle = r.Int(MaxInt)
@@ -950,7 +950,7 @@ func (z *NackArgs) Append(b []byte) []byte {
 
 func (z *NackArgs) decode(r Reader) error { z.Decode(&r); return r.end("NackArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *NackArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Error = nil
@@ -972,7 +972,7 @@ func (z *ReportArgs) Append(b []byte) []byte {
 
 func (z *ReportArgs) decode(r Reader) error { z.Decode(&r); return r.end("ReportArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ReportArgs) Decode(r *Reader) {
 	r.fields(4)
 	z.Stream = uint8(r.Uint(math.MaxUint8))
@@ -992,7 +992,7 @@ func (z *InterruptArgs) Append(b []byte) []byte {
 
 func (z *InterruptArgs) decode(r Reader) error { z.Decode(&r); return r.end("InterruptArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *InterruptArgs) Decode(r *Reader) {
 	r.fields(3)
 	z.Stream = uint8(r.Uint(math.MaxUint8))
@@ -1018,7 +1018,7 @@ func (z *ReportToolCallArgs) Append(b []byte) []byte {
 
 func (z *ReportToolCallArgs) decode(r Reader) error { z.Decode(&r); return r.end("ReportToolCallArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ReportToolCallArgs) Decode(r *Reader) {
 	r.fields(10)
 	z.ID = string(r.Text())
@@ -1046,7 +1046,7 @@ func (z *LogArgs) Append(b []byte) []byte {
 
 func (z *LogArgs) decode(r Reader) error { z.Decode(&r); return r.end("LogArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *LogArgs) Decode(r *Reader) {
 	r.fields(5)
 	z.Level = uint8(r.Uint(math.MaxUint8))
@@ -1065,7 +1065,7 @@ func (z *StatsArgs) Append(b []byte) []byte {
 
 func (z *StatsArgs) decode(r Reader) error { z.Decode(&r); return r.end("StatsArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StatsArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Stats = r.raw(z.Stats)
@@ -1082,7 +1082,7 @@ func (z *ExecuteToolArgs) Append(b []byte) []byte {
 
 func (z *ExecuteToolArgs) decode(r Reader) error { z.Decode(&r); return r.end("ExecuteToolArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ExecuteToolArgs) Decode(r *Reader) {
 	r.fields(3)
 	z.Tool = uint32(r.Uint(math.MaxUint32))
@@ -1101,7 +1101,7 @@ func (z *ExecuteToolResult) Append(b []byte) []byte {
 
 func (z *ExecuteToolResult) decode(r Reader) error { z.Decode(&r); return r.end("ExecuteToolResult") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ExecuteToolResult) Decode(r *Reader) {
 	r.fields(3)
 	z.ExecutionID = string(r.Text())
@@ -1119,7 +1119,7 @@ func (z *ValidateToolArgs) Append(b []byte) []byte {
 
 func (z *ValidateToolArgs) decode(r Reader) error { z.Decode(&r); return r.end("ValidateToolArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ValidateToolArgs) Decode(r *Reader) {
 	r.fields(2)
 	z.Tool.Decode(r)
@@ -1135,7 +1135,7 @@ func (z *CountArgs) Append(b []byte) []byte {
 
 func (z *CountArgs) decode(r Reader) error { z.Decode(&r); return r.end("CountArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *CountArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Checksum = string(r.Text())
@@ -1150,7 +1150,7 @@ func (z *DispatchArgs) Append(b []byte) []byte {
 
 func (z *DispatchArgs) decode(r Reader) error { z.Decode(&r); return r.end("DispatchArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *DispatchArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Runner = uint32(r.Uint(math.MaxUint32))
@@ -1167,7 +1167,7 @@ func (z *DispatchResult) Append(b []byte) []byte {
 
 func (z *DispatchResult) decode(r Reader) error { z.Decode(&r); return r.end("DispatchResult") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *DispatchResult) Decode(r *Reader) {
 	r.fields(3)
 	z.Dispatch = uint32(r.Uint(math.MaxUint32))
@@ -1185,7 +1185,7 @@ func (z *EmitArgs) Append(b []byte) []byte {
 
 func (z *EmitArgs) decode(r Reader) error { z.Decode(&r); return r.end("EmitArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *EmitArgs) Decode(r *Reader) {
 	r.fields(2)
 	z.Kind = uint8(r.Uint(math.MaxUint8))
@@ -1206,7 +1206,7 @@ func (z *OpenGateArgs) Append(b []byte) []byte {
 
 func (z *OpenGateArgs) decode(r Reader) error { z.Decode(&r); return r.end("OpenGateArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *OpenGateArgs) Decode(r *Reader) {
 	r.fields(6)
 	z.ID = string(r.Text())
@@ -1234,7 +1234,7 @@ func (z *SettleGateArgs) Append(b []byte) []byte {
 
 func (z *SettleGateArgs) decode(r Reader) error { z.Decode(&r); return r.end("SettleGateArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *SettleGateArgs) Decode(r *Reader) {
 	r.fields(5)
 	z.Gate = uint32(r.Uint(math.MaxUint32))
@@ -1265,7 +1265,7 @@ func (z *WarnArgs) Append(b []byte) []byte {
 
 func (z *WarnArgs) decode(r Reader) error { z.Decode(&r); return r.end("WarnArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *WarnArgs) Decode(r *Reader) {
 	r.fields(5)
 	z.Kind = string(r.Text())
@@ -1288,7 +1288,7 @@ func (z *ExecutorArgs) Append(b []byte) []byte {
 
 func (z *ExecutorArgs) decode(r Reader) error { z.Decode(&r); return r.end("ExecutorArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ExecutorArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Iteration = uint32(r.Uint(math.MaxUint32))
@@ -1304,7 +1304,7 @@ func (z *MiddlewareArgs) Append(b []byte) []byte {
 
 func (z *MiddlewareArgs) decode(r Reader) error { z.Decode(&r); return r.end("MiddlewareArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *MiddlewareArgs) Decode(r *Reader) {
 	r.fields(2)
 	z.Pipeline = uint8(r.Uint(math.MaxUint8))
@@ -1328,7 +1328,7 @@ func (z *ToolArgs) Append(b []byte) []byte {
 
 func (z *ToolArgs) decode(r Reader) error { z.Decode(&r); return r.end("ToolArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ToolArgs) Decode(r *Reader) {
 	r.fields(9)
 	z.Tool = uint32(r.Uint(math.MaxUint32))
@@ -1359,7 +1359,7 @@ func (z *Delta) Append(b []byte) []byte {
 
 func (z *Delta) decode(r Reader) error { z.Decode(&r); return r.end("Delta") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Delta) Decode(r *Reader) {
 	r.fields(6)
 	z.Write = uint8(r.Uint(math.MaxUint8))
@@ -1385,7 +1385,7 @@ func (z *CommitArgs) Append(b []byte) []byte {
 
 func (z *CommitArgs) decode(r Reader) error { z.Decode(&r); return r.end("CommitArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *CommitArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Deltas = make([]Delta, r.list(7, MaxArray))
@@ -1404,7 +1404,7 @@ func (z *CommitResult) Append(b []byte) []byte {
 
 func (z *CommitResult) decode(r Reader) error { z.Decode(&r); return r.end("CommitResult") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *CommitResult) Decode(r *Reader) {
 	r.fields(2)
 	z.Applied = uint32(r.Uint(math.MaxUint32))
@@ -1424,7 +1424,7 @@ func (z *DiscardArgs) Append(b []byte) []byte {
 
 func (z *DiscardArgs) decode(r Reader) error { z.Decode(&r); return r.end("DiscardArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *DiscardArgs) Decode(r *Reader) {
 	r.fields(2)
 	z.Deltas = make([]Delta, r.list(7, MaxArray))
@@ -1456,7 +1456,7 @@ func (z *HTTPArgs) Append(b []byte) []byte {
 
 func (z *HTTPArgs) decode(r Reader) error { z.Decode(&r); return r.end("HTTPArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *HTTPArgs) Decode(r *Reader) {
 	r.fields(8)
 	z.Method = string(r.Text())
@@ -1487,7 +1487,7 @@ func (z *Splice) Append(b []byte) []byte {
 
 func (z *Splice) decode(r Reader) error { z.Decode(&r); return r.end("Splice") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Splice) Decode(r *Reader) {
 	r.fields(4)
 	z.At = r.Uint(MaxInt)
@@ -1505,7 +1505,7 @@ func (z *SpoolArgs) Append(b []byte) []byte {
 
 func (z *SpoolArgs) decode(r Reader) error { z.Decode(&r); return r.end("SpoolArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *SpoolArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Handle = r.Int(MaxInt)
@@ -1525,7 +1525,7 @@ func (z *ReadArgs) Append(b []byte) []byte {
 
 func (z *ReadArgs) decode(r Reader) error { z.Decode(&r); return r.end("ReadArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ReadArgs) Decode(r *Reader) {
 	r.fields(6)
 	z.Handle = r.Int(MaxInt)
@@ -1547,7 +1547,7 @@ func (z *ReadResult) Append(b []byte) []byte {
 
 func (z *ReadResult) decode(r Reader) error { z.Decode(&r); return r.end("ReadResult") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ReadResult) Decode(r *Reader) {
 	r.fields(3)
 	z.Bytes = r.Uint(MaxInt)
@@ -1567,7 +1567,7 @@ func (z *EstimateArgs) Append(b []byte) []byte {
 
 func (z *EstimateArgs) decode(r Reader) error { z.Decode(&r); return r.end("EstimateArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *EstimateArgs) Decode(r *Reader) {
 	r.fields(4)
 	z.Encoding = string(r.Text())
@@ -1586,7 +1586,7 @@ func (z *ValidateArgs) Append(b []byte) []byte {
 
 func (z *ValidateArgs) decode(r Reader) error { z.Decode(&r); return r.end("ValidateArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ValidateArgs) Decode(r *Reader) {
 	r.fields(2)
 	z.Tool = uint32(r.Uint(math.MaxUint32))
@@ -1602,7 +1602,7 @@ func (z *ForgeArgs) Append(b []byte) []byte {
 
 func (z *ForgeArgs) decode(r Reader) error { z.Decode(&r); return r.end("ForgeArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ForgeArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Classes = r.texts()
@@ -1622,7 +1622,7 @@ func (z *ModelArgs) Append(b []byte) []byte {
 
 func (z *ModelArgs) decode(r Reader) error { z.Decode(&r); return r.end("ModelArgs") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ModelArgs) Decode(r *Reader) {
 	r.fields(3)
 	z.Model = string(r.Text())
@@ -1646,7 +1646,7 @@ func (z *StreamEvent) Append(b []byte) []byte {
 
 func (z *StreamEvent) decode(r Reader) error { z.Decode(&r); return r.end("StreamEvent") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StreamEvent) Decode(r *Reader) {
 	r.fields(5)
 	z.ID = string(r.Text())
@@ -1676,7 +1676,7 @@ func (z *ToolCallEvent) Append(b []byte) []byte {
 
 func (z *ToolCallEvent) decode(r Reader) error { z.Decode(&r); return r.end("ToolCallEvent") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ToolCallEvent) Decode(r *Reader) {
 	r.fields(12)
 	z.ID = string(r.Text())
@@ -1708,7 +1708,7 @@ func (z *TurnEndEvent) Append(b []byte) []byte {
 
 func (z *TurnEndEvent) decode(r Reader) error { z.Decode(&r); return r.end("TurnEndEvent") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *TurnEndEvent) Decode(r *Reader) {
 	r.fields(3)
 	z.Started = r.Uint(MaxInt)
@@ -1736,7 +1736,7 @@ func (z *DispatchEndEvent) Append(b []byte) []byte {
 
 func (z *DispatchEndEvent) decode(r Reader) error { z.Decode(&r); return r.end("DispatchEndEvent") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *DispatchEndEvent) Decode(r *Reader) {
 	r.fields(4)
 	z.Started = r.Uint(MaxInt)
@@ -1763,7 +1763,7 @@ func (z *IterationEndEvent) Append(b []byte) []byte {
 
 func (z *IterationEndEvent) decode(r Reader) error { z.Decode(&r); return r.end("IterationEndEvent") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *IterationEndEvent) Decode(r *Reader) {
 	r.fields(3)
 	z.Started = r.Uint(MaxInt)
@@ -1787,7 +1787,7 @@ func (z *ToolStartEvent) Append(b []byte) []byte {
 
 func (z *ToolStartEvent) decode(r Reader) error { z.Decode(&r); return r.end("ToolStartEvent") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ToolStartEvent) Decode(r *Reader) {
 	r.fields(5)
 	z.Tool = string(r.Text())
@@ -1811,7 +1811,7 @@ func (z *ToolEndEvent) Append(b []byte) []byte {
 
 func (z *ToolEndEvent) decode(r Reader) error { z.Decode(&r); return r.end("ToolEndEvent") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ToolEndEvent) Decode(r *Reader) {
 	r.fields(6)
 	z.Tool = string(r.Text())
@@ -1835,7 +1835,7 @@ func (z *LogEvent) Append(b []byte) []byte {
 
 func (z *LogEvent) decode(r Reader) error { z.Decode(&r); return r.end("LogEvent") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *LogEvent) Decode(r *Reader) {
 	r.fields(5)
 	z.Level = uint8(r.Uint(math.MaxUint8))
@@ -1862,7 +1862,7 @@ func (z *WarningEvent) Append(b []byte) []byte {
 
 func (z *WarningEvent) decode(r Reader) error { z.Decode(&r); return r.end("WarningEvent") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *WarningEvent) Decode(r *Reader) {
 	r.fields(5)
 	z.Source = uint8(r.Uint(math.MaxUint8))
@@ -1885,7 +1885,7 @@ func (z *ErrorEvent) Append(b []byte) []byte {
 
 func (z *ErrorEvent) decode(r Reader) error { z.Decode(&r); return r.end("ErrorEvent") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ErrorEvent) Decode(r *Reader) {
 	r.fields(1)
 	z.Error.Decode(r)
@@ -1900,7 +1900,7 @@ func (z *StatsEvent) Append(b []byte) []byte {
 
 func (z *StatsEvent) decode(r Reader) error { z.Decode(&r); return r.end("StatsEvent") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StatsEvent) Decode(r *Reader) {
 	r.fields(1)
 	z.Stats = r.raw(z.Stats)
@@ -1920,7 +1920,7 @@ func (z *GateOpenEvent) Append(b []byte) []byte {
 
 func (z *GateOpenEvent) decode(r Reader) error { z.Decode(&r); return r.end("GateOpenEvent") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *GateOpenEvent) Decode(r *Reader) {
 	r.fields(6)
 	z.Gate = uint32(r.Uint(math.MaxUint32))
@@ -1942,7 +1942,7 @@ func (z *GateClosedEvent) Append(b []byte) []byte {
 
 func (z *GateClosedEvent) decode(r Reader) error { z.Decode(&r); return r.end("GateClosedEvent") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *GateClosedEvent) Decode(r *Reader) {
 	r.fields(3)
 	z.Gate = uint32(r.Uint(math.MaxUint32))
@@ -1960,7 +1960,7 @@ func (z *Identity) Append(b []byte) []byte {
 
 func (z *Identity) decode(r Reader) error { z.Decode(&r); return r.end("Identity") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Identity) Decode(r *Reader) {
 	r.fields(2)
 	z.Identifier = string(r.Text())
@@ -1990,7 +1990,7 @@ func (z *Message) Append(b []byte) []byte {
 
 func (z *Message) decode(r Reader) error { z.Decode(&r); return r.end("Message") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Message) Decode(r *Reader) {
 	r.fields(7)
 	z.ID = string(r.Text())
@@ -2024,7 +2024,7 @@ func (z *Memory) Append(b []byte) []byte {
 
 func (z *Memory) decode(r Reader) error { z.Decode(&r); return r.end("Memory") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Memory) Decode(r *Reader) {
 	r.fields(6)
 	z.ID = string(r.Text())
@@ -2058,7 +2058,7 @@ func (z *Thought) Append(b []byte) []byte {
 
 func (z *Thought) decode(r Reader) error { z.Decode(&r); return r.end("Thought") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Thought) Decode(r *Reader) {
 	r.fields(7)
 	z.ID = string(r.Text())
@@ -2114,7 +2114,7 @@ func (z *ToolCall) Append(b []byte) []byte {
 
 func (z *ToolCall) decode(r Reader) error { z.Decode(&r); return r.end("ToolCall") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ToolCall) Decode(r *Reader) {
 	r.fields(16)
 	z.ID = string(r.Text())
@@ -2176,7 +2176,7 @@ func (z *Retrievable) Append(b []byte) []byte {
 
 func (z *Retrievable) decode(r Reader) error { z.Decode(&r); return r.end("Retrievable") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Retrievable) Decode(r *Reader) {
 	r.fields(9)
 	z.ID = string(r.Text())
@@ -2215,7 +2215,7 @@ func (z *ArtifactPart) Append(b []byte) []byte {
 
 func (z *ArtifactPart) decode(r Reader) error { z.Decode(&r); return r.end("ArtifactPart") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ArtifactPart) Decode(r *Reader) {
 	r.fields(5)
 	z.Part = uint8(r.Uint(math.MaxUint8))
@@ -2247,7 +2247,7 @@ func (z *MediaPart) Append(b []byte) []byte {
 
 func (z *MediaPart) decode(r Reader) error { z.Decode(&r); return r.end("MediaPart") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *MediaPart) Decode(r *Reader) {
 	r.fields(10)
 	z.Part = uint8(r.Uint(math.MaxUint8))
@@ -2276,7 +2276,7 @@ func (z *TextPart) Append(b []byte) []byte {
 
 func (z *TextPart) decode(r Reader) error { z.Decode(&r); return r.end("TextPart") }
 
-// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+// Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *TextPart) Decode(r *Reader) {
 	r.fields(2)
 	z.Part = uint8(r.Uint(math.MaxUint8))

@@ -72,7 +72,7 @@ func scan(b []byte, lim *Limits) (end int, err *FrameError) {
 		outer  [MaxDepth]uint32 // values still to come in the containers around the current one
 		maps   uint64           // bit n: the container at depth n+1 is a map
 		depth  uint32           // of the current container, 0 outside the frame
-		left   = uint32(1)      // values still to come in it; for a map keys count as well
+		left   = uint32(1)      // values still to come in it; map keys count as well
 		isMap  = false
 		i      = 0
 		size   = len(b)
@@ -170,7 +170,7 @@ type Tuple[T any] interface {
 	*T
 	Append(b []byte) []byte
 	Decode(r *Reader)
-	decode(r Reader) error // all that r has
+	decode(r Reader) error // of all bytes in r
 }
 
 // Decode decodes a frame that [Next] returned, or the payload in one of its fields, into a T. The result shares no

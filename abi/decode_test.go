@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sampleCall is a call as an executor makes it, with a record body of some hundred bytes.
+// sampleCall is a call as an executor makes it, with a record body of a few hundred bytes.
 func sampleCall() *Call {
 	text := strings.Repeat("text ", 40)
 	body := (&Message{ID: "m1", Role: "assistant", Content: &text, CreatedAt: 1767225600000, UpdatedAt: 1767225600000}).Append(nil)
@@ -47,7 +47,7 @@ func TestNextSplitsABatch(t *testing.T) {
 	}
 }
 
-// hostile are frames that must be refused, or be decoded without taking more memory than they are worth.
+// hostile are frames that must be rejected, or decoded with memory in proportion to their size.
 func hostile() map[string][]byte {
 	deep := func(n int, b ...byte) []byte { return bytes.Repeat(b, n) }
 	manyNil := append([]byte{0xdc, 0x20, 0x00}, deep(8192, 0xc0)...)
@@ -139,7 +139,7 @@ func decodeAll(batch []byte) error {
 	}
 }
 
-// decodeFrame decodes a frame; what is encoded again must mean the same when it is decoded once more.
+// decodeFrame decodes a frame; encoding and decoding it again must not change its meaning.
 func decodeFrame(op Op, frame []byte) error {
 	for _, e := range registry {
 		if e.op == op {

@@ -56,7 +56,7 @@ type Delta struct {
 	Handle     int64    // of the record (store, mutate)
 	ID         string   // of the record; an instruction's text (delete) or old text (mutate)
 	IDs        []string // replace group: removed ids
-	Handles    []int64  // replace group: the records that take their place
+	Handles    []int64  // replace group: their replacements
 }
 
 // Writes.
@@ -92,17 +92,17 @@ type HTTPArgs struct {
 	Body       Raw
 	Credential string // name of a credential that the host attaches for the origins it allows; empty for none
 	Redirect   uint8  // RedirectError, …
-	Redirects  uint32 // RedirectFollow: how many are followed
+	Redirects  uint32 // RedirectFollow: maximum number
 	Splices    []Splice
 }
 
-// Splice is a place in a body where the host inserts the bytes of a media in base64 (RFC 4648, with padding), so that
-// they never cross. The splices of a body ascend.
+// Splice is a position in a body where the host inserts the bytes of a medium in base64 (RFC 4648, with padding), so
+// that they never cross. The splices of a body ascend.
 type Splice struct {
 	At     uint64 // offset in the body as it crosses
-	Handle int64  // of the record: a message with attachments, or a tool call whose results are media
-	Part   uint32 // place of the media in the list, from 0
-	Max    uint64 // largest size in bytes; a larger media fails with E_MEDIA_TOO_LARGE
+	Handle int64  // of the record: a message with attachments, or a tool call with media as results
+	Part   uint32 // index of the medium in the list, from 0
+	Max    uint64 // largest size in bytes; a larger medium fails with E_MEDIA_TOO_LARGE
 }
 
 // What the host does with a redirect: a status of 301, 302, 303, 307 or 308 with a location.
@@ -112,16 +112,16 @@ const (
 	RedirectManual uint8 = 2 // returned as the answer; a platform that does not show redirects gives E_HTTP_REDIRECT
 )
 
-// SpoolArgs of EffectSpool: write the text that the host holds for a retrievable through
-// storeRetrievableBytesCallback, and make the record whose content is an artifact that reads it.
+// SpoolArgs of EffectSpool: write the text that the host holds for a retrievable through storeRetrievableBytesCallback,
+// and make the record with an artifact of that text as its content.
 type SpoolArgs struct {
 	Handle int64
 }
 
-// ReadArgs of EffectRead: read an artifact through its reader, or ask for the size of a media.
+// ReadArgs of EffectRead: read an artifact through its reader, or get the size of a medium.
 type ReadArgs struct {
 	Handle int64  // of the record that holds it
-	Part   uint32 // its place in a list of results, or of attachments, from 0
+	Part   uint32 // index in a list of results or attachments, from 0
 	Read   uint8  // ReadSize, …
 	From   uint64 // ReadLines: first line, from 0
 	To     uint64 // ReadLines: the line after the last
@@ -130,15 +130,15 @@ type ReadArgs struct {
 
 // Ways to read.
 const (
-	ReadSize  uint8 = 0 // Bytes and Count only; the only way to read a media
+	ReadSize  uint8 = 0 // Bytes and Count only; the only way to read a medium
 	ReadLines uint8 = 1 // lines From to To, fewer if they exceed Max; at least one unless From is at the end
 	ReadText  uint8 = 2 // the whole text as the only element of Lines; E_ARTIFACT_TOO_LARGE if it exceeds Max
 )
 
 // ReadResult of EffectRead.
 type ReadResult struct {
-	Bytes uint64   // of the artifact, or of the media
-	Count uint64   // lines of the artifact; for a media 1 if its reader knows the size, else 0
+	Bytes uint64   // of the artifact, or of the medium
+	Count uint64   // lines of the artifact; for a medium 1 if its reader knows the size, else 0
 	Lines []string // without line ends
 }
 
@@ -157,7 +157,7 @@ type ValidateArgs struct {
 	Args Value
 }
 
-// ForgeArgs of EffectForge: classes of artifacts whose reader tools the host makes.
+// ForgeArgs of EffectForge: the artifact classes for which the host must make reader tools.
 type ForgeArgs struct {
 	Classes []string
 }

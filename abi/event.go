@@ -27,13 +27,13 @@ const (
 // user code reads it.
 type StreamEvent struct {
 	ID       string
-	Created  uint64 // ms since StartTurn.Now, when the stream was opened
+	Created  uint64 // ms since StartTurn.Now, when the stream opened
 	Delta    string
-	Length   uint64 // bytes of UTF-8 in the stream so far, this delta included
+	Length   uint64 // bytes of UTF-8 in the stream so far, including this delta
 	Complete bool
 }
 
-// ToolCallEvent is a report of a tool call.
+// ToolCallEvent reports a tool call.
 type ToolCallEvent struct {
 	ID             string
 	Tool           string // "" until known
@@ -51,7 +51,7 @@ type ToolCallEvent struct {
 
 // Where the results of a ToolCallEvent are.
 const (
-	ResultsNone  uint8 = 0 // not given yet
+	ResultsNone  uint8 = 0 // not reported yet
 	ResultsHost  uint8 = 1 // the host holds the results of its own report call for this id
 	ResultsValue uint8 = 2 // in Value
 	ResultsKept  uint8 = 3 // the host keeps them: the handler's results of the Tool effect in Kept
@@ -88,7 +88,7 @@ type ToolStartEvent struct {
 	Args           Value  // validated
 }
 
-// ToolEndEvent says that a handler has ended.
+// ToolEndEvent says that a handler ended.
 type ToolEndEvent struct {
 	Tool           string
 	CallID         string
@@ -121,7 +121,7 @@ type ErrorEvent struct {
 	Error ErrorValue
 }
 
-// StatsEvent carries what a model call cost.
+// StatsEvent carries the cost of a model call.
 type StatsEvent struct {
 	Stats Value // map
 }

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// FuzzDecodeFrame decodes a batch of frames of either direction. Whatever the bytes are, nothing panics, the decoder
-// allocates no more than 1 MiB and 64 bytes for each of them, and what is accepted means the same when it is encoded and
-// decoded again.
+// FuzzDecodeFrame decodes a batch of frames of either direction. Whatever the bytes, nothing panics, the decoder
+// allocates no more than 1 MiB and 64 bytes for each of them, and encoding and decoding again does not change the
+// meaning of accepted frames.
 func FuzzDecodeFrame(f *testing.F) {
 	for _, frame := range hostile() {
-		if len(frame) < 4096 { // the fuzzer is slow with long inputs; TestHostileFrames has these
+		if len(frame) < 4096 { // the fuzzer is slow with long inputs; TestHostileFrames covers these
 			f.Add(frame)
 		}
 	}
@@ -28,7 +28,7 @@ func FuzzDecodeFrame(f *testing.F) {
 	}
 	f.Add(Append(Append(nil, sampleCall()), &Tick{Turn: 1}))
 	f.Fuzz(func(t *testing.T, batch []byte) {
-		// Other goroutines of the fuzzing worker allocate too: only what repeats is the decoder's.
+		// Other goroutines of the fuzzing worker allocate, too: only what repeats is the decoder's.
 		budget := uint64(1<<20 + 64*len(batch))
 		var got uint64
 		for range 3 {
@@ -47,7 +47,7 @@ func FuzzDecodeFrame(f *testing.F) {
 	})
 }
 
-// decoding returns how many bytes are allocated while a batch is decoded once.
+// decoding returns how many bytes decoding a batch allocates.
 func decoding(batch []byte) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -5,7 +5,7 @@ type Hello struct {
 	Op       uint8
 	Major    uint16
 	Minor    uint16
-	Features uint64 // what the host can use
+	Features uint64 // features that the host can use
 	Limits   Limits // zero fields keep the default; a value above the default is lowered to it
 	Quota    Quota  // zero fields keep the default
 	Seed     []byte // 16 bytes of entropy for this instance alone
@@ -96,7 +96,7 @@ const (
 	CollisionKeep    uint8 = 2
 )
 
-// CloseRunner forgets a runner. Running turns go on.
+// CloseRunner closes a runner. Running turns go on.
 type CloseRunner struct {
 	Op     uint8
 	Runner uint32
@@ -111,7 +111,7 @@ type History struct {
 	Block      Raw    // byte string: Count consecutive record bodies
 }
 
-// DropHistory forgets a history. Turns that refer to it keep their records.
+// DropHistory drops a history. Turns that refer to it keep their records.
 type DropHistory struct {
 	Op      uint8
 	History uint32
@@ -232,7 +232,7 @@ type Abort struct {
 	Reason  *ErrorValue
 }
 
-// Tick tells a turn the time when its Timer is due.
+// Tick sends a turn the time when its Timer is due.
 type Tick struct {
 	Op      uint8
 	Turn    uint32

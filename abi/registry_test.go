@@ -7,7 +7,7 @@ import (
 	"reflect"
 )
 
-// entry makes one of this package's types known to tests by its name.
+// entry makes one of this package's types available to tests under its name.
 type entry struct {
 	name      string
 	op        Op // of a frame, 0 of others
@@ -56,7 +56,7 @@ func of[T any, P Tuple[T]](op Op) entry {
 	}}
 }
 
-// mustJSON is for messages of tests.
+// mustJSON formats values for messages of tests.
 func mustJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -40,7 +40,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestPhrases puts every phrase to use: none is missing, and none keeps a placeholder that nobody fills.
+// TestPhrases uses every phrase: none is missing, and none has an unknown placeholder.
 func TestPhrases(t *testing.T) {
 	fill := []string{"field", "a", "other", "b", "alias", "c", "min", "0", "max", "1", "values", "x, y", "class", "C", "type", "t", "why", "w", "name", "n", "pipelines", "p", "known", "k"}
 	for key := range phrases {

@@ -27,8 +27,8 @@ type frameVector struct {
 	Fields          json.RawMessage
 }
 
-// TestFrameVectors decodes and encodes every vector: the bytes stay the same, the fields are those of the JSON, and
-// encoding the fields of the JSON gives the bytes.
+// TestFrameVectors decodes and encodes every vector: the bytes stay the same, the fields are those in the JSON, and
+// encoding the JSON's fields gives the bytes.
 func TestFrameVectors(t *testing.T) {
 	var vectors []frameVector
 	readVectors(t, "frames.json", &vectors)
@@ -85,7 +85,7 @@ func pointerTo(v any) reflect.Value {
 	return p
 }
 
-// setFields fills a tuple from the JSON of a vector.
+// setFields fills a tuple from a vector's JSON.
 func setFields(t *testing.T, v reflect.Value, text json.RawMessage) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
@@ -143,7 +143,7 @@ func setField(t *testing.T, f reflect.Value, name string, text json.RawMessage) 
 	}
 }
 
-// TestFramesByHand pins some frames to bytes that were worked out on paper.
+// TestFramesByHand pins some frames to bytes that were derived by hand.
 func TestFramesByHand(t *testing.T) {
 	for want, f := range map[string]Frame{
 		"97010200" + "0f" + "96000000000000" + "920000" + "c402abcd": &Hello{Major: 2, Features: 15, Seed: []byte{0xab, 0xcd}},

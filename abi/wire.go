@@ -22,7 +22,7 @@ func (r Raw) Append(b []byte) []byte {
 	return append(b, r...)
 }
 
-// appendText appends text as it is: who passes it on changes nothing in it.
+// appendText appends text unchanged.
 func appendText(b []byte, s string) []byte {
 	return append(value.AppendStringHeader(b, len(s)), s...)
 }
@@ -154,7 +154,7 @@ func (r *Reader) Float() float64 {
 	return float64(r.Int(MaxInt))
 }
 
-// Bool reads a truth value.
+// Bool reads a boolean.
 func (r *Reader) Bool() bool {
 	if r.i >= len(r.b) || r.b[r.i]|1 != 0xc3 {
 		r.fail("true or false is expected")
@@ -203,7 +203,7 @@ func (r *Reader) take(n uint64) []byte {
 	return s
 }
 
-// nil reads a nil, if there is one. After an error everything is nil, so that decoding ends.
+// nil reads a nil, if there is one. After an error it always returns true, so that decoding ends.
 func (r *Reader) nil() bool {
 	if r.err != nil {
 		return true
@@ -260,7 +260,7 @@ func (r *Reader) texts() []string {
 	return list
 }
 
-// end ends the decoding of a tuple of the named type, which is all that there is to read.
+// end ends the decoding of a tuple of the named type, which must be all of the input.
 func (r *Reader) end(name string) error {
 	switch {
 	case r.err != nil:

@@ -25,25 +25,25 @@ type source struct {
 	body   record.Artifact
 }
 
-// same tells whether tools made for one serve the other.
+// same reports whether the tools made for one source serve the other.
 func (s source) same(o source) bool { return s.id == o.id && s.class == o.class }
 
-// artifacts is what a dispatch knows of the artifacts in its context, and of the tools that it made to read them.
+// artifacts is a dispatch's knowledge of the artifacts in its context and of the tools made to read them.
 type artifacts struct {
 	scans   [2]scan
-	pending []int64 // retrievables whose text is to be spooled
-	kept    []int64 // those that the host left as they are
+	pending []int64 // retrievables whose text must be spooled
+	kept    []int64 // retrievables that the host left unchanged
 
-	changed bool // other artifacts are there than when forge looked
+	changed bool // the set of artifacts has changed since forge ran
 
-	// As forge left them.
+	// The state that forge left behind.
 	forged   bool
 	registry *Registry
 	edits    uint32
 	groups   []*forgedGroup
 }
 
-// Where artifacts are found, by their place in scans.
+// Indices of scans.
 const (
 	sourcesCalled = 0 // results of tool calls
 	sourcesFound  = 1 // contents of retrievables
@@ -51,15 +51,15 @@ const (
 
 var scanned = [2]record.Kind{record.ToolCalls, record.Retrievables}
 
-// scan is the artifacts of a collection, as it was when somebody looked.
+// scan lists the artifacts of a collection as of the last look.
 type scan struct {
 	edits   uint32
 	size    int
 	sources []source
 }
 
-// scan brings one of the scans up to date and notes whether other artifacts are there now. Records that were appended
-// are looked at once, so that a long dispatch is not looked through in every iteration.
+// scan brings one of the scans up to date and notes whether the set of artifacts has changed. It looks only at appended
+// records, so that a long dispatch is not searched in every iteration.
 func (d *Dispatch) scan(which int) {
 	s, col := &d.artifacts.scans[which], &d.cols[scanned[which]]
 	size := col.size()
@@ -129,7 +129,7 @@ func (d *Dispatch) sources(yield func(s *source) bool) {
 	}
 }
 
-// find returns the artifact that an id names, as things are; nil if there is none.
+// find returns the current artifact with the id, or nil.
 func (d *Dispatch) find(id []byte) (found *source) {
 	d.scan(sourcesCalled)
 	d.scan(sourcesFound)
@@ -142,7 +142,7 @@ func (d *Dispatch) find(id []byte) (found *source) {
 	return found
 }
 
-// checkIDs refuses an id that names both the result of a tool call and a retrievable.
+// checkIDs rejects an id shared by a tool call's result and a retrievable.
 func (d *Dispatch) checkIDs() error {
 	called, found := d.artifacts.scans[sourcesCalled].sources, d.artifacts.scans[sourcesFound].sources
 	if len(called) == 0 || len(found) == 0 {
@@ -160,12 +160,12 @@ func (d *Dispatch) checkIDs() error {
 	return nil
 }
 
-// EachArtifactLine visits the lines of all artifacts in the tool calls or in the retrievables, in order, with the id that
-// reader tools know the artifact by, until yield returns false. A line is valid during its visit only.
+// EachArtifactLine visits the lines of all artifacts in the tool calls or in the retrievables, in order, until yield
+// returns false. id is the artifact's id in reader tools. A line is valid only during its visit.
 func (d *Dispatch) EachArtifactLine(task Task, kind record.Kind, yield func(id string, i uint64, line []byte) bool) error {
 	d.scan(sourcesCalled)
 	d.scan(sourcesFound)
-	var list []source // as things change while lines are read
+	var list []source // a copy: the sources change while lines are read
 	d.sources(func(s *source) bool {
 		if s.kind == kind {
 			list = append(list, *s)

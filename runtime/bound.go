@@ -11,13 +11,13 @@ import (
 // pipeline.
 type Bound func(task Task, d *Dispatch) error
 
-// bounds is what a dispatch remembers for the middleware that is compiled in.
+// bounds is a dispatch's state for compiled-in middleware.
 type bounds struct {
 	repeats []repeat         // tool calls stored in this dispatch, by checksum
-	stored  [Collections]int // stores of the iteration that is open
-	due     uint64           // when the deadline is, on the turn's clock; 0 for none
-	timed   bool             // it was set
-	expired bool             // it came, and nacked the dispatch
+	stored  [Collections]int // writes of the open iteration
+	due     uint64           // time of the deadline on the turn's clock; 0 for none
+	timed   bool             // a deadline was set
+	expired bool             // the deadline passed and nacked the dispatch
 }
 
 // Deadline nacks with E_DEADLINE when the dispatch has run for ms milliseconds of the turn's clock: at once on a
@@ -42,7 +42,7 @@ func (d *Dispatch) late() error {
 	return fault.New(fault.Deadline, "it has run for "+strconv.FormatUint(d.turn.elapsed-d.started, 10)+" ms")
 }
 
-// expire ends the dispatch because its deadline has come: it is nacked, and what runs in it is aborted.
+// expire nacks the dispatch because its deadline has passed, and aborts the code that runs in it.
 func (d *Dispatch) expire() {
 	d.bounds.due = 0
 	if d.signalled() || d.aborted {
@@ -58,13 +58,13 @@ func (d *Dispatch) expire() {
 	}
 }
 
-// repeat is how often a call was stored.
+// repeat counts how often a call was stored.
 type repeat struct {
 	checksum, tool string
 	count          int
 }
 
-// noteStore keeps what MaxRepeats and AckOnNoToolCalls ask about.
+// noteStore records a write for MaxRepeats and AckOnNoToolCalls.
 func (d *Dispatch) noteStore(delta Delta) {
 	switch delta.Op {
 	case WriteStore:
@@ -89,8 +89,8 @@ func (d *Dispatch) noteStore(delta Delta) {
 	d.bounds.repeats = append(d.bounds.repeats, repeat{string(checksum), string(call.Tool()), 1})
 }
 
-// MaxIterations nacks with E_MAX_ITERATIONS when a dispatch begins an iteration after its n-th, so that the work of
-// the n iterations is kept. It belongs in the dispatch input pipeline.
+// MaxIterations nacks with E_MAX_ITERATIONS when a dispatch begins an iteration after its n-th, so that the work of the
+// first n is kept. It belongs in the dispatch input pipeline.
 func MaxIterations(n int) Bound {
 	return func(_ Task, d *Dispatch) error {
 		if d.iteration < n || d.signalled() {
@@ -100,9 +100,9 @@ func MaxIterations(n int) Bound {
 	}
 }
 
-// MaxRepeats nacks with E_MAX_REPEATS when the same tool call (tool and arguments) was stored more than n times in
-// the dispatch. In the dispatch output pipeline it discards the iteration that repeats the call, in the input
-// pipeline that iteration is kept and no further one begins.
+// MaxRepeats nacks with E_MAX_REPEATS when the same tool call (tool and arguments) was stored more than n times in the
+// dispatch. In the dispatch output pipeline it discards the iteration that repeats the call. In the input pipeline it
+// keeps that iteration and starts no other.
 func MaxRepeats(n int) Bound {
 	return func(_ Task, d *Dispatch) error {
 		if d.signalled() {
@@ -117,8 +117,8 @@ func MaxRepeats(n int) Bound {
 	}
 }
 
-// AckOnNoToolCalls acks if the executor has not signalled and its iteration stored a message and no tool call: the
-// model has answered and asks for nothing. It belongs in the dispatch output pipeline.
+// AckOnNoToolCalls acks if the executor has not signalled and its iteration stored a message but no tool call: the
+// model has answered and wants no tool. It belongs in the dispatch output pipeline.
 func AckOnNoToolCalls() Bound {
 	return func(_ Task, d *Dispatch) error {
 		if d.signalled() || d.bounds.stored[record.ToolCalls] > 0 || d.bounds.stored[record.Messages] == 0 {

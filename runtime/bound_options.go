@@ -5,8 +5,8 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// NewBound returns the middleware of a name with its argument, a value. It fails with E_INVALID_OPTIONS for
-// middleware that does not belong in the pipeline, for an invalid argument, and for unknown names.
+// NewBound returns the named middleware, configured by an encoded argument. It fails with E_INVALID_OPTIONS for unknown
+// names, invalid arguments, and middleware that does not belong in the pipeline.
 func NewBound(pipeline Pipeline, name string, arg []byte) (Bound, error) {
 	input, output := pipeline == DispatchInput, pipeline == DispatchOutput
 	switch {
@@ -102,7 +102,7 @@ func spendingOf(arg []byte) (s Spending, err error) {
 	return s, err
 }
 
-// amountIn reads a number of a map that is finite and not negative.
+// amountIn reads a finite, non-negative number from a map.
 func amountIn(m []byte, name string) (f float64, ok bool) {
 	v, _ := value.Get(m, name)
 	f, ok = value.Number(v)

@@ -10,8 +10,8 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// Decision 28: a call may be made n times; in the output pipeline the iteration that repeats it is lost, in the input
-// pipeline it is kept.
+// Decision 28: a call may be repeated n times. In the output pipeline the next repetition discards its iteration, in
+// the input pipeline that iteration is kept.
 func TestMaxRepeats(t *testing.T) {
 	for _, c := range []struct {
 		pipeline   Pipeline
@@ -28,7 +28,7 @@ func TestMaxRepeats(t *testing.T) {
 		} else {
 			p.config.DispatchOutput = list
 		}
-		// What was there before the dispatch does not count, nor does another call or a change of one.
+		// Calls from before the dispatch, other calls and changed ones do not count.
 		p.prepare = func(p *play) {
 			for _, id := range []string{"x", "y", "z"} {
 				p.add(0, record.ToolCalls, p.record(record.ToolCalls, id, "same"))
@@ -55,10 +55,10 @@ func TestAckOnNoToolCalls(t *testing.T) {
 	p := &play{t: t, config: Config{DispatchOutput: bound}}
 	p.executor = func(s *seam) error {
 		switch s.n {
-		case 0: // a message that goes with a call
+		case 0: // a message beside a call
 			s.must(s.store(record.Messages, "m0", ""))
 			s.must(s.store(record.ToolCalls, "c", ""))
-			return s.d.Commit(s.task) // what was committed counts too
+			return s.d.Commit(s.task) // committed writes count, too
 		case 1: // nothing at all
 			return nil
 		case 2:
@@ -69,7 +69,7 @@ func TestAckOnNoToolCalls(t *testing.T) {
 	if status, iterations, err := p.run(); status != StatusAck || iterations != 4 || err != nil {
 		t.Errorf("%s after %d iterations, %v", statuses[status], iterations, err)
 	}
-	// A signal of the executor's stands.
+	// A signal of the executor stands.
 	p = &play{t: t, config: Config{DispatchOutput: bound}}
 	p.executor = func(s *seam) error { s.must(s.store(record.Messages, "m", "")); return s.ack() }
 	if status, _, err := p.run(); status != StatusAck || err != nil || len(p.storage) != 1 {
@@ -77,7 +77,7 @@ func TestAckOnNoToolCalls(t *testing.T) {
 	}
 }
 
-// A middleware that is compiled in is refused where it does not belong and with what breaks its rules.
+// Built-in middleware rejects pipelines where it does not belong, and invalid arguments.
 func TestBoundOptions(t *testing.T) {
 	const budget, spend = `{"encoding":"claude","limit":100,"reserve":20}`, `{"limit":0.5,"prices":{"m":{"input":1,"output":2,"cachedInput":0.1}}}`
 	for _, c := range []struct {
@@ -121,8 +121,8 @@ func TestBoundOptions(t *testing.T) {
 	}
 }
 
-// A deadline that a Tick tells of nacks the dispatch and aborts what runs in it, also inside dispatches of its own. Without
-// one it nacks before the next model call.
+// A Tick after the deadline nacks the dispatch and aborts everything that runs in it, including inner dispatches.
+// Without a Tick, the deadline nacks before the next model call.
 func TestDeadline(t *testing.T) {
 	bound := []Middleware{{Builtin: Deadline(50)}}
 	t.Run("while the executor runs", func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// running is an executor that is compiled in.
+// running is a compiled-in executor.
 type running func(d *Dispatch) error
 
 func (r running) Execute(_ Task, d *Dispatch) error { return r(d) }

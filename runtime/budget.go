@@ -13,19 +13,18 @@ import (
 // Budget is the argument of TokenBudget.
 type Budget struct {
 	Encoding string
-	Limit    int64 // size of the model's window in tokens
-	Reserve  int64 // of them for the answer, and for tokens that a provider adds around texts
+	Limit    int64 // context window of the model, in tokens
+	Reserve  int64 // tokens kept free for the answer and for the provider's markup around texts
 }
 
-// TokenBudget fits the dispatch's context into limit minus reserve tokens: it removes records from the dispatch's
-// collections, and from nothing else, until it fits. First it removes the conversation before the last user message,
-// oldest first; then retrievables, lowest score first; then memories, least important first; then the dispatch's
-// records since that message, oldest first. Adjacent tool calls are removed together. System prompt, standing
-// instructions, tools and the last user message stay: if they alone do not fit, it changes nothing and nacks with
-// E_TOKEN_BUDGET. It belongs in the dispatch input pipeline.
+// TokenBudget fits the dispatch's context into limit minus reserve tokens by removing records from the dispatch's
+// collections, and only from those. First it removes the conversation before the last user message, oldest first; then
+// retrievables, lowest score first; then memories, least important first; then the dispatch's records since that
+// message, oldest first. Adjacent tool calls are removed together. System prompt, standing instructions, tools and the
+// last user message stay: if they alone do not fit, it changes nothing and nacks with E_TOKEN_BUDGET. It belongs in the
+// dispatch input pipeline.
 //
-// What a [Measurer] sends is measured as it would be sent, text by text. For all other executors the texts of the records are
-// counted.
+// For a [Measurer] it counts the texts of the next request. For all other executors it counts the texts of the records.
 func TokenBudget(b Budget) Bound {
 	return func(task Task, d *Dispatch) error {
 		if d.signalled() {
@@ -55,7 +54,7 @@ func TokenBudget(b Budget) Bound {
 	}
 }
 
-// fixed is what the system prompt and the tools take.
+// fixed returns the tokens of the system prompt and the tools.
 func (y *tally) fixed() int64 {
 	sum := y.of(countedPrompt, 0)
 	y.d.registry.Visible(func(t *Tool) bool {
@@ -65,7 +64,7 @@ func (y *tally) fixed() int64 {
 	return sum
 }
 
-// tally has counted whatever a model may be shown of the dispatch's context.
+// tally counts every text of the dispatch's context that a model may be shown.
 func (d *Dispatch) tally(y *tally) {
 	if !y.known(countedPrompt, 0) {
 		y.add(countedPrompt, 0, []byte(d.turn.SystemPrompt))
@@ -87,8 +86,8 @@ func (d *Dispatch) tally(y *tally) {
 	}
 }
 
-// shownText is what a model may be shown of a record: its text, of a tool call also what was asked. An artifact is there
-// by its description.
+// shownText returns the part of a record that a model may be shown: its text, and for a tool call also the arguments.
+// An artifact is represented by its description.
 func shownText(kind record.Kind, body []byte) []byte {
 	switch kind {
 	case record.Instructions:
@@ -120,7 +119,7 @@ func shownText(kind record.Kind, body []byte) []byte {
 	return appendJSON(text, c.Results())
 }
 
-// appendJSON appends a value as JSON text; nothing of one that has none.
+// appendJSON appends a value as JSON text, or nothing if it cannot be written as JSON.
 func appendJSON(dst, v []byte) []byte {
 	if out, err := value.AppendJSON(dst, v); err == nil {
 		return out
@@ -128,17 +127,17 @@ func appendJSON(dst, v []byte) []byte {
 	return dst
 }
 
-// shedding is a context on its way into a budget.
+// shedding reduces a context to a budget.
 type shedding struct {
 	d          *Dispatch
 	needed     int64
 	cost       func(handle int64) int64
-	units      map[int64]int                                       // of records of the timeline that go together; nil for calls alone
-	measure    func(without []candidate) (needed int64, err error) // nil where the costs say it all
+	units      map[int64]int                                       // records removed together; nil: only tool calls
+	measure    func(without []candidate) (needed int64, err error) // measures a request; nil if the costs suffice
 	candidates []candidate
 }
 
-// candidate is a record that may go. Those of one unit go together.
+// candidate is a record that may be removed. Candidates of one unit are removed together.
 type candidate struct {
 	kind   record.Kind
 	handle int64
@@ -147,7 +146,7 @@ type candidate struct {
 	unit   int
 }
 
-// shed takes out as few records as needed, or none and nacks.
+// shed removes as few records as needed. If that is not enough, it removes none and nacks.
 func (s *shedding) shed(available int64) error {
 	timeline, last := s.timeline()
 	s.candidates = append(s.candidates, timeline[:last]...)
@@ -183,8 +182,8 @@ func (s *shedding) shed(available int64) error {
 	return nil
 }
 
-// next is how many of the candidates, and no fewer than n, must go for what is wanted to be available, and what is wanted then,
-// by their costs.
+// next returns how many of the candidates, n or more, must go until wanted fits into what is available, and the tokens
+// then wanted, both estimated from the costs.
 func (s *shedding) next(wanted, available int64, n int) (int64, int) {
 	for n < len(s.candidates) && wanted > available {
 		for unit := s.candidates[n].unit; ; {
@@ -202,8 +201,8 @@ func figures(needed, available int64) []byte {
 	return value.AppendInt(value.AppendString(m, "available"), available)
 }
 
-// timeline is messages, thoughts and tool calls by the times they were made, and the place of the last user message in it,
-// its length if there is none. Tool calls with nothing between them are a unit.
+// timeline returns messages, thoughts and tool calls in order of creation, and the index of the last user message (the
+// length if there is none). Tool calls with nothing between them form a unit.
 func (s *shedding) timeline() (line []candidate, last int) {
 	for _, kind := range [...]record.Kind{record.Messages, record.Thoughts, record.ToolCalls} {
 		s.d.Records(kind, func(handle int64, body []byte) bool {
@@ -236,7 +235,7 @@ func (s *shedding) timeline() (line []candidate, last int) {
 	return line, last
 }
 
-// ranked adds the records of a collection, the lowest rank first and of equal ones the oldest.
+// ranked adds the records of a collection, lowest rank first and oldest first among equals.
 func (s *shedding) ranked(kind record.Kind, rank func(body []byte) float64) {
 	var list []candidate
 	s.d.Records(kind, func(handle int64, body []byte) bool {

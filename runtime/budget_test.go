@@ -13,8 +13,8 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// budgetTurn is a turn whose context holds, besides the system prompt "test", records of 40 bytes each: 10 tokens in an
-// unknown encoding.
+// budgetTurn is a turn whose context holds the system prompt "test" and records of 40 bytes each, which are 10 tokens
+// in an unknown encoding.
 func budgetTurn(t *testing.T, b Budget) *play {
 	p := &play{t: t, config: Config{DispatchInput: []Middleware{{Builtin: TokenBudget(b)}}}}
 	text := func(id string) []byte { return []byte(fmt.Sprintf("%-40s", id)) }
@@ -27,7 +27,7 @@ func budgetTurn(t *testing.T, b Budget) *play {
 		call := func(id string, at int64) {
 			add(record.ToolCalls, id, record.AppendToolCall(nil, record.ToolCallFields{
 				ID: id, Tool: "c", Args: value.AppendMapHeader(nil, 0), Checksum: id, IsComplete: true, CreatedAt: at,
-				Results: value.AppendText(nil, text(id)[:35]), // with name, arguments and line feeds 40
+				Results: value.AppendText(nil, text(id)[:35]), // 40 with name, arguments and line feeds
 			}))
 		}
 		message("u1", "user", 1)
@@ -56,7 +56,7 @@ func (p *play) kept(context uint32) string {
 	return strings.Join(all, " ")
 }
 
-// All of it takes 1 + 12 × 10 tokens. Each step of the budget sheds the next unit; the turn keeps everything.
+// The whole context is 1 + 12 × 10 tokens. Each smaller budget sheds one more unit; the turn keeps everything.
 func TestTokenBudget(t *testing.T) {
 	const all = "i minor major high low u1 a1 u2 t2 c1 c2 c3"
 	order := []string{"u1", "c1 c2", "a1", "low", "high", "minor", "major", "t2", "c3"}
@@ -90,7 +90,7 @@ func TestTokenBudget(t *testing.T) {
 			}
 		}
 	}
-	// What must stay does not fit: nothing is shed, and the dispatch is refused with the figures.
+	// If the required texts do not fit, nothing is shed, and the error has the numbers.
 	p := budgetTurn(t, Budget{Encoding: "unknown", Limit: 20})
 	p.executor = never
 	status, _, err := p.run()
@@ -110,8 +110,8 @@ func TestTokenBudget(t *testing.T) {
 	}
 }
 
-// The host's tokenizer counts what is new in an iteration in one exchange, and nothing twice. When it fails the length
-// decides, with one warning.
+// The host's tokenizer counts an iteration's new texts in one exchange, and nothing twice. If it fails, lengths decide,
+// with one warning.
 func TestTokenBudgetCountsInBatches(t *testing.T) {
 	for _, failure := range []error{nil, errX} {
 		p := budgetTurn(t, Budget{Encoding: "o200k_base", Limit: 13 * 77})
@@ -143,7 +143,7 @@ func TestTokenBudgetCountsInBatches(t *testing.T) {
 			t.Errorf("%d warnings", warnings)
 		}
 	}
-	// Frames are not overfilled.
+	// Large texts are split into several frames.
 	p := budgetTurn(t, Budget{Encoding: "o200k_base", Limit: 99999})
 	p.config.Encodings, p.config.Frame, p.config.Array = []string{"o200k_base"}, 16<<20, 5
 	p.executor = func(s *seam) error { return s.ack() }
@@ -155,7 +155,7 @@ func TestTokenBudgetCountsInBatches(t *testing.T) {
 	}
 }
 
-// G1: a token of Claude's has 3.5 UTF-16 code units, one of an encoding that nobody knows 4.
+// G1: a token of Claude is 3.5 UTF-16 code units, one of an unknown encoding 4.
 func TestTokensByLength(t *testing.T) {
 	for _, c := range []struct {
 		encoding, text string
@@ -174,8 +174,8 @@ func TestTokensByLength(t *testing.T) {
 	}
 }
 
-// What a budget has shed it has shed: a second one of the same size finds nothing to do, in the same iteration and in each later
-// one, and says nothing.
+// After a budget, a second one of the same size sheds nothing and logs nothing, in the same iteration and in later
+// ones.
 func TestTokenBudgetTwice(t *testing.T) {
 	for _, limit := range []int64{121, 111, 91, 61, 31} {
 		var kept, logged []string

@@ -10,7 +10,7 @@ type Collection struct {
 	kind   record.Kind
 	runs   []run
 	shared bool
-	edits  uint32 // changes other than appending
+	edits  uint32 // number of changes other than appending
 }
 
 type run struct {
@@ -28,7 +28,7 @@ func (c *Collection) snapshot() Collection {
 	return *c
 }
 
-// own makes the runs this collection's alone, with room for extra more.
+// own copies shared runs before a change, with room for extra more.
 func (c *Collection) own(extra int) {
 	if !c.shared {
 		return
@@ -50,7 +50,7 @@ func (c *Collection) append(first int64, count uint32) {
 	c.runs = append(c.runs, run{first, count})
 }
 
-// size is how many records are in.
+// size is the number of records.
 func (c *Collection) size() int {
 	n := 0
 	for _, r := range c.runs {
@@ -64,7 +64,7 @@ func (c *Collection) clear() {
 	c.runs, c.shared = nil, false
 }
 
-// contains tells whether the handle is in the set.
+// contains reports whether the handle is in the set.
 func (c *Collection) contains(handle int64) bool {
 	for _, r := range c.runs {
 		if r.has(handle) {
@@ -79,12 +79,12 @@ func (c *Collection) remove(handle int64) bool {
 	return c.splice(handle, 0)
 }
 
-// replace puts a handle in the place of another; false if that is not in.
+// replace puts other in the place of handle; false if handle was not in.
 func (c *Collection) replace(handle, other int64) bool {
 	return c.splice(handle, other)
 }
 
-// splice replaces handle by other, or removes it if other is 0.
+// splice replaces handle by other, or removes it if other is 0; false if handle was not in.
 func (c *Collection) splice(handle, other int64) bool {
 	for i, r := range c.runs {
 		if !r.has(handle) {
@@ -165,7 +165,7 @@ func (c *Collection) find(rs *records, id string) (int64, bool) {
 	return c.findAfter(rs, id, 0)
 }
 
-// findAfter returns the first such handle behind the handle `after` (0: from the start).
+// findAfter is find behind the handle after (0: from the start).
 func (c *Collection) findAfter(rs *records, id string, after int64) (int64, bool) {
 	seen := after == 0
 	for _, r := range c.runs {

@@ -10,7 +10,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// model is a collection the simple way.
+// model is a simple implementation of a collection.
 type model []int64
 
 func (m model) index(h int64) int { return slices.Index(m, h) }
@@ -38,7 +38,7 @@ func (p *pair) check(t *testing.T, step int) {
 	}
 }
 
-// Random changes to collections and to copies of them: each is what its model says, and none disturbs another.
+// Random changes to collections and to their copies: each matches its model, and none affects another.
 func TestCollectionAgainstModel(t *testing.T) {
 	for seed := range uint64(40) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -57,7 +57,7 @@ func TestCollectionAgainstModel(t *testing.T) {
 		}
 		for step := range 600 {
 			p := pairs[random.IntN(len(pairs))]
-			some := func() int64 { // one that is in, mostly
+			some := func() int64 { // usually one that is in
 				if len(p.m) == 0 || random.IntN(8) == 0 {
 					return int64(random.IntN(40)) - 10
 				}
@@ -148,7 +148,7 @@ func TestLongHistoryIsOneRun(t *testing.T) {
 	}
 }
 
-// messages is a history of messages with the given ids, in blocks of a few.
+// messages is a history of messages with the given ids, in small blocks.
 func messages(ids ...string) *History {
 	h := NewHistory(record.Messages)
 	grow(h, ids...)
@@ -165,8 +165,8 @@ func grow(h *History, ids ...string) {
 	}
 }
 
-// Finding by id gives what a walk over the bodies gives: in histories with and without duplicates, among other records,
-// with parts removed, and for prefixes of a history that goes on.
+// Finding by id matches a scan of the bodies: in histories with and without duplicates, among other records, after
+// removals, and for prefixes of growing histories.
 func TestFindAgainstModel(t *testing.T) {
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 2))
@@ -239,13 +239,13 @@ func TestFindAgainstModel(t *testing.T) {
 				}
 			}
 			if random.IntN(2) == 0 {
-				grow(histories[0], id()) // it goes on, turns that run keep their part
+				grow(histories[0], id()) // it grows; running turns keep their part
 			}
 		}
 	}
 }
 
-// A history is shared by turns: what one does to it the others do not see.
+// Turns share a history, but not their changes to it.
 func TestHistoryIsSharedByTurns(t *testing.T) {
 	h := messages("a", "b", "c", "d", "e")
 	play := func(change func(s *seam)) *play {
@@ -270,7 +270,7 @@ func TestHistoryIsSharedByTurns(t *testing.T) {
 	first := play(func(s *seam) {
 		s.must(s.mutate(record.Messages, "b", "new"))
 		s.must(s.delete(record.Messages, "d"))
-		s.must(s.delete(record.Messages, "e")) // beyond the part that this turn has
+		s.must(s.delete(record.Messages, "e")) // beyond this turn's part
 		s.must(s.store(record.Messages, "f", ""))
 		s.holds(0, record.Messages, "a b c d")
 	})
@@ -329,7 +329,7 @@ func TestHandlesAreChecked(t *testing.T) {
 	}
 }
 
-// A record is in a collection once, whatever host code asks for.
+// A record is in a collection at most once, whatever host code requests.
 func TestEditsKeepRecordsUnique(t *testing.T) {
 	p := &play{t: t, executor: ackOnce}
 	p.run()
@@ -344,7 +344,7 @@ func TestEditsKeepRecordsUnique(t *testing.T) {
 	p.holds(0, record.Messages, "c b")
 }
 
-// A block whose bytes hold fewer records than its count says has empty bodies, which no write takes.
+// A block with fewer records than its count has empty bodies, which no write accepts.
 func TestShortBlock(t *testing.T) {
 	one := bodyOf(record.Messages, "m", "")
 	b := block{count: 1 << 31, data: append(slices.Clone(one), 0xc1, 1, 2)}

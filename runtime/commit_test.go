@@ -9,7 +9,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// Decision 6: storage first, the parent after it; one call with the whole batch where the host wants that.
+// Decision 6: storage first, then the parent; one call with the whole batch if the host has a commit callback.
 func TestCommitOrder(t *testing.T) {
 	p := &play{t: t}
 	p.committed = func(_ Task, deltas []Delta) error {
@@ -57,14 +57,14 @@ func TestCommitFails(t *testing.T) {
 		if applied := appliedOf(f.Details); applied != at {
 			t.Errorf("%d applied, want %d", applied, at)
 		}
-		// The turn sees what storage has.
+		// The turn sees the same records as storage.
 		p.holds(0, record.Messages, want)
 		lost := "store message " + strings.Join(strings.Fields("a b c")[at:], ",-store message ")
 		p.want(began + "derr(E_STORAGE_COMMIT_ERROR) iE(0,nack,-" + lost + ") dE(nack,1,E_STORAGE_COMMIT_ERROR) err(E_STORAGE_COMMIT_ERROR) tE(failed,E_STORAGE_COMMIT_ERROR)")
 	}
 }
 
-// The host's word on how far a commit came is not trusted.
+// A host's count of applied writes is checked.
 func TestCommitDetails(t *testing.T) {
 	for text, want := range map[string]int{`[1,3]`: 1, `[9,3]`: 9, `[-4]`: 0, `[]`: 0, `{}`: 0, `["1"]`: 0, `null`: 0, `[1.5]`: 0} {
 		if got := appliedOf(valueFrom(text)); got != want {
@@ -79,7 +79,7 @@ func TestCommitDetails(t *testing.T) {
 	}
 }
 
-// Decision 36: what ctx.commit() wrote stays, and a failed one can be tried again.
+// Decision 36: what ctx.commit() wrote stays, and a failed commit can be repeated.
 func TestCommitInside(t *testing.T) {
 	p := &play{t: t, executor: func(s *seam) error {
 		s.must(s.store(record.Messages, "kept", ""))
@@ -120,8 +120,7 @@ func TestCommitInside(t *testing.T) {
 	}
 }
 
-// Writes that come while the iteration's queue is being written go with it; those that come while it is being handed to
-// the discard callback are refused.
+// Writes during the commit join it; writes during the discard callback are rejected.
 func TestLateWrites(t *testing.T) {
 	p := &play{t: t}
 	p.committed = func(task Task, deltas []Delta) error {
@@ -152,7 +151,7 @@ func TestLateWrites(t *testing.T) {
 	p.want(began + "warn(discard-callback-failed) iE(0,nack,-store message m) derr(X) dE(nack,1,X) err(X) tE(nack)")
 }
 
-// An abort that comes while storage is busy does not take back what it wrote, and drops what came after it.
+// An abort while storage is busy keeps what was written, and drops later writes.
 func TestAbortDuringCommit(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		p := &play{t: t}
@@ -177,8 +176,7 @@ func TestAbortDuringCommit(t *testing.T) {
 	}
 }
 
-// Storage that heeds the abort, and fails with it, has not failed: the dispatch is aborted, and what was not written is
-// dropped.
+// If storage fails because it heeds the abort, the dispatch is aborted, not failed, and unwritten changes are dropped.
 func TestCommitHeedsTheAbort(t *testing.T) {
 	for at, want := range []string{"", "a"} {
 		p := &play{t: t}

@@ -1,6 +1,6 @@
 package runtime
 
-// Config is the configuration that many turns share: the core's part of a runner's configuration.
+// Config is the core's part of a runner's configuration. Many turns share one.
 type Config struct {
 	Executor Executor // nil: the host's function
 	Tools    []*Tool  // baseline, in order
@@ -8,11 +8,11 @@ type Config struct {
 	TurnInput, TurnOutput, DispatchInput, DispatchOutput []Middleware
 
 	OnDiscard bool // the host has a discardCallback
-	Queue     int  // largest number of queued writes of an iteration; 0 for MaxQueue
+	Queue     int  // most writes that an iteration queues; 0 for MaxQueue
 
 	Encodings []string // token encodings for which the host has a tokenizer
-	Frame     int      // bytes of one frame; 0 for 16 MiB
-	Array     int      // elements that one array in a frame holds; 0 for 8,192
+	Frame     int      // most bytes of a frame; 0 for 16 MiB
+	Array     int      // most elements of an array in a frame; 0 for 8,192
 
 	base    *Registry
 	baseErr error

@@ -1,6 +1,7 @@
 package runtime
 
-// inside tells whether d was started, directly or not, with outer as its source; all dispatches lie inside the turn (nil).
+// inside reports whether outer is an ancestor of d, its source directly or indirectly. Every dispatch is inside the
+// turn (nil).
 func (d *Dispatch) inside(outer *Dispatch) bool {
 	for p := d; p != nil; p = p.parent {
 		if p.parent == outer {
@@ -11,7 +12,7 @@ func (d *Dispatch) inside(outer *Dispatch) bool {
 }
 
 // cutInside ends the dispatches inside another one, or inside the turn (nil), that still run because nobody awaited
-// them: what a dispatch writes shares the fate of the iteration it was started in, so it cannot outlive it.
+// them: writes of a dispatch share the fate of the iteration it was started in, so it cannot outlive that iteration.
 func (t *Turn) cutInside(task Task, outer *Dispatch) {
 	for i := len(t.dispatches) - 1; i >= 0; i-- {
 		if d := t.dispatches[i]; d != outer && !d.ended && d.inside(outer) {
@@ -20,7 +21,7 @@ func (t *Turn) cutInside(task Task, outer *Dispatch) {
 	}
 }
 
-// cut ends a dispatch whose task is still somewhere in it. That task finds it ended and does nothing more.
+// cut ends a dispatch whose task is still running. That task finds it ended and does nothing more.
 func (d *Dispatch) cut(task Task, status Status, err error) {
 	d.aborted, d.ended, d.status = true, true, status
 	if d.begun {
@@ -29,7 +30,7 @@ func (d *Dispatch) cut(task Task, status Status, err error) {
 	d.end(err)
 }
 
-// Break ends the turn, or the standalone dispatch, after a task of its own broke down: it closes what is open, innermost
+// Break ends the turn, or the standalone dispatch, after one of its tasks failed: it closes everything open, innermost
 // first, and returns how many iterations ran.
 func (t *Turn) Break(err error) (iterations int) {
 	if t.context.ended {

@@ -11,7 +11,7 @@ import (
 	"github.com/turncore/turncore/runtime"
 )
 
-// Middleware that is compiled in takes the arguments that abi/builtins.json describes, in the pipelines that it has there.
+// Built-in middleware accepts the arguments and the pipelines that abi/builtins.json describes, and no others.
 func TestMiddlewareIsAsDescribed(t *testing.T) {
 	text, err := os.ReadFile("../abi/builtins.json")
 	if err != nil {

@@ -21,15 +21,15 @@ type Measurer interface {
 
 // Dispatch is one LLM execution cycle: the loop around the executor, and its DispatchContext.
 type Dispatch struct {
-	// As in Turn, what every delta takes is together.
+	// As in Turn, the fields that every delta uses stand together.
 	turn      *Turn
 	streaming *stream // the last delta's
 	iteration int
 	begun     bool // an iteration is open
 	contextState
 
-	path   string    // where in the turn it was opened, see AppendPath
-	parent *Dispatch // the dispatch whose context is the source; nil for the turn's, or a standalone one
+	path   string    // location in the turn, see AppendPath
+	parent *Dispatch // dispatch whose context is the source; nil for the turn's, or if standalone
 	config *Config
 
 	started    uint64 // when the dispatch began
@@ -43,26 +43,26 @@ type Dispatch struct {
 	reason     error
 
 	queue      []Delta
-	queued     int  // bytes of the queue
+	queued     int  // bytes in the queue
 	committing bool // a commit is under way
 	streams    [2]map[string]*stream
 	toolCalls  map[string]*toolStream
-	counts     map[string]int // current tool calls by checksum; nil until first asked for
+	counts     map[string]int // current tool calls by checksum; nil until first needed
 	bounds     bounds
-	state      any // the executor's own
+	state      any // owned by the executor
 	artifacts  artifacts
 	streamed   int // bytes of open streams
 	rendered   int // bytes of the last request
-	spooling   int // stores that wait for their text to be spooled
+	spooling   int // stores waiting for their text to be spooled
 	running    []*toolRun
 
-	// Used again in every iteration.
+	// Reused in every iteration.
 	call         CallExecutor
 	iterationEnd IterationEndEvent
 }
 
-// Dispatch runs a dispatch with the turn's context (source nil) or another dispatch's as its source. It returns the
-// failure of the dispatch; d is nil if it was rejected before its start.
+// Dispatch runs a dispatch from the turn's context (source nil) or another dispatch's. It returns the failure of the
+// dispatch; d is nil if it was rejected before its start.
 func (t *Turn) Dispatch(task Task, source *Dispatch, config *Config) (*Dispatch, error) {
 	if source == nil && t.iterating() {
 		return nil, fault.New(fault.InvalidLLMDispatchInput, "the turn's context cannot be the source while an iteration of that turn is open; use the dispatch's context")
@@ -77,7 +77,7 @@ func (t *Turn) Dispatch(task Task, source *Dispatch, config *Config) (*Dispatch,
 	return d, d.run(task)
 }
 
-// begin does what comes before the first event. A failure refuses the dispatch.
+// begin prepares the dispatch before its first event. A failure rejects it.
 func (d *Dispatch) begin(task Task) error {
 	err := d.spoolPending(task)
 	if err != nil && !d.turn.isAbort(d, err) {
@@ -87,7 +87,7 @@ func (d *Dispatch) begin(task Task) error {
 	return nil
 }
 
-// iterating tells whether a dispatch of the turn has an iteration open.
+// iterating reports whether a dispatch of the turn has an open iteration.
 func (t *Turn) iterating() bool {
 	for _, d := range t.dispatches {
 		if d.begun {
@@ -121,7 +121,7 @@ func (t *Turn) open(source *Dispatch, config *Config) *Dispatch {
 	return d
 }
 
-// Standalone prepares a dispatch without a turn: the turn's state holds the raw context.
+// Standalone prepares a dispatch without a turn; the turn's state holds the raw context.
 func (t *Turn) Standalone(task Task) (status Status, iterations int, err error) {
 	t.standalone = true
 	d := t.open(nil, t.config)
@@ -134,7 +134,7 @@ func (t *Turn) Standalone(task Task) (status Status, iterations int, err error) 
 	return d.status, d.iterations, err
 }
 
-// run runs the loop and returns the failure it ended with.
+// run runs the loop and returns its failure.
 func (d *Dispatch) run(task Task) error {
 	t := d.turn
 	d.started = t.elapsed
@@ -169,7 +169,7 @@ func (d *Dispatch) end(failure error) {
 	d.turn.emit(d, EventDispatchEnd, &DispatchEndEvent{Started: d.started, Status: d.status, Iterations: d.iterations, Err: failure})
 }
 
-// loop runs iterations until a signal, an abort or a failure, which it has reported to the dispatch's observers.
+// loop runs iterations until a signal, an abort, or a failure, which it reports to the dispatch's observers.
 func (d *Dispatch) loop(task Task) error {
 	for n := 0; !d.aborted && !d.signalled(); n++ {
 		d.iteration, d.iterations, d.begun, d.closing = n, n+1, true, false
@@ -200,12 +200,12 @@ func (d *Dispatch) loop(task Task) error {
 	return nil
 }
 
-// endIteration ends the iteration that is open. What its queue still holds is lost.
+// endIteration ends the open iteration and drops its queue.
 func (d *Dispatch) endIteration(task Task, status Status) {
 	if status != StatusContinue {
 		d.cutTools()
 	}
-	end := &d.iterationEnd // mostly there is nothing in it that anybody keeps
+	end := &d.iterationEnd // reused, unless it carries discarded writes, which somebody may keep
 	if len(d.queue) > 0 {
 		end = &IterationEndEvent{}
 	}
@@ -213,7 +213,7 @@ func (d *Dispatch) endIteration(task Task, status Status) {
 	d.turn.hold(-d.streamed - d.queued)
 	d.queue, d.queued, d.streamed, d.closing = nil, 0, 0, true
 	if len(end.Discarded) > 0 && d.config.OnDiscard && task != nil {
-		// The application is handed what is lost; its failure changes nothing about the outcome.
+		// The application sees the dropped writes; an error of its callback does not change the outcome.
 		if _, err := task.Await(&Discard{Context: d.number, Deltas: end.Discarded, Status: status}); err != nil {
 			d.turn.emit(d, EventWarning, &WarningEvent{FromDispatch: true, Kind: "discard-callback-failed", Message: "discardCallback failed", Err: err})
 		}
@@ -222,7 +222,7 @@ func (d *Dispatch) endIteration(task Task, status Status) {
 	d.begun = false
 }
 
-// iterate runs one iteration. Its writes are committed when it succeeds and stay in the queue otherwise.
+// iterate runs one iteration. It commits the writes on success, and leaves them in the queue otherwise.
 func (d *Dispatch) iterate(task Task) (failure error, committed bool) {
 	if failure = d.forge(task); failure != nil {
 		if d.turn.isAbort(d, failure) {
@@ -240,19 +240,19 @@ func (d *Dispatch) iterate(task Task) (failure error, committed bool) {
 	for failure == nil && !d.aborted && !d.nacked && (len(d.queue) > 0 || d.committing) {
 		committed = true
 		if err := d.Commit(task); err != nil {
-			if d.turn.isAbort(d, err) { // storage heeded it: what it did not write is dropped
+			if d.turn.isAbort(d, err) { // storage heeded the abort: unwritten changes are dropped
 				break
 			}
 			failure = d.report(err)
 		}
 	}
-	if d.committing { // ctx.commit(), which nobody awaited
+	if d.committing { // a ctx.commit() that nobody awaited
 		task.Wait(func() bool { return !d.committing })
 	}
 	return failure, committed && len(d.queue) == 0
 }
 
-// seams runs the input pipeline, the executor and the output pipeline, as far as the signals let them.
+// seams runs the input pipeline, the executor and the output pipeline, until a signal stops them.
 func (d *Dispatch) seams(task Task) error {
 	d.place.enter(inInput)
 	if err := d.pipeline(task, DispatchInput, d.config.DispatchInput); err != nil {
@@ -287,7 +287,7 @@ func (d *Dispatch) execute(task Task) error {
 	return err
 }
 
-// report tells the dispatch's observers of its failure.
+// report reports the dispatch's failure to its observers.
 func (d *Dispatch) report(err error) error {
 	if !d.ended {
 		d.turn.emitError(d, err)
@@ -328,7 +328,7 @@ func (d *Dispatch) Turn() *Turn { return d.turn }
 // Aborted reports whether the dispatch was aborted, by itself or with its turn.
 func (d *Dispatch) Aborted() bool { return d.aborted }
 
-// State is a place for the executor's own per-dispatch state.
+// State holds the executor's own state of the dispatch.
 func (d *Dispatch) State() *any { return &d.state }
 
 // Records visits a collection in order, with each record's handle and encoded body.

@@ -10,7 +10,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// ackFrom is a middleware that acks from an iteration on and notes every iteration it sees.
+// ackFrom is middleware that acks from an iteration on and records every iteration it sees.
 func ackFrom(n int, seen *[]int) middleware {
 	return func(s *seam, next func()) error {
 		*seen = append(*seen, s.n)
@@ -154,7 +154,7 @@ func TestDispatchScenarios(t *testing.T) {
 	}
 }
 
-// Decision 1: a second signal out of an output middleware is caught once the executor has acked, and nowhere else.
+// Decision 1: a second signal from output middleware is caught after the executor's ack, and nowhere else.
 func TestSecondSignal(t *testing.T) {
 	second := map[string]func(d *Dispatch) error{
 		"ack": func(d *Dispatch) error { return d.Ack() }, "nack": func(d *Dispatch) error { return d.Nack(errY) },
@@ -228,7 +228,7 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// B15 to B19: what the wrapper of an executor's error says.
+// B15 to B19: the message of the error that wraps an executor's error.
 func TestExecutorErrorMessage(t *testing.T) {
 	static := fault.LLMExecutionExecutorError.Error()
 	long := strings.TrimSuffix(static, ".") + ": "
@@ -279,7 +279,7 @@ func TestStandalone(t *testing.T) {
 	p.want("dS dE(aborted,0)")
 }
 
-// Decision 9: the queue of a dispatch without a turn goes to storage, and nowhere else.
+// Decision 9: the queue of a dispatch without a turn goes only to storage.
 func TestStandaloneCommits(t *testing.T) {
 	p := &play{t: t}
 	p.prepare = func(p *play) {
@@ -310,7 +310,7 @@ func TestMaxIterations(t *testing.T) {
 			t.Errorf("%d: the executor ran %d times, storage saw %v", n, stored, p.storage)
 		}
 	}
-	// Where somebody has signalled before it, it stays out of the way.
+	// It does nothing after an earlier signal.
 	p := &play{t: t, config: Config{DispatchInput: []Middleware{{Index: 0}, {Builtin: MaxIterations(1)}}}}
 	p.pipelines[DispatchInput] = []middleware{func(s *seam, next func()) error {
 		if s.n == 1 {
@@ -325,7 +325,7 @@ func TestMaxIterations(t *testing.T) {
 	}
 }
 
-// A compiled-in middleware that fails ends its pipeline like a host's.
+// An error of built-in middleware ends its pipeline, like the host's.
 func TestBuiltinFails(t *testing.T) {
 	p := &play{t: t, executor: never, config: Config{DispatchInput: []Middleware{{Index: 0}, {Builtin: func(Task, *Dispatch) error { return errX }}}}}
 	post := false
@@ -335,7 +335,7 @@ func TestBuiltinFails(t *testing.T) {
 	}
 }
 
-// A stream that was broken off is sealed as any other, and says so.
+// An interrupted stream is sealed like any other, and marked.
 func TestInterrupt(t *testing.T) {
 	p := &play{t: t}
 	p.executor = func(s *seam) error {
@@ -439,7 +439,7 @@ func isSealed(err error) bool {
 	return sealed
 }
 
-// Who reports again what is complete is told what it is, and why the executor has come by again.
+// A second report on a completed stream or call says why the executor runs again.
 func TestAReportOnWhatIsComplete(t *testing.T) {
 	said := func(want string, err error) {
 		t.Helper()

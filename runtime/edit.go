@@ -2,7 +2,7 @@ package runtime
 
 import "github.com/turncore/turncore/runtime/record"
 
-// Context is the state of a context by its number: 0 the turn, n its n-th dispatch; nil if there is none.
+// contextOf returns the state of a context: 0 is the turn, n its n-th dispatch; nil if there is none.
 func (t *Turn) contextOf(number uint32) *contextState {
 	if number == 0 {
 		return &t.context
@@ -13,8 +13,8 @@ func (t *Turn) contextOf(number uint32) *contextState {
 	return nil
 }
 
-// Add appends count records with handles from first on, for host code: one record that may already be in the
-// collection, which changes nothing, or several new ones. It reports whether context and handles exist.
+// Add appends count records with handles from first on, for host code: several new ones, or one that may already be in
+// the collection, which is then left alone. It reports whether context and handles exist.
 func (t *Turn) Add(context uint32, kind record.Kind, first int64, count uint32) bool {
 	c := t.contextOf(context)
 	if c == nil || int(kind) >= Collections || count == 0 || !t.Known(first) || !t.Known(first+int64(count)-1) {
@@ -38,7 +38,7 @@ func (t *Turn) Remove(context uint32, kind record.Kind, handle int64) bool {
 	return c.cols[kind].remove(handle)
 }
 
-// Replace replaces a record by another, for host code. The other leaves its earlier place.
+// Replace replaces a record by another, for host code. The other is moved if it is already in the collection.
 func (t *Turn) Replace(context uint32, kind record.Kind, handle, other int64) bool {
 	c := t.contextOf(context)
 	if c == nil || int(kind) >= Collections || !t.Known(other) {
@@ -64,7 +64,7 @@ func (t *Turn) Clear(context uint32, kind record.Kind) bool {
 	return true
 }
 
-// edited forgets what was counted over a collection that host code changed.
+// edited drops counts derived from a collection that host code changed.
 func (t *Turn) edited(context uint32, kind record.Kind) {
 	if kind != record.ToolCalls {
 		return
@@ -82,7 +82,7 @@ func (t *Turn) Stash(context uint32) *Stash {
 	return nil
 }
 
-// Registry of a context, made its own so that it can be changed; nil if there is no such context.
+// Registry returns the registry of a context, ready to be changed; nil if there is no such context.
 func (t *Turn) Registry(context uint32) *Registry {
 	c := t.contextOf(context)
 	if c == nil {
@@ -92,7 +92,7 @@ func (t *Turn) Registry(context uint32) *Registry {
 	return c.registry
 }
 
-// Digest returns a hash of the order of each of a context's collections, for comparison with the host's copies.
+// Digest returns a hash of each collection of a context, for comparison with the host's copies.
 func (t *Turn) Digest(context uint32) (sums [Collections]uint32, ok bool) {
 	c := t.contextOf(context)
 	if c == nil {

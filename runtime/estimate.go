@@ -7,10 +7,10 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// claude is the encoding that is estimated by length everywhere, without a warning.
+// claude is the encoding that every host estimates by length, without a warning.
 const claude = "claude"
 
-// tokens estimates how many tokens the artifact's text has: by the host's tokenizer for the encoding, or else by its
+// tokens returns the number of tokens of the artifact's text, counted by the host's tokenizer or estimated from the
 // length.
 func (r *reader) tokens(encoding string) (uint64, error) {
 	var failure error
@@ -43,27 +43,28 @@ func (r *reader) tokens(encoding string) (uint64, error) {
 	return tokensByLength(encoding, units), nil
 }
 
-// counted names what was counted: a record by its handle, a tool by its number, the system prompt, a piece of a request by its hash.
+// counted names a counted text: a record by its handle, a tool by its number, the system prompt, or a piece of a
+// request by its hash.
 type counted struct {
 	encoding string
 	what     uint8
 	number   int64
 }
 
-// What can be counted.
+// Kinds of counted texts.
 const (
 	countedRecord uint8 = iota
 	countedTool
 	countedPrompt
-	countedPiece // of a request, by its hash
+	countedPiece // by its hash
 )
 
-// tally counts the tokens of texts, those that the host's tokenizer counts in one exchange, and remembers them for
-// the turn: a record never changes.
+// tally counts the tokens of texts. The host's tokenizer gets them in one exchange. The turn remembers the counts,
+// since a record never changes.
 type tally struct {
 	d        *Dispatch
 	encoding string
-	keys     []counted // of texts that are not counted yet
+	keys     []counted // of texts not counted yet
 	texts    [][]byte
 }
 
@@ -76,13 +77,13 @@ func (y *tally) of(what uint8, number int64) int64 {
 	return y.d.turn.counted[counted{y.encoding, what, number}]
 }
 
-// add has a text counted. It keeps the text until then.
+// add queues a text for counting and keeps it until then.
 func (y *tally) add(what uint8, number int64, text []byte) {
 	y.keys = append(y.keys, counted{y.encoding, what, number})
 	y.texts = append(y.texts, text)
 }
 
-// count counts what was added. The error is that of an abort.
+// count counts the queued texts. It fails only if the context is aborted.
 func (y *tally) count(task Task) error {
 	if y.d.turn.counted == nil {
 		y.d.turn.counted = make(map[counted]int64)
@@ -106,7 +107,7 @@ func (y *tally) count(task Task) error {
 	return nil
 }
 
-// batch returns the end of the texts from at on that one frame holds, at least one.
+// batch returns the end of the texts from at on that fit in one frame, at least one.
 func (y *tally) batch(at int) int {
 	room, most := y.d.turn.config.frame()/2, y.d.turn.config.array()
 	end := at
@@ -139,19 +140,19 @@ func (y *tally) tokens(task Task, texts [][]byte, exact bool) ([]int64, error) {
 	return tokens, nil
 }
 
-// previewUnits is how many UTF-16 code units of a text a warning shows.
+// previewUnits is the length, in UTF-16 code units, of the preview in a warning.
 const previewUnits = 80
 
-// tokensByLength estimates how many tokens a text of so many UTF-16 code units has.
+// tokensByLength estimates the tokens of a text from its length in UTF-16 code units.
 func tokensByLength(encoding string, units uint64) uint64 {
 	if encoding == claude {
-		return (units*2 + 6) / 7 // 3.5 to the token
+		return (units*2 + 6) / 7 // 3.5 units per token
 	}
 	return (units + 3) / 4
 }
 
-// warnEstimate says, once for an encoding, that there is no tokenizer for it or that it failed. preview is the beginning
-// of the text.
+// warnEstimate warns, once per encoding, that it has no tokenizer or that the tokenizer failed. preview is the
+// beginning of the text.
 func (d *Dispatch) warnEstimate(encoding string, preview []byte, failure error) {
 	why := "there is no tokenizer for " + encoding
 	if failure != nil {
@@ -164,7 +165,7 @@ func (d *Dispatch) warnEstimate(encoding string, preview []byte, failure error) 
 	})
 }
 
-// utf16Length is how many UTF-16 code units text takes.
+// utf16Length is the length of text in UTF-16 code units.
 func utf16Length(text []byte) (units uint64) {
 	for _, c := range text {
 		if c < 0x80 || c >= 0xc0 {

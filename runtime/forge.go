@@ -7,28 +7,29 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// maxOffered is how many ids the reader tools offer, the latest ones.
+// maxOffered is how many ids the reader tools offer; the latest ones win.
 const maxOffered = 4096
 
 // readerTool describes a tool that reads artifacts.
 type readerTool struct {
 	name, description string
-	// properties of its arguments but callId, and those that are required, as JSON.
+	// JSON: the properties of its arguments besides callId, and the names of the required ones.
 	properties string
 	required   []string
 	run        func(r *reader, args []byte) (text []byte, err error)
 }
 
-// readerGroup is the reader tools of a class of artifacts.
+// readerGroup holds the reader tools for a class of artifacts.
 type readerGroup struct {
 	class string // empty for all classes
 	tools []readerTool
 }
 
-// readerGroups are the tools that the module makes, in the order in which they are registered.
+// readerGroups holds the tools that the module makes, in the order of registration.
 var readerGroups = []*readerGroup{&textTools}
 
-// ReaderTools are the names of the tools that read artifacts of a class, in order: those of the class, then those of all.
+// ReaderTools returns the names of the tools that read artifacts of a class, in order: first those of the class, then
+// those of all classes.
 func ReaderTools(class string) (names []string) {
 	for _, own := range [2]bool{true, false} {
 		for _, g := range readerGroups {
@@ -42,15 +43,15 @@ func ReaderTools(class string) (names []string) {
 	return names
 }
 
-// forgedGroup is the tools that were made of a group for some artifacts.
+// forgedGroup holds the tools made from a group for some artifacts.
 type forgedGroup struct {
 	group *readerGroup
 	ids   []string
 	tools []*Tool
 }
 
-// forge makes the tools that read the artifacts in the dispatch's context, at the start of an iteration: ephemeral tools
-// go, and those come. Nothing happens when artifacts and tools are what they were.
+// forge replaces the ephemeral tools by tools that read the artifacts in the dispatch's context, at the start of an
+// iteration. It does nothing if neither artifacts nor tools have changed.
 func (d *Dispatch) forge(task Task) error {
 	a := &d.artifacts
 	if err := d.spoolPending(task); err != nil {
@@ -65,7 +66,7 @@ func (d *Dispatch) forge(task Task) error {
 	if err := d.checkIDs(); err != nil {
 		return err
 	}
-	var classes []string // of the host's own
+	var classes []string // classes that the host defines
 	any := false
 	d.sources(func(s *source) bool {
 		any = true
@@ -86,8 +87,7 @@ func (d *Dispatch) forge(task Task) error {
 	return nil
 }
 
-// forgeGroups returns the reader tools for the artifacts that are there. Tools made earlier for the same ones are used
-// again.
+// forgeGroups returns the reader tools for the current artifacts. It reuses the tools it made for the same artifacts.
 func (d *Dispatch) forgeGroups() (tools []*Tool) {
 	a := &d.artifacts
 	groups := make([]*forgedGroup, 0, len(readerGroups))
@@ -114,7 +114,7 @@ func (d *Dispatch) forgeGroups() (tools []*Tool) {
 	for _, old := range a.groups {
 		if !slices.Contains(groups, old) {
 			for _, t := range old.tools {
-				t.InputSchema, t.compiled = nil, nil // whoever still has it is served by the one that took its place
+				t.InputSchema, t.compiled = nil, nil // calls of an old tool go to its successor
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func (d *Dispatch) forgeGroups() (tools []*Tool) {
 	return tools
 }
 
-// offered lists the ids of the artifacts of a class, each once, in order.
+// offered lists the ids of the artifacts of a class in order, without duplicates.
 func (d *Dispatch) offered(class string) (ids []string) {
 	seen := make(map[string]bool)
 	d.sources(func(s *source) bool {
@@ -142,7 +142,7 @@ func (d *Dispatch) offered(class string) (ids []string) {
 	return ids
 }
 
-// makeReader makes a tool that the guest runs, and tells the host of it.
+// makeReader makes a tool that the guest runs, and announces it to the host.
 func (d *Dispatch) makeReader(r *readerTool, ids []string) *Tool {
 	t := d.turn
 	tool := &Tool{
@@ -155,7 +155,7 @@ func (d *Dispatch) makeReader(r *readerTool, ids []string) *Tool {
 	return tool
 }
 
-// schema of the tool's arguments when the artifacts with these ids can be read.
+// schema describes the tool's arguments when the artifacts with these ids can be read.
 func (r *readerTool) schema(ids []string) []byte {
 	text := []byte(`{"type":"object","properties":{"callId":{"type":"string","description":"The id of the artifact.","enum":[`)
 	for i, id := range ids {
@@ -179,14 +179,14 @@ func (r *readerTool) schema(ids []string) []byte {
 	return schema
 }
 
-// register puts reader tools behind the tools that stay. A tool of the user's that has the name of one stays too, and a
-// warning says so once.
+// register puts reader tools behind the tools that stay. If the user has a tool of the same name, the user's wins, with
+// one warning.
 func (d *Dispatch) register(forged []*Tool) {
 	tools := d.pruneEphemeral()
 	own := len(tools)
 	for _, tool := range forged {
 		if slices.ContainsFunc(tools[:own], func(t *Tool) bool { return t.Name == tool.Name }) {
-			d.warn("artifact-tool-shadowed", tool.Name, "artifacts cannot be read with "+tool.Name+", for that is the name of a tool of yours")
+			d.warn("artifact-tool-shadowed", tool.Name, "artifacts cannot be read with "+tool.Name+": you have a tool of that name")
 			continue
 		}
 		tools = append(tools, tool)
@@ -194,13 +194,13 @@ func (d *Dispatch) register(forged []*Tool) {
 	d.setTools(tools)
 }
 
-// warn tells of a warning about a tool, once in a dispatch.
+// warn reports a warning about a tool, once per dispatch.
 func (d *Dispatch) warn(kind, tool, message string) {
 	payload := value.AppendString(value.AppendString(value.AppendMapHeader(nil, 1), "tool"), tool)
 	d.turn.Warn(d.number, tool, &WarningEvent{Kind: kind, Message: message, Payload: payload})
 }
 
-// readerTool returns the tool that does in this dispatch, as it is, what a reader tool does that somebody has.
+// readerTool returns the dispatch's current version of a reader tool that the caller may have kept from earlier.
 func (d *Dispatch) readerTool(tool *Tool) (*Tool, error) {
 	for _, f := range d.artifacts.groups {
 		for _, t := range f.tools {

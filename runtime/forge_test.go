@@ -13,7 +13,7 @@ import (
 
 const textToolNames = "artifact_head artifact_tail artifact_grep artifact_cat artifact_byte_length artifact_line_count artifact_estimate_tokens"
 
-// H7: the tools are there before the input pipeline; H8: none without artifacts.
+// H7: the tools exist before the input pipeline; H8: there are none without artifacts.
 func TestForgedBeforeThePipeline(t *testing.T) {
 	for _, artifacts := range []bool{true, false} {
 		p := &play{t: t, executor: ackOnce}
@@ -45,8 +45,8 @@ func TestForgedBeforeThePipeline(t *testing.T) {
 	}
 }
 
-// H9, H11 and H12 with decision 4: the same artifacts in three iterations cross once, another one is offered in the next
-// iteration, what an artifact tool answered never, and the ack prunes.
+// H9, H11 and H12 with decision 4: the same artifacts in three iterations cross once, a new one is offered in the next
+// iteration, an artifact tool's result never, and the ack prunes.
 func TestForgedAnew(t *testing.T) {
 	p := &play{t: t, library: library{texts: map[string]string{"c1": "alpha\nbeta", "c2": "x"}}}
 	p.config.Tools = []*Tool{toolNamed(t, "mine", `{"type":"object"}`)}
@@ -71,7 +71,7 @@ func TestForgedAnew(t *testing.T) {
 			if got := s.offered("artifact_tail"); got != "c1 c2" {
 				t.Errorf("tail offers %s", got)
 			}
-			// Who still holds a tool of an earlier iteration is served by the one that is there.
+			// A tool kept from an earlier iteration acts like its current version.
 			result, err := s.d.ExecuteTool(s.task, first, valueFrom(`{"callId":"c2"}`), ToolRun{})
 			if text, _ := value.String(result.Value); string(text) != "x" || err != nil {
 				t.Errorf("%q, %v", text, err)
@@ -115,7 +115,7 @@ func TestOfferedIDs(t *testing.T) {
 		if _, err := s.reads("artifact_head", `{"callId":"inl"}`); !errors.Is(err, fault.InvalidToolArgs) {
 			t.Errorf("inline: %v", err)
 		}
-		// Gone since the tools were made.
+		// Removed since the tools were made.
 		s.must(s.delete(record.Retrievables, "doc"))
 		if got, err := s.reads("artifact_head", `{"callId":"doc"}`); got != "Error: no artifact with id doc in this turn" || err != nil {
 			t.Errorf("gone: %q, %v", got, err)
@@ -128,7 +128,7 @@ func TestOfferedIDs(t *testing.T) {
 	}
 }
 
-// Lists are read whatever their length.
+// Lists of any length are read.
 func TestListsOfArtifacts(t *testing.T) {
 	for _, n := range []int{1, 15, 16} {
 		p := &play{t: t}
@@ -169,7 +169,7 @@ func TestShadowedReader(t *testing.T) {
 		if got := s.toolNames(); got != "artifact_cat "+strings.Replace(textToolNames, " artifact_cat", "", 1) {
 			t.Errorf("tools %s", got)
 		}
-		if s.n == 0 { // another artifact, and the warning is not said again
+		if s.n == 0 { // another artifact, without a second warning
 			return s.d.Store(record.ToolCalls, s.body("c2", artifactCall("c2", classText, 0)))
 		}
 		return s.ack()
@@ -182,7 +182,7 @@ func TestShadowedReader(t *testing.T) {
 	}
 }
 
-// Hidden marks are kept while the tools come and go, and ephemeral tools of the user's go too.
+// Hidden marks survive while tools come and go. The user's ephemeral tools go, too.
 func TestHiddenAndEphemeral(t *testing.T) {
 	p := &play{t: t}
 	p.prepare = func(p *play) { p.add(0, record.ToolCalls, p.body("c1", artifactCall("c1", classText, 0))) }
@@ -210,7 +210,7 @@ func TestHiddenAndEphemeral(t *testing.T) {
 	p.run()
 }
 
-// Classes that the module does not know are the host's to forge; their artifacts are text too.
+// The host makes the tools for classes that the module does not know; their artifacts are text, too.
 func TestForgeByTheHost(t *testing.T) {
 	p := &play{t: t}
 	p.prepare = func(p *play) {
@@ -244,7 +244,7 @@ func TestForgeByTheHost(t *testing.T) {
 	}
 }
 
-// The list of ids has its end.
+// The list of ids has a limit.
 func TestManyArtifacts(t *testing.T) {
 	p := &play{t: t, config: Config{Array: 5}}
 	p.prepare = func(p *play) {

@@ -12,39 +12,39 @@ import (
 type GateInput struct {
 	ID        string
 	Reason    string
-	Payload   []byte // value: what there is to decide on
+	Payload   []byte // value: the subject of the decision
 	CreatedAt int64  // ms since the Unix epoch
-	Schema    []byte // JSON Schema that resolutions must keep, a value; nil for any
+	Schema    []byte // JSON Schema for resolutions, a value; nil for any
 	Timeout   uint64 // ms from the opening; 0 for none
 }
 
 // GateResult is how a gate was settled.
 type GateResult uint8
 
-// Gate is an open gate, or one that was settled. It belongs to its turn, wherever in it it was opened: the end of a
-// dispatch leaves it open, the abort and the end of the turn settle it.
+// Gate is a gate, open or settled. It belongs to its turn, wherever in it it was opened: the end of a dispatch leaves
+// it open; the abort and the end of the turn settle it.
 type Gate struct {
 	number   uint32
 	id       string
 	digest   string
 	schema   *schema.Schema
-	due      uint64 // by the turn's clock; 0 for never
-	doomed   bool   // it was opened after the turn's abort: the next Tick settles it
+	due      uint64 // on the turn's clock; 0 for never
+	doomed   bool   // opened after the turn's abort: the next Tick settles it
 	dispatch *Dispatch
-	settled  func(value []byte, err error) // nil once it was told
+	settled  func(value []byte, err error) // nil after it was called
 }
 
 // Number of the gate within its turn, from 1.
 func (g *Gate) Number() uint32 { return g.number }
 
-// Settled tells whether the gate is settled.
+// Settled reports whether the gate is settled.
 func (g *Gate) Settled() bool { return g.settled == nil }
 
-// OpenGate opens a gate from the turn's context (d nil) or from a dispatch's. settled is called once, after
+// OpenGate opens a gate from the turn's context (d nil) or from a dispatch's. It calls settled once, after
 // turnGateClosed, with the value of the resolution, or with the error for the waiting code. No task is parked
 // meanwhile. Invalid input fails with E_INVALID_INITIAL_TURN_GATE_VALUE, without an event.
 //
-// The turn's abort settles its gates at once. A gate opened after the abort still has its turnGateOpen, so that a
+// The turn's abort settles its gates at once. A gate opened after the abort still emits turnGateOpen, so that a
 // listener may settle it; the next Tick, which it requests, aborts it.
 func (t *Turn) OpenGate(d *Dispatch, in GateInput, settled func(value []byte, err error)) error {
 	switch {
@@ -73,7 +73,7 @@ func (t *Turn) OpenGate(d *Dispatch, in GateInput, settled func(value []byte, er
 	return nil
 }
 
-// WaitFor opens a gate and parks the task until it is settled. It is for compiled-in code; calls of host code wait in
+// WaitFor opens a gate and parks the task until it is settled. It is for compiled-in code: calls of host code wait in
 // the host and use OpenGate.
 func (t *Turn) WaitFor(task Task, d *Dispatch, in GateInput) (resolution []byte, err error) {
 	done := false
@@ -116,7 +116,7 @@ func (in *GateInput) check() (compiled *schema.Schema, digest string, err error)
 	return compiled, digest, nil
 }
 
-// Gate finds one of the turn's gates by its number. For a gate that was settled before, known is true and g is nil.
+// Gate finds one of the turn's gates by its number. For a settled gate, known is true and g is nil.
 func (t *Turn) Gate(number uint32) (g *Gate, known bool) {
 	for _, g := range t.gates {
 		if g.number == number {
@@ -126,7 +126,7 @@ func (t *Turn) Gate(number uint32) (g *Gate, known bool) {
 	return nil, number > 0 && number <= t.lastGate
 }
 
-// GateSettled is the error for settling a gate again: E_TURN_GATE_SETTLED, which says how it was settled.
+// GateSettled returns E_TURN_GATE_SETTLED, the error for settling a gate again. It says how the gate was settled.
 func (t *Turn) GateSettled(number uint32) error {
 	result := gateWords[t.settled[number-1]]
 	err := fault.New(fault.TurnGateSettled, result)
@@ -134,18 +134,18 @@ func (t *Turn) GateSettled(number uint32) error {
 	return err
 }
 
-// gateWords are the words for how a gate was settled.
+// gateWords are the words for GateResult.
 var gateWords = [...]string{GateResolved: "resolved", GateRejected: "rejected", GateAborted: "aborted", GateTimeout: "timeout"}
 
 // OpenGates is the number of the turn's open gates.
 func (t *Turn) OpenGates() int { return len(t.gates) }
 
 // Accept checks a resolution against the gate's schema, and shown, unless it is empty, against the gate's digest. It
-// returns the value with the schema's defaults filled in; nothing else is converted. An invalid value fails with
+// returns the value with the schema's defaults filled in and converts nothing else. An invalid value fails with
 // E_INVALID_TURN_GATE_RESOLUTION, whose details list the violations, and leaves the gate open.
 func (g *Gate) Accept(resolution []byte, shown string) ([]byte, error) {
 	if shown != "" && shown != g.digest {
-		return nil, refusal(fault.InvalidTurnGateResolution, g.id, []schema.Violation{{Keyword: "digest", Message: "what was shown is not what the gate shows"}})
+		return nil, refusal(fault.InvalidTurnGateResolution, g.id, []schema.Violation{{Keyword: "digest", Message: "the digest does not match what the gate shows"}})
 	}
 	if len(resolution) == 0 {
 		resolution = value.AppendNil(nil)
@@ -160,13 +160,13 @@ func (g *Gate) Accept(resolution []byte, shown string) ([]byte, error) {
 	return valid, nil
 }
 
-// ResolveGate settles a gate with a value that it accepted. It does nothing if the gate is settled, like the other
-// ways to settle one: the first wins.
+// ResolveGate settles a gate with an accepted value. Like RejectGate and AbortGate it does nothing if the gate is
+// settled: the first wins.
 func (t *Turn) ResolveGate(g *Gate, resolution []byte) {
 	t.settleGate(g, GateResolved, resolution, nil)
 }
 
-// RejectGate settles a gate with an error; the waiting code gets the same error. nil stands for an unspecified error.
+// RejectGate settles a gate with an error, which the waiting code gets. nil stands for an unspecified error.
 func (t *Turn) RejectGate(g *Gate, err error) {
 	if err == nil {
 		err = fault.Plain("the gate was rejected without an error")
@@ -179,7 +179,7 @@ func (t *Turn) AbortGate(g *Gate) {
 	t.settleGate(g, GateAborted, nil, fault.New(fault.TurnGateAborted, g.id))
 }
 
-// abortGates settles all gates: the turn was aborted, or it ends and its gates can no longer be settled.
+// abortGates settles all gates, when the turn is aborted or ends.
 func (t *Turn) abortGates(reason error) {
 	for len(t.gates) > 0 {
 		g := t.gates[0]
@@ -189,7 +189,7 @@ func (t *Turn) abortGates(reason error) {
 	}
 }
 
-// settleGate tells listeners that a gate is closed, then the waiting code.
+// settleGate notifies listeners that a gate is closed, then the waiting code.
 func (t *Turn) settleGate(g *Gate, result GateResult, resolution []byte, err error) {
 	tell := g.settled
 	if tell == nil {
@@ -207,7 +207,7 @@ func (t *Turn) settleGate(g *Gate, result GateResult, resolution []byte, err err
 
 // Tick settles gates whose timeout has passed, and ends dispatches whose deadline has passed.
 func (t *Turn) Tick() {
-	t.gateDue = 0 // this was it
+	t.gateDue = 0 // the request is used up
 	for i := 0; i < len(t.gates); {
 		switch g := t.gates[i]; {
 		case g.doomed:
@@ -228,16 +228,16 @@ func (t *Turn) Tick() {
 	t.askTick()
 }
 
-// Due is the time of the next Tick for gates and deadlines, by the turn's clock; 0 for never.
+// Due is the time of the next Tick on the turn's clock; 0 for never.
 func (t *Turn) Due() uint64 { return t.gateDue }
 
-// askTick asks for the tick that the next of the open gates or of the deadlines needs.
+// askTick requests the tick for the earliest gate or deadline.
 func (t *Turn) askTick() {
 	next := uint64(0)
 	for _, g := range t.gates {
 		due := g.due
 		if g.doomed {
-			due = max(t.elapsed, 1) // 0 would be never
+			due = max(t.elapsed, 1) // 0 would mean never
 		}
 		if due > 0 && (next == 0 || due < next) {
 			next = due

@@ -20,12 +20,12 @@ func encoded(t testing.TB, text string) []byte {
 	return v
 }
 
-// asked is a good gate.
+// asked is a valid gate.
 func asked(t testing.TB) GateInput {
 	return GateInput{ID: "g", Reason: "delete?", Payload: encoded(t, `{"path":"/a"}`), CreatedAt: 1000}
 }
 
-// waited is what somebody who waits for a gate is told.
+// waited is the answer to somebody who waits for a gate.
 type waited struct {
 	value string
 	err   error
@@ -64,7 +64,7 @@ func (p *play) gate(in GateInput) (*Gate, *waited) {
 	return g, w
 }
 
-// tick is the tick that was asked for.
+// tick is the requested tick.
 func (p *play) tick() {
 	p.due = 0
 	p.turn.Tick()
@@ -201,7 +201,7 @@ func TestTheTurnsAbortSettlesGates(t *testing.T) {
 		if !fault.Is(w.err, fault.TurnGateAborted) || !errors.Is(w.err, abortion) || second.times != 1 {
 			t.Errorf("told %v", w.err)
 		}
-		// Opened after the abort: announced, and aborted by the tick that it asks for.
+		// Opened after the abort: announced, and aborted by the tick that it requests.
 		_, w = p.gate(asked(p.t))
 		if p.due != 1 || w.times != 0 {
 			t.Errorf("tick at %d, told %d times", p.due, w.times)
@@ -277,7 +277,7 @@ func TestBadGatesAreRefused(t *testing.T) {
 	})
 }
 
-// A gate may say any time that a record may have.
+// A gate may have any time that a record may have.
 func TestTimesOfGates(t *testing.T) {
 	gates(t, Input{ID: "T"}, func(p *play) {
 		for _, at := range []int64{maxStamp, -maxStamp, 0} {
@@ -289,7 +289,7 @@ func TestTimesOfGates(t *testing.T) {
 	})
 }
 
-// E9 to E13: where gates are opened and what comes of one that fails. Gates are settled by a listener.
+// E9 to E13: where gates are opened, and the effects of failing ones. A listener settles the gates.
 func TestPlacesOfGates(t *testing.T) {
 	wait := func(p *play, task Task, d *Dispatch) error {
 		v, err := p.turn.WaitFor(task, d, asked(p.t))
@@ -403,7 +403,7 @@ func TestADispatchsAbortAndEndLeaveGatesOpen(t *testing.T) {
 		return nil
 	}
 	_, _, _ = p.run()
-	// Nobody can settle it after the turn's end: it is closed before that.
+	// Nobody can settle it after the turn's end, so it is closed before.
 	p.want("tS dS iS(0) gO iE(0,aborted) dE(aborted,1) gC(aborted) tE(aborted)")
 	if w.times != 1 || !fault.Is(w.err, fault.TurnGateAborted) {
 		t.Errorf("told %+v", w)

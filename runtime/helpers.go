@@ -15,19 +15,19 @@ type stream struct {
 	kind    StreamKind
 	sealed  bool
 
-	sealedIn int // the iteration
+	sealedIn int // iteration in which it was sealed
 }
 
 // StreamKind is the kind of a stream: message or thought.
 type StreamKind uint8
 
 // Report adds a delta to a stream and notifies listeners. The first report of an id opens its stream, complete seals
-// it; a report on a sealed stream fails with a *fault.StreamSealed.
+// it, and a report on a sealed stream fails with a *fault.StreamSealed.
 func (d *Dispatch) Report(kind StreamKind, id, delta []byte, complete bool) error {
 	return d.add(kind, id, delta, complete, false)
 }
 
-// Interrupt adds the last delta to an interrupted stream, and seals it like Report.
+// Interrupt adds the last delta to an interrupted stream and seals it.
 func (d *Dispatch) Interrupt(kind StreamKind, id, delta []byte) error {
 	return d.add(kind, id, delta, true, true)
 }
@@ -55,8 +55,8 @@ func (d *Dispatch) add(kind StreamKind, id, delta []byte, complete, interrupted 
 // streamWords name the kinds of stream.
 var streamWords = [...]string{"message", "thought"}
 
-// sealed is the error for a report on what is complete since an iteration. Where that is an earlier one, the usual mistake is
-// an executor that returns without a signal and does all of its work again.
+// sealed is the error for a report on a stream or tool call completed in the given iteration. If that is an earlier
+// one, the usual mistake is an executor that returns without a signal and repeats all of its work.
 func (d *Dispatch) sealed(what, id string, iteration int) error {
 	message := "the " + what + " " + strconv.Quote(id) + " takes no more reports: "
 	if iteration == d.iteration {
@@ -66,7 +66,7 @@ func (d *Dispatch) sealed(what, id string, iteration int) error {
 		", and the executor runs again since nobody called ack or nack"}
 }
 
-// stream returns a stream, which begins if it has not.
+// stream returns a stream and begins it if necessary.
 func (d *Dispatch) stream(kind StreamKind, id []byte) *stream {
 	streams := &d.streams[kind]
 	s := (*streams)[string(id)]
@@ -87,11 +87,11 @@ type ToolCallReport struct {
 	Args       []byte // value; nil if absent
 	Results    []byte // value made by the guest; nil if absent
 	HostHas    bool   // the host holds results
-	Kept       uint32 // number of the tool effect whose result the host keeps and is reported; 0 if absent
+	Kept       uint32 // number of the tool effect whose result, kept by the host, is reported; 0 if absent
 	IsError    bool
 	HasIsError bool
 	Complete   bool
-	// The execution that the results are of, and what the provider calls the call; empty if absent.
+	// The execution that produced the results, and the provider's id of the call; empty if absent.
 	ExecutionID, ProviderCallID string
 }
 
@@ -105,7 +105,7 @@ type toolStream struct {
 	kept     uint32
 	isError  bool
 	sealed   bool
-	sealedIn int // the iteration
+	sealedIn int // iteration in which it was sealed
 
 	executionID, providerCallID string
 }
@@ -169,19 +169,19 @@ func (d *Dispatch) ReportToolCall(id string, r ToolCallReport) error {
 	return nil
 }
 
-// Log sends observers a line of the structured log; nil payload for none.
+// Log sends a line of the structured log to observers. payload may be nil.
 func (d *Dispatch) Log(level uint8, kind, message string, payload []byte) {
 	d.turn.emit(d, EventLog, &LogEvent{Level: level, Kind: kind, Message: message, HasPayload: payload != nil, Payload: payload})
 }
 
-// ReportStats sends observers the cost of a model call; stats is an encoded map.
+// ReportStats sends the cost of a model call to observers; stats is an encoded map.
 func (d *Dispatch) ReportStats(stats []byte) {
 	d.turn.noteUsage(stats)
 	d.turn.emit(d, EventGenerationStats, &StatsEvent{Stats: stats})
 }
 
-// Warn reports a problem that did not stop the turn to observers of a context, by its number. Of several warnings of
-// one kind about one subject only the first is reported; an empty subject is not compared.
+// Warn reports a problem that did not stop the turn to observers of a context. Of several warnings of one kind about
+// one subject it reports only the first; an empty subject never repeats.
 func (t *Turn) Warn(context uint32, subject string, e *WarningEvent) {
 	d := t.DispatchContext(context)
 	e.FromDispatch = d != nil
@@ -199,7 +199,7 @@ func (t *Turn) Warn(context uint32, subject string, e *WarningEvent) {
 	t.emit(d, EventWarning, e)
 }
 
-// Emit notifies listeners of an event from a context whose payload host code made.
+// Emit notifies listeners of an event with a payload that host code made.
 func (t *Turn) Emit(context uint32, kind EventKind, payload []byte) {
 	t.emit(t.DispatchContext(context), kind, &RawEvent{Payload: payload})
 }

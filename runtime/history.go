@@ -7,15 +7,15 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// block is records back to back, split into bodies when one is first read.
+// block holds consecutive records, split into bodies on first access.
 type block struct {
 	count uint32
 	data  []byte
 	ends  []uint32  // end offset of each body
-	end   [1]uint32 // room for that of a single one
+	end   [1]uint32 // room for ends of a single record
 }
 
-// body returns the i-th body, nil if the bytes do not hold that many.
+// body returns the i-th body, nil if the block does not hold that many.
 func (b *block) body(i uint32) []byte {
 	if b.ends == nil {
 		b.split()
@@ -31,7 +31,7 @@ func (b *block) body(i uint32) []byte {
 }
 
 func (b *block) split() {
-	// count is the host's word; each body takes at least a byte.
+	// The host sets count; each body takes at least a byte.
 	if b.ends = b.end[:0]; b.count > 1 {
 		b.ends = make([]uint32, 0, min(int(b.count), len(b.data)))
 	}
@@ -51,11 +51,11 @@ type History struct {
 	kind   record.Kind
 	blocks []block
 	starts []uint32 // index of each block's first record
-	sizes  []uint64 // bytes of each block and those before it
+	sizes  []uint64 // total bytes up to and including each block
 	count  uint32
 
-	bytes   uint64 // of all bodies
-	users   int    // turns that have taken it over
+	bytes   uint64 // total size of the bodies
+	users   int    // turns that use it
 	dropped bool
 
 	ids        map[string]uint32 // first index of each id, over the first `indexed` records
@@ -66,7 +66,7 @@ type History struct {
 // NewHistory returns an empty history of records of one kind.
 func NewHistory(kind record.Kind) *History { return &History{kind: kind} }
 
-// Kind of its records.
+// Kind of the records.
 func (h *History) Kind() record.Kind { return h.kind }
 
 // Len is the number of records.
@@ -84,7 +84,7 @@ func (h *History) Append(count uint32, data []byte) {
 	h.sizes = append(h.sizes, h.bytes)
 }
 
-// upTo returns how many bytes the blocks have that hold the first n records.
+// upTo returns the size of the blocks that hold the first n records.
 func (h *History) upTo(n uint32) uint64 {
 	k := sort.Search(len(h.starts), func(k int) bool { return h.starts[k] >= n }) - 1
 	if k < 0 {
@@ -132,7 +132,7 @@ type span struct {
 	history *History
 }
 
-// put gives the handles from first on to a block or to the beginning of a history. It refuses a range that is not
+// put assigns the handles from first on to a block or to the beginning of a history. It rejects a range that is not
 // above all earlier ones, or that no frame could name.
 func (r *records) put(s span) bool {
 	if s.first <= 0 || s.count == 0 || s.first < r.next() || s.first > value.MaxInt-int64(s.count) {
@@ -145,7 +145,7 @@ func (r *records) put(s span) bool {
 	return true
 }
 
-// next is the lowest host handle that is free.
+// next is the lowest free host handle.
 func (r *records) next() int64 {
 	if n := len(r.spans); n > 0 {
 		return r.spans[n-1].first + int64(r.spans[n-1].count)
@@ -167,7 +167,7 @@ func (r *records) make(body []byte) int64 {
 	return -int64(len(r.made))
 }
 
-// unmake takes back the handle that make gave last, before anybody has heard of it.
+// unmake takes back the handle that make returned last, if nobody has seen it yet.
 func (r *records) unmake() { r.made = r.made[:len(r.made)-1] }
 
 // body of a handle; nil if unknown.
@@ -188,7 +188,7 @@ func (r *records) body(handle int64) []byte {
 	return s.block.body(uint32(handle - s.first))
 }
 
-// known tells whether a handle names a record of this turn.
+// known reports whether a handle names a record of this turn.
 func (r *records) known(handle int64) bool {
 	if handle < 0 {
 		return -handle <= int64(len(r.made))

@@ -11,19 +11,19 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// library is the scripted host's artifacts: the texts that its readers read, and what it was asked for.
+// library holds the scripted host's artifacts: the texts that its readers read, and the requests it got.
 type library struct {
-	texts        map[string]string // by the record's id, of a list with #n
-	inOrder      []string          // effects about artifacts, in short words
+	texts        map[string]string // by the record's id, with #n in a list
+	inOrder      []string          // effects about artifacts, in short form
 	failRead     error
 	failEstimate error
-	refuse       error // of spooling
+	refuse       error // fails spooling
 	onSpool      func()
-	keep         bool           // spooling leaves records as they are
-	tamper       func(e *Read)  // of what a reader answers
-	forge        func(e *Forge) // registers tools of the host's
+	keep         bool           // spooling leaves records unchanged
+	tamper       func(e *Read)  // changes a reader's answers
+	forge        func(e *Forge) // registers the host's own tools
 	defined      map[uint32]*Tool
-	lists        map[uint32][]string // registered tools by context, as the host was told
+	lists        map[uint32][]string // registered tools by context, as the host knows them
 	crossed      int                 // syncs about tools
 }
 
@@ -56,7 +56,7 @@ func (p *play) syncTools(s Sync) {
 	}
 }
 
-// serve does what a host does that holds the texts.
+// serve acts as a host that holds the texts.
 func (l *library) serve(p *play, e Effect) error {
 	switch e := e.(type) {
 	case *Spool:
@@ -179,7 +179,7 @@ func found(id string, inline bool) []byte {
 	})
 }
 
-// body makes a record of a body known and returns its handle.
+// body assigns a handle to the body of a record and returns it.
 func (p *play) body(id string, body []byte) int64 {
 	p.t.Helper()
 	handle := p.next
@@ -191,7 +191,7 @@ func (p *play) body(id string, body []byte) int64 {
 	return handle
 }
 
-// toolNames are the names of the dispatch's tools, in order.
+// toolNames lists the names of the dispatch's tools in order.
 func (s *seam) toolNames() string {
 	var names []string
 	for _, tool := range s.d.registry.tools {
@@ -214,7 +214,7 @@ func (s *seam) reads(name, args string) (string, error) {
 	return string(text), err
 }
 
-// offers are the ids that a tool's schema lets through.
+// offers lists the ids that a tool's schema accepts.
 func offers(tool *Tool) (ids []string) {
 	properties, _ := value.Get(tool.InputSchema, "properties")
 	callID, _ := value.Get(properties, "callId")

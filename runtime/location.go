@@ -2,25 +2,25 @@ package runtime
 
 import "strconv"
 
-// Seams of a turn: stretches in which host code runs that is run again as a whole if it is lost. Between them a context is
-// in the seam inBetween.
+// Seams of a turn: stretches of host code that run again as a whole if they are lost. Between them a context is in the
+// seam inBetween.
 const (
 	inBetween byte = 0
 	inStart   byte = 's' // of a turn: before its input pipeline
 	inInput   byte = 'i'
 	inExecute byte = 'x'
 	inOutput  byte = 'o'
-	inCommit  byte = 'c' // of an iteration: behind its output pipeline
+	inCommit  byte = 'c' // of an iteration: after its output pipeline
 )
 
-// location says where in a turn a context is, and counts what was asked for there.
+// location is a context's position in the turn. It counts the requests made from there.
 type location struct {
 	seam       byte
-	dispatches uint32            // that were opened from here
+	dispatches uint32            // dispatches opened from here
 	effects    [16]uint32        // by kind
 	checksum   string            // of the first tool call
-	calls      uint32            // of the tool call with that checksum
-	others     map[string]uint32 // of further tool calls, by checksum; most seams have none
+	calls      uint32            // number of tool calls with that checksum
+	others     map[string]uint32 // number of other tool calls, by checksum; most seams have none
 }
 
 // enter begins a seam.
@@ -29,7 +29,7 @@ func (l *location) enter(seam byte) {
 	clear(l.others)
 }
 
-// AppendPath appends the location of a context, which is the same when the turn runs again. Each level of nesting has
+// AppendPath appends the location of a context, which is the same when the turn runs again. Each level of nesting adds
 // the dispatch, numbered within the seam that opened it, its iteration and its seam, such as "d1.0.x" or
 // "d1.0.x.d2.1.o".
 func (t *Turn) AppendPath(dst []byte, context uint32) []byte {
@@ -50,7 +50,7 @@ func (t *Turn) AppendPath(dst []byte, context uint32) []byte {
 	return dst
 }
 
-// openPath is the path of a dispatch that a context opens.
+// openPath is the path of a new dispatch opened from a context.
 func (t *Turn) openPath(source *contextState) string {
 	source.place.dispatches++
 	if source.number == 0 && source.place.seam == inBetween && source.place.dispatches == 1 {
@@ -63,14 +63,14 @@ func (t *Turn) openPath(source *contextState) string {
 	return string(strconv.AppendUint(append(path, 'd'), uint64(source.place.dispatches), 10))
 }
 
-// Ordinal numbers an effect of a kind, below 16, among those of its seam, from 1.
+// Ordinal numbers the effects of a kind (below 16) within their seam, from 1.
 func (t *Turn) Ordinal(context uint32, kind uint8) uint32 {
 	n := &t.contextOf(context).place.effects[kind&15]
 	*n++
 	return *n
 }
 
-// CallOrdinal numbers a call of a tool among those of its seam with the same checksum, from 1.
+// CallOrdinal numbers the tool calls with one checksum within their seam, from 1.
 func (t *Turn) CallOrdinal(context uint32, checksum string) uint32 {
 	l := &t.contextOf(context).place
 	if l.calls == 0 || l.checksum == checksum {

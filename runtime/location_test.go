@@ -2,7 +2,7 @@ package runtime
 
 import "testing"
 
-// Effects and calls are numbered by kind and checksum, those of each context by themselves.
+// Effects and calls are numbered by kind and checksum, separately in each context.
 func TestOrdinals(t *testing.T) {
 	turn := &Turn{}
 	d := &Dispatch{turn: turn}
@@ -28,7 +28,7 @@ func TestOrdinals(t *testing.T) {
 	}
 }
 
-// Paths name the dispatches that were opened at a place one by one.
+// Paths number the dispatches opened at a place.
 func TestPaths(t *testing.T) {
 	turn := &Turn{}
 	turn.context.place.seam = inBetween

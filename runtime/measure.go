@@ -1,7 +1,7 @@
 package runtime
 
-// measuredBudget is TokenBudget for an executor that can be measured. When it cannot tell what it would send it will fail by
-// itself, so that there is nothing to shed.
+// measuredBudget is TokenBudget for a Measurer. If the executor cannot render its request, it is about to fail by
+// itself, and there is nothing to shed.
 func measuredBudget(task Task, d *Dispatch, m Measurer, b Budget) error {
 	w := &weigher{task: task, d: d, executor: m, tally: tally{d: d, encoding: b.Encoding}, costs: make(map[int64]int64), units: make(map[int64]int)}
 	needed, err := w.measure(nil)
@@ -15,16 +15,16 @@ func measuredBudget(task Task, d *Dispatch, m Measurer, b Budget) error {
 	return nil
 }
 
-// weigher measures what an executor would send.
+// weigher measures the request that an executor would send.
 type weigher struct {
 	task     Task
 	d        *Dispatch
 	executor Measurer
 	tally    tally
-	costs    map[int64]int64 // tokens of what stands for a record; where it stands for several the first has all of it
-	units    map[int64]int   // records that stand together
+	costs    map[int64]int64 // tokens by record; if records share a piece, the first has all of its tokens
+	units    map[int64]int   // records that share a piece
 	measured bool
-	failed   bool // the executor cannot tell what it would send
+	failed   bool // the executor could not render its request
 }
 
 // piece is a piece of a request.
@@ -34,8 +34,8 @@ type piece struct {
 	inside  bool
 }
 
-// measure returns how many tokens the request would have without some of the records. The first time it takes down what each
-// record costs.
+// measure returns how many tokens the request would have without some of the records. The first call also notes the
+// cost of each record.
 func (w *weigher) measure(without map[int64]bool) (needed int64, err error) {
 	var pieces []piece
 	y := &w.tally

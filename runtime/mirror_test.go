@@ -9,7 +9,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// Sync implements World: it follows the core's changes the simplest way.
+// Sync implements World: it mirrors the core's changes in the simplest way.
 func (p *play) Sync(s Sync) {
 	p.t.Helper()
 	if s.Op == SyncOpen {
@@ -61,7 +61,7 @@ func (p *play) Sync(s Sync) {
 	}
 }
 
-// signal checks that a dispatch is signalled once, and as the core has it.
+// signal checks that a dispatch is signalled once, and in the same way as in the core.
 func (p *play) signal(s Sync) {
 	p.t.Helper()
 	d := p.turn.DispatchContext(s.Context)
@@ -100,7 +100,7 @@ func digestOf(handles []int64) uint32 {
 	return sum
 }
 
-// record makes a record known to the turn and returns its handle. text tells records with one id apart.
+// record assigns a handle to a record and returns it. text distinguishes records with the same id.
 func (p *play) record(kind record.Kind, id, text string) int64 {
 	p.t.Helper()
 	handle := p.next
@@ -115,7 +115,7 @@ func (p *play) record(kind record.Kind, id, text string) int64 {
 	return handle
 }
 
-// bodyOf is the body of a record; text is its content, of a tool call the checksum, of an instruction nothing.
+// bodyOf is the body of a record. text is its content, or a tool call's checksum; instructions ignore it.
 func bodyOf(kind record.Kind, id, text string) []byte {
 	content := []byte(text)
 	if text == "" {
@@ -138,7 +138,7 @@ func bodyOf(kind record.Kind, id, text string) []byte {
 	})
 }
 
-// add is what host code does with a context's collection: it changes the mirror and tells the core.
+// add changes a context's collection as host code does: it changes the mirror and notifies the core.
 func (p *play) add(context uint32, kind record.Kind, handles ...int64) {
 	p.t.Helper()
 	for _, h := range handles {
@@ -151,7 +151,7 @@ func (p *play) add(context uint32, kind record.Kind, handles ...int64) {
 	}
 }
 
-// list is a collection of a context, as the names of its records.
+// list returns a collection of a context, as the names of its records.
 func (p *play) list(context uint32, kind record.Kind) string {
 	var names []string
 	p.turn.contextOf(context).cols[kind].each(func(h int64) bool {
@@ -165,7 +165,7 @@ func (p *play) list(context uint32, kind record.Kind) string {
 	return strings.Join(names, " ")
 }
 
-// holds compares a collection of a context.
+// holds checks a collection of a context.
 func (p *play) holds(context uint32, kind record.Kind, names string) {
 	p.t.Helper()
 	if got := p.list(context, kind); got != names {
@@ -173,7 +173,7 @@ func (p *play) holds(context uint32, kind record.Kind, names string) {
 	}
 }
 
-// context is the number of the context that a seam sees.
+// context is the number of the seam's context.
 func (s *seam) context() uint32 {
 	if s.d == nil {
 		return 0
@@ -207,7 +207,7 @@ func (s *seam) delete(kind record.Kind, id string) error {
 	return s.d.Delete(kind, id)
 }
 
-// must ends the test when a step of a script fails.
+// must ends the test if a step of a script fails.
 func (s *seam) must(err error) {
 	s.t.Helper()
 	if err != nil {
@@ -215,7 +215,7 @@ func (s *seam) must(err error) {
 	}
 }
 
-// say streams a whole message and stores nothing.
+// say streams a whole message without storing it.
 func (s *seam) say(id, text string) {
 	s.t.Helper()
 	s.must(s.d.Report(MessageStream, []byte(id), []byte(text), true))

@@ -10,7 +10,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// nest runs an outer executor, and within it a dispatch whose source is the outer one's context.
+// nest runs an outer executor, and in it a dispatch from the outer one's context.
 func nest(t *testing.T, config Config, outer func(s *seam, dispatch func() (*Dispatch, error)) error, inner executor) *play {
 	p := &play{t: t, config: config}
 	p.executor = func(s *seam) error {
@@ -23,7 +23,7 @@ func nest(t *testing.T, config Config, outer func(s *seam, dispatch func() (*Dis
 	return p
 }
 
-// Decision 35: what a dispatch inside a dispatch commits goes into the outer one's queue and shares its fate.
+// Decision 35: an inner dispatch commits into the outer one's queue and shares its fate.
 func TestNestedDispatch(t *testing.T) {
 	inner := func(s *seam) error {
 		s.holds(2, record.Messages, "before")
@@ -65,7 +65,7 @@ func TestNestedDispatch(t *testing.T) {
 	}
 }
 
-// The failure of an inner dispatch is its caller's to deal with.
+// The failure of an inner dispatch is its caller's responsibility.
 func TestNestedDispatchFails(t *testing.T) {
 	p := nest(t, Config{}, func(s *seam, dispatch func() (*Dispatch, error)) error {
 		if d, err := dispatch(); err != error(errX) || d.Status() != StatusNack {
@@ -81,7 +81,7 @@ func TestNestedDispatchFails(t *testing.T) {
 	p.saved()
 }
 
-// Decision 35: the turn's context is no source while an iteration of the turn is open, nor one that has ended.
+// Decision 35: the turn's context cannot be a source while one of its iterations is open, nor can an ended one.
 func TestSources(t *testing.T) {
 	p := &play{t: t}
 	dispatches := 0
@@ -115,7 +115,7 @@ func TestSources(t *testing.T) {
 	p.want("tS dS iS(0) iE(0,ack) dE(ack,1) dS#2 iS#2(0) iE#2(0,ack) dE#2(ack,1) dS#3 iS#3(0) iE#3(0,ack) dE#3(ack,1) tE(ack)")
 }
 
-// A dispatch begins with copies: neither side sees what the other changes afterwards.
+// A dispatch begins with copies: neither side sees later changes of the other.
 func TestContextsAreApart(t *testing.T) {
 	p := &play{t: t}
 	p.prepare = func(p *play) {
@@ -163,7 +163,7 @@ func TestContextsAreApart(t *testing.T) {
 	p.holds(2, record.Messages, "b")
 }
 
-// An inner dispatch may not grow the outer queue over its limit.
+// An inner dispatch cannot grow the outer queue beyond its limit.
 func TestNestedQueueIsBounded(t *testing.T) {
 	p := nest(t, Config{Queue: 3}, func(s *seam, dispatch func() (*Dispatch, error)) error {
 		s.must(s.store(record.Messages, "a", ""))
@@ -181,8 +181,7 @@ func TestNestedQueueIsBounded(t *testing.T) {
 	p.want(began + "dS#2 iS#2(0) derr#2(E_ABI_LIMIT_EXCEEDED) iE#2(0,nack,-store message c,-store message d) dE#2(nack,1,E_ABI_LIMIT_EXCEEDED) " + acked)
 }
 
-// A dispatch that nobody awaits ends with the iteration that it was started in. Here it is still in its executor when
-// the outer one's has returned.
+// A dispatch that nobody awaits ends with the iteration it was started in, even though its executor still runs.
 func TestDispatchThatNobodyAwaits(t *testing.T) {
 	for _, handed := range []bool{false, true} {
 		p := &play{t: t, config: Config{OnDiscard: handed}}
@@ -224,7 +223,7 @@ func TestDispatchThatNobodyAwaits(t *testing.T) {
 	}
 }
 
-// Decision 4: a task that breaks down closes what is open, innermost first.
+// Decision 4: a failed task closes everything that is open, innermost first.
 func TestBreak(t *testing.T) {
 	for _, c := range []struct {
 		at   string
@@ -265,7 +264,7 @@ func TestBreak(t *testing.T) {
 			if want := strings.Count(c.want, "iS("); iterations != want {
 				t.Errorf("%d iterations, want %d", iterations, want)
 			}
-			p.turn.Break(errY) // it is over
+			p.turn.Break(errY) // too late
 			p.want(c.want)
 			p.finish()
 		})

@@ -101,7 +101,7 @@ const (
 
 // Ways to read an artifact.
 const (
-	ReadSize  ReadOp = 0 // Bytes and Count only; the only way to read a media
+	ReadSize  ReadOp = 0 // Bytes and Count only; the only way to read a medium
 	ReadLines ReadOp = 1 // lines From to To, fewer if they exceed Max; at least one unless From is at the end
 	ReadText  ReadOp = 2 // the whole text as the only element of Lines; E_ARTIFACT_TOO_LARGE if it exceeds Max
 )

@@ -16,19 +16,19 @@ func (p Pipeline) String() string {
 // Middleware is one entry of a pipeline: the host's function at Index, or a compiled-in one.
 type Middleware struct {
 	Index   int
-	Builtin Bound // nil for the host's; dispatch pipelines only
+	Builtin Bound // nil for a function of the host; dispatch pipelines only
 }
 
 // pipeline is one run through a list of middleware.
 type pipeline struct {
 	turn     *Turn
-	dispatch *Dispatch // nil in the turn's own
+	dispatch *Dispatch // nil in the turn's own pipelines
 	which    Pipeline
 	list     []Middleware
 
-	reached bool    // the end of the list
+	reached bool    // the end of the list was reached
 	first   error   // the first failure
-	rest    []error // failures after it
+	rest    []error // later failures
 }
 
 func (p *pipeline) aborted() bool {
@@ -42,7 +42,7 @@ func (p *pipeline) aborted() bool {
 func (p *pipeline) run(task Task, i int) {
 	for ; i < len(p.list); i++ {
 		if p.aborted() {
-			continue // the body is skipped, the chain goes on to its end
+			continue // skip the body; the chain goes on to its end
 		}
 		m := p.list[i]
 		if m.Builtin != nil {
@@ -93,15 +93,15 @@ func (p *pipeline) fail(err error) {
 	}
 }
 
-// failure is the first failure under the pipeline's code. Later ones are suppressed in this error, not in the first
-// itself, which may be an object of the host's own that it does not read back.
+// failure wraps the first failure in the pipeline's code. The wrapper suppresses the later ones; the first error itself
+// may be an object of the host, which does not read it back.
 func (p *pipeline) failure(code fault.Code) error {
 	f := fault.Wrap(code, p.first)
 	f.Suppressed = p.rest
 	return f
 }
 
-// secondSignal tells of a signal thrown out of an output middleware after the executor's.
+// secondSignal reports whether err is a signal that output middleware gave after the executor's.
 func (p *pipeline) secondSignal(err error) bool {
 	return p.which == DispatchOutput && p.dispatch.acked && fault.Is(err, fault.LLMExecutionAlreadySignalled)
 }

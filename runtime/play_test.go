@@ -12,7 +12,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// seam is what a scripted host function sees: the turn's context (d nil) or a dispatch's.
+// seam is the context of a scripted host function: the turn's (d nil) or a dispatch's.
 type seam struct {
 	*play
 	task Task
@@ -25,7 +25,7 @@ type (
 	middleware func(s *seam, next func()) error
 )
 
-// play is a scripted host: it runs the host functions in place, keeps what the core tells it, and mirrors collections.
+// play is a scripted host: it runs the host functions in place, records the core's output, and mirrors collections.
 type play struct {
 	t      testing.TB
 	config Config
@@ -40,25 +40,25 @@ type play struct {
 	message   string // text of the turn's own message
 	prepare   func(p *play)
 	listen    func(payload any)
-	due       uint64 // of the tick asked for
+	due       uint64 // of the requested tick
 
 	library library // of artifacts
 
 	words   []string
 	events  []noted
-	storage []string // what the storage callbacks saw, in order
+	storage []string // calls of storage callbacks, in order
 	mirror  [][Collections][]int64
 	signals map[uint32]int64 // of dispatches, by number
-	timers  []uint64         // asked for
-	expired []uint32         // contexts that a deadline aborted
+	timers  []uint64         // requested
+	expired []uint32         // contexts aborted by a deadline
 	names   map[int64]string
 	next    int64
 	effects uint32
 	seq     uint32
-	opened  []string // begin events that have no end yet
+	opened  []string // begin events without their end
 }
 
-// noted is an event as it came.
+// noted is an event as received.
 type noted struct {
 	Head
 	payload any
@@ -76,7 +76,7 @@ var (
 	}
 )
 
-// run plays a turn to its end and returns how it ended.
+// run plays a turn to its end and returns its result.
 func (p *play) run() (Status, int, error) {
 	p.t.Helper()
 	return p.start(Input{ID: "T", Now: 1000, SystemPrompt: "test"})
@@ -134,7 +134,7 @@ func (p *play) open(in Input) bool {
 	return true
 }
 
-// finish checks what holds for every turn.
+// finish checks invariants of every turn.
 func (p *play) finish() {
 	p.t.Helper()
 	if len(p.opened) > 0 {
@@ -161,7 +161,7 @@ func (p *play) finish() {
 	}
 }
 
-// want compares the events, in short words.
+// want compares the events, in short form.
 func (p *play) want(words string) {
 	p.t.Helper()
 	if got := strings.Join(p.words, " "); got != words {
@@ -182,7 +182,7 @@ func (p *play) Event(h Head, payload any) {
 		p.t.Errorf("seq %d, want %d", h.Seq, p.seq+1)
 	}
 	if h.Scope != ScopeDispatch || p.turn.standalone {
-		p.seq++ // what the turn's listeners do not get leaves no gap in what they get
+		p.seq++ // an event that the turn's listeners do not get leaves no gap in their sequence
 	}
 	if n := len(p.events); n > 0 && h.Elapsed < p.events[n-1].Elapsed {
 		p.t.Errorf("elapsed %d after %d", h.Elapsed, p.events[n-1].Elapsed)
@@ -199,7 +199,7 @@ func (p *play) Exceeded() {}
 
 func (p *play) Timer(due uint64) { p.due, p.timers = due, append(p.timers, due) }
 
-// nested notes begin and end events, which have to lie properly in each other.
+// nested records begin and end events, which must nest properly.
 func (p *play) nested(name string, begin bool) {
 	p.t.Helper()
 	if begin {
@@ -297,7 +297,7 @@ func codeSuffix(err error) string {
 	return "," + codeOf(err)
 }
 
-// hand is a task that does what it is asked at once.
+// hand is a task that performs every effect at once.
 type hand struct{ *play }
 
 // Await implements Task.
@@ -343,7 +343,7 @@ func (k hand) Await(e Effect) ([]byte, error) {
 	return nil, nil
 }
 
-// Wait implements Task. Nothing else runs meanwhile, so there is nothing to wait for.
+// Wait implements Task. Nothing else runs meanwhile, so ready must hold.
 func (k hand) Wait(ready func() bool) {
 	if !ready() {
 		k.t.Fatal("the task waits for ever")
@@ -366,7 +366,7 @@ func (p *play) save(task Task, d Delta) error {
 	return nil
 }
 
-// saved compares what reached storage.
+// saved compares the writes that reached storage.
 func (p *play) saved(calls ...string) {
 	p.t.Helper()
 	if !slices.Equal(p.storage, calls) {

@@ -6,14 +6,14 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// Quota bounds the bytes that turns hold: bodies of records, queued writes, data of open streams, and requests. The
+// Quota bounds the bytes that turns hold: bodies of records, queued writes, data of open streams, and requests. All
 // turns of an instance share one.
 type Quota struct {
 	Turn, Instance uint64 // bounds
-	held           uint64 // by all turns and histories
+	held           uint64 // bytes of all turns and histories
 }
 
-// AddHistory counts the bytes of a history. It rejects nothing: the turn that takes the history over fails instead.
+// AddHistory counts the bytes of a history. It never fails: a turn that uses the history fails instead.
 func (q *Quota) AddHistory(bytes int) { q.held += uint64(bytes) }
 
 // DropHistory subtracts the bytes of a history that no turn uses.
@@ -29,7 +29,7 @@ func (q *Quota) settle(h *History) {
 	}
 }
 
-// deltaBytes is what a queued write holds beside the bodies of its records.
+// deltaBytes is the size of a queued write without the bodies of its records.
 const deltaBytes = 96
 
 func (d *Delta) bytes() int {
@@ -40,8 +40,8 @@ func (d *Delta) bytes() int {
 	return n
 }
 
-// hold counts n more bytes, fewer if n is negative. A turn that passes a bound of the quota is over: it asks for nothing
-// more, and its World is told to end it.
+// hold counts n more bytes, fewer if n is negative. A turn that exceeds a bound of the quota makes no further requests,
+// and its World must end it.
 func (t *Turn) hold(n int) {
 	t.held += uint64(int64(n))
 	if t.quota == nil {
@@ -53,7 +53,7 @@ func (t *Turn) hold(n int) {
 	}
 }
 
-// borrow counts the bytes of a history, which the instance counts once.
+// borrow counts the bytes of a history, once per instance.
 func (t *Turn) borrow(h *History, count uint32) {
 	t.borrowed += h.upTo(count)
 	h.users++
@@ -78,10 +78,10 @@ func (t *Turn) exceed() {
 // Exceeded is the failure of a turn that exceeds its quota, nil for any other.
 func (t *Turn) Exceeded() error { return t.over }
 
-// Hold counts n more bytes that are held for the turn, fewer if n is negative.
+// Hold counts n more bytes for the turn, fewer if n is negative.
 func (t *Turn) Hold(n int) { t.hold(n) }
 
-// HoldRequest counts a dispatch's rendered request and replaces the count of its last one.
+// HoldRequest counts a dispatch's rendered request in place of its previous one.
 func (t *Turn) HoldRequest(context uint32, size int) error {
 	if d := t.DispatchContext(context); d != nil {
 		t.hold(size - d.rendered)
@@ -90,7 +90,7 @@ func (t *Turn) HoldRequest(context uint32, size int) error {
 	return t.over
 }
 
-// HoldStream counts an executor's data of open streams, until the iteration ends.
+// HoldStream counts an executor's data of open streams until the iteration ends.
 func (d *Dispatch) HoldStream(n int) error {
 	d.streamed += n
 	d.turn.hold(n)

@@ -8,7 +8,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// What turns hold is counted for each and for all: a shared history once for all, and nothing of a turn that was released.
+// Bytes count for each turn and in total: a shared history counts once, and a released turn no longer.
 func TestQuotaIsCounted(t *testing.T) {
 	q := &Quota{Turn: 1000, Instance: 1500}
 	body := record.AppendMessage(nil, record.MessageFields{ID: "m", Role: "user", Content: []byte(strings.Repeat("x", 100))})
@@ -39,7 +39,7 @@ func TestQuotaIsCounted(t *testing.T) {
 	}
 }
 
-// A turn at its bound goes on; one byte more ends it, and the error says which bound it was.
+// A turn at its bound goes on; one more byte ends it, and the error names the bound.
 func TestQuotaIsExceeded(t *testing.T) {
 	for _, test := range []struct {
 		name       string
@@ -65,7 +65,7 @@ func TestQuotaIsExceeded(t *testing.T) {
 		if err := turn.HoldRequest(1, 30); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		err := turn.HoldRequest(1, test.n-10) // in the place of the other
+		err := turn.HoldRequest(1, test.n-10) // replaces the earlier one
 		if d.streamed != 10 || d.rendered != test.n-10 || turn.held != uint64(test.n) {
 			t.Errorf("%s: %d of streams, %d of requests, %d in all", test.name, d.streamed, d.rendered, turn.held)
 		}
@@ -78,7 +78,7 @@ func TestQuotaIsExceeded(t *testing.T) {
 	}
 }
 
-// A history that a turn takes over counts as the turn's own, as far as it is taken.
+// A history counts for a turn as far as the turn uses it.
 func TestQuotaOfHistories(t *testing.T) {
 	body := record.AppendMessage(nil, record.MessageFields{ID: "m", Role: "user", Content: []byte(strings.Repeat("x", 100))})
 	for bound, fits := range map[int]bool{len(body): true, len(body) - 1: false} {

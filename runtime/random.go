@@ -1,7 +1,7 @@
 package runtime
 
-// Random returns the next of the turn's random numbers, which derive from its seed and are the same when it is
-// replayed. They are for spreading values, not for secrets (splitmix64).
+// Random returns the next of the turn's random numbers (splitmix64). They derive from its seed, so a replay gets the
+// same ones. They are for spreading values, not for secrets.
 func (t *Turn) Random() uint64 {
 	t.noise += 0x9e3779b97f4a7c15
 	z := t.noise
@@ -10,7 +10,7 @@ func (t *Turn) Random() uint64 {
 	return z ^ z>>31
 }
 
-// seeded makes the state that the random numbers of a seed grow from: 64 bits of FNV-1a.
+// seeded returns the initial state of Random for a seed: its 64-bit FNV-1a hash.
 func seeded(seed []byte) uint64 {
 	state := uint64(14695981039346656037)
 	for _, b := range seed {

@@ -2,7 +2,7 @@ package runtime
 
 import "testing"
 
-// The random numbers of a turn are those of its seed, and differ.
+// The random numbers of a turn derive from its seed, and differ.
 func TestRandom(t *testing.T) {
 	numbers := func(seed string) (list [3]uint64) {
 		turn, err := NewTurn(&Config{}, Input{Seed: []byte(seed)}, nil)

@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	readBatch = 256 << 10 // bytes of lines that are read at once
-	maxRead   = 8 << 20   // bytes of a text, or of one line, that are read into the guest's memory
-	maxPage   = 128 << 10 // bytes that a reader tool answers
+	readBatch = 256 << 10 // most bytes of lines in one read
+	maxRead   = 8 << 20   // most bytes of a text, or of one line, that the guest loads
+	maxPage   = 128 << 10 // most bytes of a reader tool's answer
 )
 
-// readBound is how many bytes of a text, or of a line, the guest takes.
+// readBound is how many bytes of a text, or of a line, the guest loads at once.
 func (c *Config) readBound() int { return min(maxRead, c.frame()/4) }
 
 // ReadBound is the largest number of bytes of a text that the guest reads at once: 8 MiB, or a quarter of the limit
 // on frames.
 func (d *Dispatch) ReadBound() int { return d.turn.config.readBound() }
 
-// reader reads an artifact, by effects, a part of it at a time.
+// reader reads an artifact in parts, through effects.
 type reader struct {
 	task   Task
 	d      *Dispatch
 	source source
 
-	batches int // of lines that were read
+	batches int // number of batches read
 }
 
 func (r *reader) read(op ReadOp, from, to uint64, bound int) (*Read, error) {
@@ -46,7 +46,7 @@ func errAborted() error {
 	return e
 }
 
-// size is how long the artifact is, by its hints if it has them.
+// size returns the artifact's length, from its hints if it has them.
 func (r *reader) size() (bytes, lines uint64, err error) {
 	if b, n := r.source.body.Bytes(), r.source.body.Lines(); b >= 0 && n >= 0 {
 		return uint64(b), uint64(n), nil
@@ -62,7 +62,7 @@ func (e *Read) sizes(err error) (bytes, lines uint64, _ error) {
 	return e.Bytes, e.Count, nil
 }
 
-// text is the whole text; E_ARTIFACT_TOO_LARGE when that is more than the guest takes.
+// text returns the whole text; E_ARTIFACT_TOO_LARGE if it exceeds readBound.
 func (r *reader) text() ([]byte, error) {
 	bound := r.d.turn.config.readBound()
 	e, err := r.read(ReadText, 0, 0, bound)
@@ -75,7 +75,7 @@ func (r *reader) text() ([]byte, error) {
 	return e.Lines[0], nil
 }
 
-// readerOf reads the artifact, or the text of the host's, at a place in a record.
+// readerOf returns a reader of the artifact, or of the host's text, at a place in a record.
 func (d *Dispatch) readerOf(task Task, kind record.Kind, handle int64, part int) *reader {
 	s := source{kind: kind, handle: handle, part: uint32(part)}
 	body := d.turn.records.body(handle)
@@ -98,8 +98,8 @@ func (d *Dispatch) ArtifactSize(task Task, kind record.Kind, handle int64, part 
 	return d.readerOf(task, kind, handle, part).size()
 }
 
-// ArtifactText is the whole text of the artifact, or of a text of the host; E_ARTIFACT_TOO_LARGE if it exceeds 8 MiB
-// or a quarter of the limit on frames.
+// ArtifactText is the whole text of the artifact, or of a text that the host holds; E_ARTIFACT_TOO_LARGE if it exceeds
+// ReadBound.
 func (d *Dispatch) ArtifactText(task Task, kind record.Kind, handle int64, part int) ([]byte, error) {
 	return d.readerOf(task, kind, handle, part).text()
 }
@@ -115,8 +115,8 @@ func (d *Dispatch) MediaSize(task Task, handle int64, part int) (int64, error) {
 	return int64(e.Bytes), nil
 }
 
-// lines visits the lines from one on and up to another, as far as there are that many, until yield returns false. They
-// come in batches, and a line is valid during its visit only. It returns how many lines the artifact has.
+// lines visits the lines from from up to to, or to the end, until yield returns false, and returns the number of lines
+// of the artifact. It reads them in batches. A line is valid only during its visit.
 func (r *reader) lines(from, to uint64, yield func(i uint64, line []byte) bool) (count uint64, err error) {
 	bound := r.d.turn.config.readBound()
 	step := uint64(r.d.turn.config.array())
@@ -125,7 +125,7 @@ func (r *reader) lines(from, to uint64, yield func(i uint64, line []byte) bool) 
 			return count, nil
 		}
 		e, err := r.read(ReadLines, at, min(to, at+step), min(readBatch, bound))
-		if fault.Is(err, fault.ArtifactTooLarge) { // a line that is longer than a batch
+		if fault.Is(err, fault.ArtifactTooLarge) { // a line longer than a batch
 			e, err = r.read(ReadLines, at, at+1, bound)
 		}
 		if err != nil {
@@ -146,15 +146,15 @@ func (r *reader) lines(from, to uint64, yield func(i uint64, line []byte) bool) 
 	}
 }
 
-// page is what a reader tool answers, as far as it fits.
+// page is the answer of a reader tool, cut where it gets too long.
 type page struct {
 	text    []byte
 	lines   int
 	full    bool
-	clipped bool // the only line is there by its beginning
+	clipped bool // its only line is cut
 }
 
-// add adds a line and tells whether there is room for more. Of a first line that is too long it takes the beginning.
+// add adds a line and reports whether there is room for more. It cuts a first line that is too long.
 func (p *page) add(line []byte) bool {
 	if p.lines > 0 && len(p.text)+1+len(line) > maxPage {
 		p.full = true
@@ -184,7 +184,7 @@ func ClipText(text []byte, n int) []byte {
 	return text[:n]
 }
 
-// result is the page's text. What was left out is said in more, in words.
+// result returns the page's text. more tells the model what was left out.
 func (p *page) result(more string) []byte {
 	switch {
 	case p.lines == 0:

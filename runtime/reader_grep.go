@@ -7,7 +7,7 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// grepSteps is how many steps a pattern may take in one batch of lines, so that no step of the module takes long.
+// grepSteps is how many steps a pattern may take per batch of lines, so that no step of the module takes long.
 const grepSteps = 16 << 20
 
 var grepTool = readerTool{
@@ -55,7 +55,7 @@ func (r *reader) grep(m *pattern.Matcher) ([]byte, error) {
 		return nil, err
 	}
 	if p.clipped {
-		next++ // its beginning is there
+		next++ // its beginning has been shown
 	}
 	if next >= count {
 		return p.result(""), nil

@@ -20,7 +20,7 @@ func TestGrepTool(t *testing.T) {
 			`"pattern":"^$"`:                       "",
 			`"pattern":"B.*N","flags":"imsu"`:      "banana",
 			`"pattern":"(?:an){2}|\\x{67}amma"`:    "gamma\nbanana",
-			`"pattern":"alpha\\nbeta","flags":"s"`: "(empty list)", // a line at a time
+			`"pattern":"alpha\\nbeta","flags":"s"`: "(empty list)", // line by line
 		} {
 			if got, err := s.reads("artifact_grep", `{"callId":"c",`+args+`}`); got != want || err != nil {
 				t.Errorf("%s: %q, %v, want %q", args, got, err, want)
@@ -49,7 +49,7 @@ func TestGrepIsBounded(t *testing.T) {
 			t.Errorf("%d lines, the last %q", n, lines[n-1])
 		}
 	})
-	// Of a first line that is too long the beginning is there; it is not told of as one that is missing.
+	// A first line that is too long is cut; it does not count as missing.
 	long := strings.Repeat("a", maxPage+1)
 	for text, want := range map[string]string{
 		"b\n" + long:     "",
@@ -69,7 +69,7 @@ func TestGrepIsBounded(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
-	// What one batch of lines may cost is not what the whole artifact may.
+	// The step limit holds per batch of lines, not for the whole artifact.
 	reading(t, strings.Repeat(strings.Repeat("a", 999)+"\n", 600), Config{}, func(s *seam) {
 		got, err := s.reads("artifact_grep", `{"callId":"c","pattern":"(a?){15}b"}`)
 		if got != "(empty list)" || err != nil {

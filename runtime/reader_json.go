@@ -62,7 +62,7 @@ var jsonTools = readerGroup{class: classJSON, tools: []readerTool{
 	},
 }}
 
-// askJSON makes a reader tool of a question about a JSON artifact.
+// askJSON makes a reader tool from a query of a JSON artifact.
 func askJSON(ask func(j *artifact.JSON, args []byte) ([]byte, error)) func(r *reader, args []byte) ([]byte, error) {
 	return func(r *reader, args []byte) ([]byte, error) {
 		text, err := r.text()
@@ -81,7 +81,7 @@ func askJSON(ask func(j *artifact.JSON, args []byte) ([]byte, error)) func(r *re
 	}
 }
 
-// rendered is an answer as the model reads it.
+// rendered formats an answer for the model.
 func rendered(answer []byte) ([]byte, error) {
 	text, cut, err := artifact.Render(nil, answer, maxPage)
 	if cut {

@@ -9,7 +9,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// What the tools answer is what package artifact says; see there.
+// Package artifact's tests cover the answers in detail.
 func TestJSONTools(t *testing.T) {
 	play := func(text, class string, fn func(s *seam)) {
 		p := &play{t: t, library: library{texts: map[string]string{"c": text}}}

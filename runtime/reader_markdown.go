@@ -12,7 +12,7 @@ func init() { readerGroups = append(readerGroups, &markdownTools) }
 
 const depthProperty = `"depth":{"type":"integer","minimum":1,"maximum":6,"description":"Only headings of this depth, the number of their #."}`
 
-// markdownTools read artifacts that hold Markdown. The first four go through it line by line, whatever its size; the others
+// markdownTools read artifacts that hold Markdown. The first four scan it line by line, whatever its size; the others
 // need the whole text.
 var markdownTools = readerGroup{class: classMarkdown, tools: []readerTool{
 	{
@@ -26,7 +26,7 @@ var markdownTools = readerGroup{class: classMarkdown, tools: []readerTool{
 			if v, err := yaml.Parse(text); err == nil {
 				return v
 			}
-			return value.AppendText(nil, text) // a model reads what this YAML reader does not
+			return value.AppendText(nil, text) // the model can read YAML that this reader cannot
 		}),
 	},
 	{
@@ -74,7 +74,7 @@ var markdownTools = readerGroup{class: classMarkdown, tools: []readerTool{
 	},
 }}
 
-// indexed makes a reader tool of a question that an index answers.
+// indexed makes a reader tool from a query of the index.
 func indexed(ask func(x *markdown.Index, args []byte) []byte) func(r *reader, args []byte) ([]byte, error) {
 	return func(r *reader, args []byte) ([]byte, error) {
 		var x markdown.Index
@@ -93,7 +93,7 @@ func indexed(ask func(x *markdown.Index, args []byte) []byte) func(r *reader, ar
 	}
 }
 
-// parsed makes a reader tool of a question that needs the parse tree.
+// parsed makes a reader tool from a query of the parse tree.
 func parsed(ask func(d *markdown.Document) ([]byte, error)) func(r *reader, args []byte) ([]byte, error) {
 	return func(r *reader, args []byte) ([]byte, error) {
 		text, err := r.text()

@@ -9,7 +9,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// What the tools answer is what package markdown says; see there.
+// Package markdown's tests cover the answers in detail.
 func TestMarkdownTools(t *testing.T) {
 	text := "---\ntitle: x\n---\n# One\nSee [it](http://a.b \"t\").\n\n```go\n# no heading\n```\n## Two\n![pic](p.png) **bold**\n```\n```"
 	p := &play{t: t, library: library{texts: map[string]string{"c": text, "plain": "no front matter", "odd": "---\na: &b c\n---"}}}

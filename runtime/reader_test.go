@@ -21,7 +21,7 @@ func reading(t *testing.T, text string, config Config, fn func(s *seam)) *play {
 	return p
 }
 
-// H1 and H3, as far as the tools let arguments through.
+// H1 and H3, as far as the schemas allow the arguments.
 func TestReaderTools(t *testing.T) {
 	reading(t, "alpha\nbeta\ngamma\ndelta\nepsilon", Config{}, func(s *seam) {
 		for _, c := range []struct{ tool, args, want string }{
@@ -67,7 +67,7 @@ func TestReaderTools(t *testing.T) {
 	})
 }
 
-// H17, H4: lines end at line feeds only.
+// H17, H4: only line feeds end lines.
 func TestReaderLines(t *testing.T) {
 	for text, want := range map[string][2]string{
 		"":               {"(empty list)", "0 0"},
@@ -88,7 +88,7 @@ func TestReaderLines(t *testing.T) {
 	}
 }
 
-// H5: hints are believed, and the reader is not asked.
+// H5: hints are trusted, and the reader is not asked.
 func TestHintsAreBelieved(t *testing.T) {
 	p := &play{t: t}
 	p.prepare = func(p *play) {
@@ -108,7 +108,7 @@ func TestHintsAreBelieved(t *testing.T) {
 	p.run()
 }
 
-// What a tool answers has its end, and says so.
+// An answer has a limit, and says so.
 func TestPagesAreBounded(t *testing.T) {
 	line := strings.Repeat("x", 99)
 	text := strings.Repeat(line+"\n", 5000)
@@ -138,7 +138,7 @@ func TestPagesAreBounded(t *testing.T) {
 	})
 }
 
-// A line that does not fit behind a short one is the next one to read, and not left out.
+// A line that does not fit after a short one is the next to read, and not skipped.
 func TestLongLineBehindAShortOne(t *testing.T) {
 	long := strings.Repeat("b", maxPage)
 	reading(t, "a\n"+long+"\nc", Config{}, func(s *seam) {
@@ -157,7 +157,7 @@ func TestLongLineBehindAShortOne(t *testing.T) {
 	})
 }
 
-// Lines longer than a batch are read by themselves; those over the bound fail with a code that says so.
+// Lines longer than a batch are read alone; those over the bound fail with a specific code.
 func TestLongLines(t *testing.T) {
 	text := "a\n" + strings.Repeat("b", 300<<10) + "\nc"
 	reading(t, text, Config{}, func(s *seam) {
@@ -175,7 +175,7 @@ func TestLongLines(t *testing.T) {
 	})
 }
 
-// Batches follow the limit on arrays.
+// Batches observe the limit on arrays.
 func TestBatchesAreBounded(t *testing.T) {
 	p := reading(t, strings.Repeat("x\n", 99), Config{Array: 10}, func(s *seam) {
 		s.library.tamper = func(e *Read) {
@@ -193,7 +193,7 @@ func TestBatchesAreBounded(t *testing.T) {
 	}
 }
 
-// Readers may fail or say nonsense.
+// Readers may fail or answer nonsense.
 func TestBadReaders(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -229,7 +229,7 @@ func TestBadReaders(t *testing.T) {
 	p.want("tS dS iS(0) xS xE(true) iE(0,ack) dE(ack,1) tE(ack)")
 }
 
-// An abort ends a long read between two batches.
+// An abort ends a long read between batches.
 func TestReadingIsAborted(t *testing.T) {
 	p := reading(t, strings.Repeat("x\n", 99), Config{Array: 10}, func(s *seam) {
 		s.library.tamper = func(e *Read) {

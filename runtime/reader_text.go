@@ -70,22 +70,22 @@ var textTools = readerGroup{tools: []readerTool{
 
 const countProperty = `"n":{"type":"integer","minimum":1,"default":10,"description":"How many lines."}`
 
-// maxLine is more lines than any artifact has.
+// maxLine exceeds the number of lines of any artifact.
 const maxLine = 1 << 52
 
-// argument returns an argument that is an integer, or what it is without.
+// argument returns an integer argument, or a default if it is absent.
 func argument(args []byte, name string, without int64) int64 {
 	v, _ := value.Get(args, name)
 	if n, ok := value.Int(v); ok {
 		return max(min(n, maxLine), 0)
 	}
 	if f, ok := value.Number(v); ok && f >= 0 {
-		return maxLine // an integer too large to be one
+		return maxLine // an integer out of range
 	}
 	return without
 }
 
-// place returns an argument that is an integer, also a negative one, as a place in a list.
+// place returns an integer argument, which may be negative, as a position in a list.
 func place(args []byte, name string, without int) int {
 	v, _ := value.Get(args, name)
 	if f, ok := value.Number(v); ok {
@@ -110,7 +110,7 @@ func (r *reader) page(from, to uint64) ([]byte, error) {
 		return nil, err
 	}
 	if p.clipped {
-		next++ // its beginning is there
+		next++ // its beginning has been shown
 	}
 	if next >= min(to, count) {
 		return p.result(""), nil

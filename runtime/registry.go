@@ -6,13 +6,13 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// Registry is an ordered set of tools by name, some of them hidden from the model. Copies share their entries until one
-// of them changes.
+// Registry is an ordered set of tools by name, some of which may be hidden from the model. Copies share their entries
+// until one of them changes.
 type Registry struct {
 	tools  []*Tool
 	hidden []string
 	shared bool
-	edits  uint32 // changes of tools
+	edits  uint32 // number of changes to tools
 }
 
 // snapshot returns a copy in constant time.
@@ -21,7 +21,7 @@ func (r *Registry) snapshot() *Registry {
 	return r
 }
 
-// own returns a registry that may be changed.
+// own returns the registry, copied first if it is shared.
 func (r *Registry) own() *Registry {
 	if !r.shared {
 		return r
@@ -29,8 +29,8 @@ func (r *Registry) own() *Registry {
 	return &Registry{tools: slices.Clone(r.tools), hidden: slices.Clone(r.hidden), edits: r.edits}
 }
 
-// Register adds a tool. A tool of the same name is replaced in place if overwrite is set; otherwise it is an error
-// (E_TOOL_ALREADY_REGISTERED).
+// Register adds a tool. With overwrite it replaces a tool of the same name in place; without, a duplicate name fails
+// with E_TOOL_ALREADY_REGISTERED.
 func (r *Registry) Register(tool *Tool, overwrite bool) error {
 	r.edits++
 	for i, have := range r.tools {
@@ -79,15 +79,15 @@ func (r *Registry) Visible(yield func(*Tool) bool) {
 // firstMade is the number of the first tool that the guest makes in a turn.
 const firstMade = 1 << 31
 
-// Tools is the dispatch's registry, for reading.
+// Tools is the dispatch's registry. It is read-only.
 func (d *Dispatch) Tools() *Registry { return d.registry }
 
-// ephemeral tells whether there is a tool that lasts no longer than an iteration.
+// ephemeral reports whether any tool is ephemeral.
 func (r *Registry) ephemeral() bool {
 	return slices.ContainsFunc(r.tools, func(t *Tool) bool { return t.Ephemeral })
 }
 
-// setTools replaces the dispatch's tools and tells the world, unless they are the same.
+// setTools replaces the dispatch's tools, and notifies the world if they differ.
 func (d *Dispatch) setTools(tools []*Tool) {
 	if slices.Equal(d.registry.tools, tools) {
 		return
@@ -103,7 +103,7 @@ func (d *Dispatch) pruneEphemeral() []*Tool {
 	return slices.DeleteFunc(slices.Clone(d.registry.tools), func(t *Tool) bool { return t.Ephemeral })
 }
 
-// Define adds a tool to the turn, so that calls and registrations may name it by its number.
+// Define adds a tool to the turn, so that calls and registrations may use its number.
 func (t *Turn) Define(tool *Tool) { t.tools = append(t.tools, tool) }
 
 // ToolByNumber finds one of the turn's or the runner's tools.

@@ -21,8 +21,8 @@ func (d *Dispatch) Ack() error {
 	return nil
 }
 
-// Nack fails the dispatch with err once the running seam has returned; the iteration's writes are discarded. Without
-// an error it makes a plain one.
+// Nack fails the dispatch with err once the running seam has returned; the iteration's writes are discarded. A nil err
+// stands for an unspecified error.
 func (d *Dispatch) Nack(err error) error {
 	if d.signalled() {
 		return fault.New(fault.LLMExecutionAlreadySignalled)

@@ -8,14 +8,14 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// usage is what the calls of a model used in a turn, in tokens.
+// usage is the number of tokens that the calls of a model used in a turn.
 type usage struct {
 	model                      string
 	prompt, cached, completion float64
-	unknown                    bool // a call told no numbers
+	unknown                    bool // a call reported no numbers
 }
 
-// noteUsage adds what a model call reported to what the turn has used.
+// noteUsage adds a model call's reported usage to the turn's.
 func (t *Turn) noteUsage(stats []byte) {
 	model := ""
 	if v, ok := value.Get(stats, "model"); ok {
@@ -48,7 +48,7 @@ func (t *Turn) usageOf(model string) *usage {
 	return &t.usage[len(t.usage)-1]
 }
 
-// tokensIn reads a number of tokens of a map.
+// tokensIn reads a number of tokens from a map.
 func tokensIn(m []byte, name string) (n float64, ok bool) {
 	v, _ := value.Get(m, name)
 	n, ok = value.Number(v)
@@ -58,7 +58,7 @@ func tokensIn(m []byte, name string) (n float64, ok bool) {
 	return n, true
 }
 
-// Price is the price of a model per million tokens.
+// Price of a model per million tokens.
 type Price struct {
 	Model                      string
 	Input, CachedInput, Output float64
@@ -71,8 +71,8 @@ type Spending struct {
 	Prices   []Price
 }
 
-// SpendLimit nacks with E_SPEND_LIMIT before a model call if the turn's calls, in all its dispatches, have reached
-// the limit by their reported usage. Usage that cannot be priced nacks with E_SPEND_UNKNOWN_PRICE. It belongs in the
+// SpendLimit nacks with E_SPEND_LIMIT before a model call if the reported usage of the turn's calls, in all its
+// dispatches, has reached the limit. Usage without a known price nacks with E_SPEND_UNKNOWN_PRICE. It belongs in the
 // dispatch input pipeline.
 func SpendLimit(s Spending) Bound {
 	return func(_ Task, d *Dispatch) error {
@@ -91,7 +91,7 @@ func SpendLimit(s Spending) Bound {
 			case u.unknown:
 				return d.Nack(fault.New(fault.SpendUnknownPrice, "a call of "+strconv.Quote(u.model)+" did not report what it used"))
 			}
-			// The conversions keep engines from fusing operations, which rounds differently.
+			// The conversions keep the compiler from fusing operations, which would round differently.
 			spent += float64((u.prompt-u.cached)*price.Input) / 1e6
 			spent += float64(u.cached*price.CachedInput) / 1e6
 			spent += float64(u.completion*price.Output) / 1e6
@@ -107,7 +107,7 @@ func SpendLimit(s Spending) Bound {
 	}
 }
 
-// price finds a model in the table: by its name, or by its name without the date or version at the end.
+// price finds a model by its name, or by its name without the date or version at the end.
 func (s *Spending) price(model string) *Price {
 	best := -1
 	for i := range s.Prices {
@@ -126,7 +126,7 @@ func (s *Spending) price(model string) *Price {
 	return &s.Prices[best]
 }
 
-// amount writes a sum to a millionth.
+// amount formats a sum, to a millionth.
 func amount(sum float64, currency string) string {
 	text := strings.TrimRight(strings.TrimRight(strconv.FormatFloat(sum, 'f', 6, 64), "0"), ".")
 	if currency == "" {

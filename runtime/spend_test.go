@@ -17,11 +17,11 @@ func TestSpendLimit(t *testing.T) {
 	}}
 	for _, c := range []struct {
 		name, stats string
-		iterations  int // the one that is nacked included
+		iterations  int // including the nacked one
 		code        fault.Code
 		message     string
 	}{
-		// A call costs 2000 × 1 + 500 × 4 = 4000 millionths, so the third one is over the 10,000.
+		// A call costs 2000 × 1 + 500 × 4 = 4000 millionths, so the third one exceeds the limit of 10,000.
 		{"plain", `{"model":"small","promptTokens":2000,"completionTokens":500}`, 4, fault.SpendLimit, "0.012 USD of 0.01 USD"},
 		{"a dated name", `{"model":"small-2024-07-18","promptTokens":2000,"completionTokens":500}`, 4, fault.SpendLimit, ""},
 		{"the longest name", `{"model":"small-9-1","promptTokens":10}`, 2, fault.SpendLimit, ""},
@@ -49,7 +49,7 @@ func TestSpendLimit(t *testing.T) {
 	}
 }
 
-// The limit is the turn's: what a dispatch inside a dispatch spends counts, whether that one is limited or not.
+// The limit applies to the turn: an inner dispatch's spending counts, whether that dispatch is limited or not.
 func TestSpendLimitCountsTheTurn(t *testing.T) {
 	bound := []Middleware{{Builtin: SpendLimit(Spending{Limit: 1, Prices: []Price{{Model: "m", Input: 1, Output: 1}}})}}
 	p := &play{t: t, config: Config{DispatchInput: bound}}

@@ -5,18 +5,19 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// Spools reports whether storing a record must wait until its text, held by the host, is spooled.
+// Spools reports whether storing a record must wait until its text, which the host holds, is spooled.
 func (t *Turn) Spools(kind record.Kind, handle int64) bool {
 	return kind == record.Retrievables && unspooled(t.records.body(handle))
 }
 
-// unspooled tells whether a retrievable's content is a text of the host's that is to be read through a reader.
+// unspooled reports whether a retrievable's content is a text that the host holds and that must be read through a
+// reader.
 func unspooled(body []byte) bool {
 	r := record.Retrievable(body)
 	return record.PartOf(r.Part()) == record.TextPart && !r.Inline()
 }
 
-// spooled checks what the host answered, and returns the handle that goes in the place of the one that was spooled.
+// spooled checks the host's answer and returns the handle that replaces the spooled one.
 func (t *Turn) spooled(e *Spool) (int64, error) {
 	if e.Into == 0 {
 		return e.Handle, nil
@@ -31,7 +32,7 @@ func (t *Turn) spooled(e *Spool) (int64, error) {
 	return e.Into, nil
 }
 
-// spool spools the text of one record of a context, if that is to be done, and returns the handle to go on with.
+// spool spools the text of the delta's record if necessary, and puts the new handle in the delta.
 func (t *Turn) spool(task Task, context uint32, delta *Delta) error {
 	if delta.Op > WriteMutate || !t.Spools(delta.Kind, delta.Handle) {
 		return nil
@@ -48,7 +49,7 @@ func (t *Turn) spool(task Task, context uint32, delta *Delta) error {
 }
 
 // StoreSpooled is Store, or Mutate by op, for a record for which Spools is true. It returns the handle of the queued
-// record. The iteration does not end before it.
+// record. The iteration waits for it.
 func (d *Dispatch) StoreSpooled(task Task, op WriteOp, handle int64) (int64, error) {
 	delta := Delta{Op: op, Kind: record.Retrievables, Handle: handle}
 	if err := d.writable(1); err != nil {
@@ -66,8 +67,8 @@ func (d *Dispatch) StoreSpooled(task Task, op WriteOp, handle int64) (int64, err
 	return delta.Handle, d.write(delta)
 }
 
-// StoreDocument queues a retrievable of the guest. First the host spools the text of body, so that an artifact
-// replaces it. StoreDocument keeps body until then. The iteration does not end before it.
+// StoreDocument queues a retrievable of the guest. First the host spools the text of body and replaces it by an
+// artifact. StoreDocument keeps body until then. The iteration waits for it.
 func (d *Dispatch) StoreDocument(task Task, body []byte) error {
 	t := d.turn
 	delta := Delta{Op: WriteStore, Kind: record.Retrievables, Handle: t.records.make(body)}
@@ -97,8 +98,8 @@ func (d *Dispatch) StoreDocument(task Task, body []byte) error {
 	return d.write(delta)
 }
 
-// spoolPending spools the texts that the dispatch's retrievables wait for, in their order and one after the other, and
-// puts the records that read them in their places, in the contexts that they come from too. One that fails is the last.
+// spoolPending spools the texts of the pending retrievables, one after the other, and replaces those records here and
+// in the contexts they come from. It stops at the first failure.
 func (d *Dispatch) spoolPending(task Task) error {
 	d.scan(sourcesFound)
 	pending := d.artifacts.pending
@@ -118,14 +119,14 @@ func (d *Dispatch) spoolPending(task Task) error {
 		d.replaceSpooled(handle, into)
 	}
 	if len(pending) > 0 {
-		// What was looked at meanwhile is looked at again.
+		// Scan again: the collection has changed meanwhile.
 		d.artifacts.pending = nil
 		d.artifacts.scans[sourcesFound].edits = d.cols[record.Retrievables].edits - 1
 	}
 	return nil
 }
 
-// replaceSpooled puts one record in the place of another, here and up to where the dispatch's context was copied from.
+// replaceSpooled replaces a record here and in the contexts that the dispatch's context was copied from.
 func (d *Dispatch) replaceSpooled(handle, into int64) {
 	t := d.turn
 	for at := d; ; at = at.parent {

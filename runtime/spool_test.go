@@ -32,7 +32,7 @@ func TestTurnSpools(t *testing.T) {
 		if n := len(s.mirror[0][record.Retrievables]); n != 1 || s.mirror[0][record.Retrievables][0] != again {
 			t.Errorf("the host has %v", s.mirror[0][record.Retrievables])
 		}
-		// F15: inline text, and what is spooled already.
+		// F15: inline text, and a record that is already spooled.
 		for id, body := range map[string][]byte{"i": held("i", true), "a": found("a", false)} {
 			handle := s.body(id, body)
 			if stored, err := s.turn.Store(s.task, record.Retrievables, handle); stored != handle || err != nil {
@@ -55,7 +55,7 @@ func TestTurnSpools(t *testing.T) {
 	}
 }
 
-// In a dispatch the text is spooled at once, as decision 7 has it; the record is queued.
+// Decision 7: in a dispatch the text is spooled at once; the record is queued.
 func TestDispatchSpools(t *testing.T) {
 	p := inDispatch(t, nil, func(s *seam) {
 		handle := s.body("r", held("r", false))
@@ -87,7 +87,7 @@ func TestDispatchSpools(t *testing.T) {
 	}
 }
 
-// A document that the guest makes is named to the host, spooled, and stored as what reads it; its text is let go.
+// A document made by the guest is announced to the host, spooled, and stored as an artifact; its text is freed.
 func TestGuestDocument(t *testing.T) {
 	made := func(id string) []byte {
 		return record.AppendRetrievable(nil, record.RetrievableFields{ID: id, Content: []byte("one\ntwo"), TrustTier: "third-party-public"})
@@ -125,7 +125,7 @@ func TestGuestDocument(t *testing.T) {
 	}
 }
 
-// B43: what a dispatch spools at its start is spooled in its source too.
+// B43: spooling at the start of a dispatch also changes its source.
 func TestSpooledAtDispatchStart(t *testing.T) {
 	p := &play{t: t, executor: ackOnce}
 	var handles string
@@ -173,7 +173,7 @@ func TestSpoolingFails(t *testing.T) {
 		t.Errorf("standalone: status %d, %v", status, err)
 	}
 	p.want("")
-	// While the turn is aborted such an error counts as the abort.
+	// While the turn is aborted, such an error counts as the abort.
 	p = play()
 	p.library.refuse = abortion
 	p.library.onSpool = func() { p.turn.Abort(abortion) }
@@ -183,7 +183,7 @@ func TestSpoolingFails(t *testing.T) {
 	p.want("tS dS dE(aborted,0) tE(aborted)")
 }
 
-// Records that user code adds to the collection itself are spooled when the next iteration begins.
+// Records that user code adds to the collection itself are spooled at the start of the next iteration.
 func TestAddedTextIsSpooled(t *testing.T) {
 	p := &play{t: t}
 	p.executor = func(s *seam) error {
@@ -201,7 +201,7 @@ func TestAddedTextIsSpooled(t *testing.T) {
 	p.holds(0, record.Retrievables, "")
 }
 
-// A document that is stored alone, spooled at once, is offered in the next iteration.
+// A document stored by itself is spooled at once and offered in the next iteration.
 func TestStoredTextIsOffered(t *testing.T) {
 	p := &play{t: t}
 	p.executor = func(s *seam) error {
@@ -217,7 +217,7 @@ func TestStoredTextIsOffered(t *testing.T) {
 	p.run()
 }
 
-// What a host answers is checked, and it may leave a record as it is.
+// A host's answer is checked. The host may leave a record unchanged.
 func TestSpooledRecordIsChecked(t *testing.T) {
 	for _, c := range []struct {
 		name string

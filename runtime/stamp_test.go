@@ -6,7 +6,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// Stamps increase, follow the clock and the records that they are to follow, and stay within what records may bear.
+// Stamps increase, follow the clock and earlier records, and stay within the times that records allow.
 func TestStamp(t *testing.T) {
 	turn, err := NewTurn(&Config{}, Input{ID: "t", Now: 1000}, &play{t: t})
 	if err != nil {

@@ -36,7 +36,7 @@ func TestStashLoad(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, entries(&s), err)
 		}
 	}
-	// What is loaded is a copy.
+	// Load copies its input.
 	m := valueFrom(`{"x":"abc"}`)
 	var s Stash
 	_ = s.Load(m)

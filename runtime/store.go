@@ -82,7 +82,7 @@ func (t *Turn) write(task Task, delta Delta) (int64, error) {
 		if err := t.spool(task, 0, &delta); err != nil {
 			return 0, err
 		}
-		if err := t.admit(&t.context, &delta); err != nil { // something may have taken the id meanwhile
+		if err := t.admit(&t.context, &delta); err != nil { // the id may be taken by this time
 			return 0, err
 		}
 	}
@@ -93,7 +93,7 @@ func (t *Turn) write(task Task, delta Delta) (int64, error) {
 	return delta.Handle, nil
 }
 
-// admit checks a write against a context before anything is changed, and fills in a mutated record's id.
+// admit checks a write against a context before any change, and sets the id of a mutation.
 func (t *Turn) admit(c *contextState, delta *Delta) error {
 	handles := delta.Handles
 	if delta.Op == WriteStore || delta.Op == WriteMutate {
@@ -135,7 +135,7 @@ func (t *Turn) collision(c *contextState, kind record.Kind, handle int64) error 
 	return nil
 }
 
-// apply makes a write's change in a context's collection and tells the world.
+// apply applies a write to a context's collection and notifies the world.
 func (t *Turn) apply(c *contextState, delta Delta) {
 	col := &c.cols[delta.Kind]
 	switch delta.Op {
@@ -166,13 +166,13 @@ func (t *Turn) replaceByID(c *contextState, col *Collection, id string, handle i
 		t.take(c, col, extra)
 	}
 	if found[0] != handle {
-		t.take(c, col, handle) // an instruction may be in already, under its own text
+		t.take(c, col, handle) // an instruction may already be in under its own text
 		col.replace(found[0], handle)
 		t.sync(c, col.kind, SyncReplace, found[0], handle)
 	}
 }
 
-// addOnce appends a record that is not in yet.
+// addOnce appends a record unless it is in.
 func (t *Turn) addOnce(c *contextState, col *Collection, handle int64) {
 	if !col.contains(handle) {
 		col.append(handle, 1)
@@ -180,7 +180,7 @@ func (t *Turn) addOnce(c *contextState, col *Collection, handle int64) {
 	}
 }
 
-// take removes a record that may be in.
+// take removes a record if it is in.
 func (t *Turn) take(c *contextState, col *Collection, handle int64) {
 	if col.remove(handle) {
 		t.sync(c, col.kind, SyncRemove, handle, 0)
@@ -198,7 +198,7 @@ func (t *Turn) replaceGroup(c *contextState, col *Collection, delta Delta) {
 		replacements[handle] = struct{}{}
 	}
 	var removed []int64
-	var before int64 // the first record behind the first removed one that stays where it is
+	var before int64 // the first record after the removed ones that stays in place
 	col.each(func(handle int64) bool {
 		if _, ok := ids[string(record.ID(col.kind, t.records.body(handle)))]; ok {
 			removed = append(removed, handle)
@@ -264,8 +264,8 @@ func (d *Dispatch) StoreBody(kind record.Kind, body []byte) error {
 	return err
 }
 
-// StoreToolCall queues a tool call of the guest. If its results are a result that the host keeps, kept is the number
-// of that tool effect; 0 for text.
+// StoreToolCall queues a tool call of the guest. If the host keeps its results, kept is the number of that tool effect;
+// 0 for text.
 func (d *Dispatch) StoreToolCall(body []byte, kept uint32) error {
 	d.turn.kept = kept
 	err := d.StoreBody(record.ToolCalls, body)
@@ -353,7 +353,7 @@ func (d *Dispatch) Commit(task Task) error {
 		f.Details = fault.DetailsOf(err)
 		applied = min(appliedOf(f.Details), applied)
 		d.queue = append(deltas[applied:len(deltas):len(deltas)], d.queue...)
-		d.queued += bytes // those that were applied are counted with the others until the iteration ends
+		d.queued += bytes // applied writes stay counted until the iteration ends
 		bytes = 0
 		err = f
 	}
@@ -366,7 +366,7 @@ func (d *Dispatch) Commit(task Task) error {
 	return err
 }
 
-// appliedOf reads how many writes of a failed commit were applied: the first of a two-element list.
+// appliedOf returns how many writes of a failed commit were applied: the first of a two-element list.
 func appliedOf(details []byte) (applied int) {
 	if value.KindOf(details) == value.KindList {
 		_ = value.EachItem(details, func(i int, v []byte) bool {

@@ -15,7 +15,7 @@ import (
 
 var kinds = []record.Kind{record.Instructions, record.Memories, record.Retrievables, record.Messages, record.Thoughts, record.ToolCalls}
 
-// inTurn runs a function as turn middleware, inDispatch as the executor, which acks afterwards.
+// inTurn runs a function as turn middleware, inDispatch as the executor, and then acks.
 func inTurn(t *testing.T, fn func(s *seam)) *play {
 	p := &play{t: t, executor: ackOnce}
 	p.pipelines[TurnInput] = []middleware{func(s *seam, next func()) error { fn(s); next(); return nil }}
@@ -67,7 +67,7 @@ func TestTurnWrites(t *testing.T) {
 	})
 }
 
-// B27 to B31 as changed by decision 6: inside an iteration all kinds change locally at once, and elsewhere at its end.
+// B27 to B31 as changed by decision 6: in an iteration all kinds change locally at once, and elsewhere at its end.
 func TestDispatchWrites(t *testing.T) {
 	for _, kind := range kinds {
 		for _, end := range []string{"ack", "nack", "throw", "abort"} {
@@ -124,7 +124,7 @@ func TestDispatchWrites(t *testing.T) {
 	}
 }
 
-// B30: what an iteration stored the next one sees; what it committed a later nack does not touch.
+// B30: the next iteration sees the writes of an iteration; a later nack does not undo committed writes.
 func TestIterationsCommit(t *testing.T) {
 	p := &play{t: t, executor: func(s *seam) error {
 		if s.n == 0 {
@@ -220,9 +220,9 @@ func TestInstructionsByValue(t *testing.T) {
 		s.holds(1, record.Instructions, "be brief be kind")
 		s.must(s.d.Mutate(record.Instructions, s.record(record.Instructions, "be quick", ""), "be kind"))
 		s.must(s.d.Mutate(record.Instructions, s.record(record.Instructions, "be fair", ""), "there is none"))
-		s.must(s.d.Mutate(record.Instructions, 2, "be quick")) // to one that is in already
+		s.must(s.d.Mutate(record.Instructions, 2, "be quick")) // to one that is already in
 		s.holds(1, record.Instructions, "be brief be fair")
-		s.must(s.d.Mutate(record.Instructions, 2, "there is none")) // likewise
+		s.must(s.d.Mutate(record.Instructions, 2, "there is none")) // the same
 	})
 	p.holds(0, record.Instructions, "be brief be fair")
 	p.saved("delete instruction be kind", "mutate instruction be kind to be quick", "mutate instruction there is none to be fair",
@@ -312,7 +312,7 @@ func TestToolCallCount(t *testing.T) {
 	})
 }
 
-// B39 to B42: where the replacements go.
+// B39 to B42: the position of the replacements.
 func TestReplaceGroup(t *testing.T) {
 	for _, c := range []struct{ before, ids, by, after string }{
 		{"a b", "a b", "A B", "A B"},
@@ -325,8 +325,8 @@ func TestReplaceGroup(t *testing.T) {
 		{"a b c", "b", "=b", "a b c"},         // by itself
 		{"a b c d", "b d", "=b", "a b c"},     // one of them stays
 		{"a b c d", "b d", "=d A", "a d A c"}, // in another order
-		{"a b c d", "c", "=a", "b a d"},       // one that was elsewhere
-		{"a b c", "b", "=c", "a c"},           // the one behind it
+		{"a b c d", "c", "=a", "b a d"},       // one from elsewhere
+		{"a b c", "b", "=c", "a c"},           // the one after it
 		{"a b c", "b", "A =A", "a A c"},       // twice
 		{"a", "missing", "=a", "a"},
 	} {
@@ -375,7 +375,7 @@ func TestReplaceGroup(t *testing.T) {
 	}
 }
 
-// B35: two iterations of mutating leave one record.
+// B35: mutating in two iterations leaves one record.
 func TestMutateEachIteration(t *testing.T) {
 	p := &play{t: t, prepare: func(p *play) { p.add(0, record.ToolCalls, p.record(record.ToolCalls, "X", "")) }}
 	p.pipelines[DispatchInput] = []middleware{func(s *seam, next func()) error {
@@ -393,7 +393,7 @@ func TestMutateEachIteration(t *testing.T) {
 	p.holds(0, record.ToolCalls, "X:1")
 }
 
-// Records that the guest makes have negative handles; their bodies come with the first sync.
+// Records made by the guest have negative handles; the first sync brings their bodies.
 func TestGuestRecords(t *testing.T) {
 	p := inDispatch(t, nil, func(s *seam) {
 		for i := range 3 {

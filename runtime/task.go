@@ -4,17 +4,17 @@ import "errors"
 
 // Task is a thread of control inside a turn. Code under runtime waits only through it.
 type Task interface {
-	// Await passes e to the host and returns when it is settled: with its value (a msgpack value, nil if none) or with
-	// the host's error.
+	// Await passes e to the host and returns when the host has settled it, with its value (a msgpack value, nil if
+	// none) or with the host's error.
 	Await(e Effect) ([]byte, error)
-	// Wait returns when ready returns true, because of another task of the turn.
+	// Wait returns once another task of the turn has made ready return true.
 	Wait(ready func() bool)
-	// Sleep returns when ms milliseconds of the turn's clock have passed. It fails if the context is aborted, or the
-	// turn ends, before that.
+	// Sleep returns when ms milliseconds of the turn's clock have passed. It fails if the context is aborted or the
+	// turn ends first.
 	Sleep(context uint32, ms uint64) error
 	// Request starts an HTTP exchange whose answer arrives in chunks.
 	Request(r *HTTPRequest) (Stream, error)
-	// Generate lets an engine of the host's generate an answer, which arrives in chunks without a head: lines of JSON.
+	// Generate asks an engine of the host for an answer, which arrives in chunks without a head: lines of JSON.
 	Generate(r *ModelRequest) (Stream, error)
 }
 
@@ -48,7 +48,7 @@ type CallTool struct {
 	Number uint32 // set by Await: the effect's number, which identifies a kept result
 	Valid  uint32 // number of the effect that validated Args; 0 if the schema did
 	Run    ToolRun
-	Parts  []byte // set by Await: parts that the host keeps of the result; nil for none
+	Parts  []byte // set by Await: artifacts and media of the result, which the host keeps; nil for none
 }
 
 // CallValidate runs a tool's own validation; its value is the handler's arguments.
@@ -78,8 +78,7 @@ type Discard struct {
 	Status  Status
 }
 
-// Spool requests the replacement of a retrievable whose text the host holds: the same record with an artifact over
-// that text.
+// Spool asks the host to replace a retrievable whose text it holds by the same record with an artifact of that text.
 type Spool struct {
 	Context uint32
 	Handle  int64
@@ -138,18 +137,18 @@ type HTTPRequest struct {
 	URL        string
 	Headers    [][2]string
 	Body       []byte
-	Credential string // name of a credential for the host to attach; empty for none
+	Credential string // name of the credential that the host attaches; empty for none
 	Redirect   RedirectOp
-	Redirects  int // with RedirectFollow: how many to follow
+	Redirects  int // with RedirectFollow: how many
 	Splices    []Splice
 }
 
-// Splice is a place in a body where the host inserts the bytes of a media in base64.
+// Splice is a place in a body where the host inserts the bytes of a medium in base64.
 type Splice struct {
 	At     int   // offset in the body
-	Handle int64 // of the record that holds the media
-	Part   int   // its place in the list, from 0
-	Max    int64 // its largest size in bytes
+	Handle int64 // of the record that holds the medium
+	Part   int   // index in the list, from 0
+	Max    int64 // most bytes of the medium
 }
 
 // RedirectOp is the handling of a redirect.
@@ -166,7 +165,8 @@ type ModelRequest struct {
 // Stream is the answer to a request.
 type Stream interface {
 	// Next waits for the next chunk; more is false at the end of the answer. The chunk is valid until the next call. It
-	// fails with the abort's cause if the context is aborted, and with ErrIdle if nothing came for the time set by Idle.
+	// fails with the abort's cause if the context is aborted, and with ErrIdle if nothing came for the time set by
+	// Idle.
 	Next() (chunk Chunk, more bool, err error)
 	// Idle sets how many milliseconds Next waits; 0 for no limit.
 	Idle(ms uint64)
@@ -181,5 +181,5 @@ type Chunk struct {
 	Data    []byte
 }
 
-// ErrIdle says that nothing came from a [Stream] for the time set by Idle.
+// ErrIdle means that nothing came from a [Stream] for the time set by Idle.
 var ErrIdle = errors.New("nothing came in time")

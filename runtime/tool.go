@@ -29,11 +29,11 @@ type Tool struct {
 	Trusted     bool
 	Ephemeral   bool
 	Hidden      bool
-	Artifact    bool    // its result is text for the model that no artifact tool reads
-	Validates   bool    // its own validation runs outside; the schema only describes
-	Handler     Handler // nil: it runs outside
+	Artifact    bool    // its result is text for the model; no reader tool reads it
+	Validates   bool    // the host validates its arguments; the schema only describes them
+	Handler     Handler // nil: it runs in the host
 
-	reader   *readerTool // a tool that reads artifacts
+	reader   *readerTool // set for a tool that reads artifacts
 	compiled *schema.Schema
 }
 
@@ -67,7 +67,7 @@ type ToolResult struct {
 	ExecutionID string
 	// Effect is the number under which the host keeps it; 0 for a compiled-in handler, whose result is in Value.
 	Effect uint32
-	// Parts stand for results that the host always keeps: an artifact, a media or a list of either. Nil for none.
+	// Parts stand for artifacts and media, or a list of them, which the host always keeps. Nil for none.
 	Parts []byte
 }
 
@@ -75,8 +75,8 @@ type ToolResult struct {
 type ToolRun struct {
 	ProviderCallID string // the provider's id of the call; empty for none
 
-	Keep  bool   // the host keeps any result
-	Spool uint64 // the host keeps a text result of more bytes, as an artifact; 0 for no bound
+	Keep  bool   // the host keeps the result, whatever it is
+	Spool uint64 // the host keeps a text result of more bytes as an artifact; 0 for no bound
 	Timed bool   // the call may be cancelled
 }
 
@@ -117,8 +117,8 @@ func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, run ToolRun) 
 	return result, nil
 }
 
-// validate checks a call's arguments, by the tool's schema or by the tool's own validation. It returns the handler's
-// arguments, and the number of the effect that returned them.
+// validate checks a call's arguments against the tool's schema, or by the tool's own validation. It returns the
+// handler's arguments, and the number of the effect that returned them.
 func (d *Dispatch) validate(task Task, tool *Tool, args []byte) (valid []byte, number uint32, err error) {
 	if !tool.Validates {
 		valid, err = tool.Check(args)
@@ -134,7 +134,7 @@ func (d *Dispatch) validate(task Task, tool *Tool, args []byte) (valid []byte, n
 	return valid, call.Number, nil
 }
 
-// Check validates arguments against the tool's schema, without any conversion, and fills in its defaults;
+// Check validates arguments against the tool's schema without converting them, and fills in its defaults.
 // E_INVALID_TOOL_ARGS lists all violations.
 func (t *Tool) Check(args []byte) ([]byte, error) {
 	valid, violations := t.compiled.Validate(args)
@@ -146,8 +146,8 @@ func (t *Tool) Check(args []byte) ([]byte, error) {
 
 // toolRun is a running execution of a tool.
 type toolRun struct {
-	ToolEndEvent      // what its end will say
-	cut          bool // the dispatch has ended before it
+	ToolEndEvent      // the payload of its end
+	cut          bool // the dispatch ended first
 }
 
 func (d *Dispatch) beginTool(call *CallTool) *toolRun {
@@ -170,7 +170,7 @@ func (d *Dispatch) endTool(run *toolRun, failed bool) bool {
 	return true
 }
 
-// cutTools ends the executions that no code awaited: a dispatch's events end with it.
+// cutTools reports the end of executions that nobody awaited: no event of a dispatch may follow its end.
 func (d *Dispatch) cutTools() {
 	for len(d.running) > 0 {
 		run := d.running[0]
@@ -179,8 +179,7 @@ func (d *Dispatch) cutTools() {
 	}
 }
 
-// refusal lists all violations of a schema by a value: as text, as a list of {path, keyword, message}, and by its
-// cause.
+// refusal lists a value's violations of a schema as text, as details ({path, keyword, message}), and as its cause.
 func refusal(code fault.Code, subject string, violations []schema.Violation) error {
 	text, details := schema.Report(violations)
 	f := fault.New(code, subject+": "+text)

@@ -12,7 +12,7 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// valueFrom is the value of a JSON text.
+// valueFrom converts a JSON text to a value.
 func valueFrom(text string) []byte {
 	v, err := value.FromJSON(nil, []byte(text))
 	if err != nil {
@@ -114,7 +114,7 @@ func TestViolationsAreListed(t *testing.T) {
 		if !errors.As(err, &f) || value.Len(f.Details) != 2 || f.Status != 422 || f.Fatal {
 			t.Errorf("error %+v", f)
 		}
-		// A list that grows with the arguments has its end.
+		// A list that grows with the arguments has a limit.
 		many := value.AppendMapHeader(nil, 300)
 		for i := range 300 {
 			many = value.AppendNil(value.AppendString(many, strconv.Itoa(i)))
@@ -143,7 +143,7 @@ func TestToolAfterTheDispatch(t *testing.T) {
 	p.want(began + acked)
 }
 
-// D8, as far as the core decides it.
+// D8, as far as the core is concerned.
 func TestCompileRefuses(t *testing.T) {
 	for name, tool := range map[string]*Tool{
 		"no name":       {InputSchema: valueFrom(`{"type":"object"}`)},
@@ -210,7 +210,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// B45 as changed by decision 19, and what each context has to itself.
+// B45 as changed by decision 19, and the separate registry of each context.
 func TestRegistriesOfContexts(t *testing.T) {
 	p := &play{t: t, config: Config{Tools: []*Tool{{Number: 1, Name: "open"}, {Number: 2, Name: "shy", Hidden: true}}}}
 	p.pipelines[TurnInput] = []middleware{func(s *seam, next func()) error {
@@ -236,7 +236,7 @@ func TestRegistriesOfContexts(t *testing.T) {
 		next()
 		return nil
 	}}
-	for range 2 { // the runner's is not changed either
+	for range 2 { // the runner's does not change, either
 		p.run()
 	}
 }
@@ -253,7 +253,7 @@ func TestToolsByNumber(t *testing.T) {
 	}
 }
 
-// C5 and C6: what is not given keeps what was given before.
+// C5 and C6: absent parts keep earlier values.
 func TestReportToolCall(t *testing.T) {
 	p := &play{t: t}
 	args := valueFrom(`{"query":"hello"}`)

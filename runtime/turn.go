@@ -23,7 +23,8 @@ type Input struct {
 // Turn is one end-to-end agent request: input pipeline, dispatch, output pipeline. It holds the TurnContext's
 // collections; a standalone dispatch has an invisible Turn too.
 type Turn struct {
-	// What every delta of a stream takes is together: of a thousand turns nothing stays in a processor's cache.
+	// The fields that every delta uses stand together: with thousands of turns, none of them stays in the processor's
+	// cache.
 	elapsed    uint64
 	world      World
 	dispatches []*Dispatch
@@ -37,25 +38,25 @@ type Turn struct {
 
 	stamp      int64
 	minted     map[string]uint32 // ids by prefix
-	executions uint32            // of tools, so far
-	kept       uint32            // StoreToolCall's, while it stores
+	executions uint32            // number of tool executions
+	kept       uint32            // kept of the running StoreToolCall
 	started    uint64
-	reason     error // why the turn was aborted, may be nil
+	reason     error // of the abort; may be nil
 	tools      []*Tool
 	made       []*Tool           // by the guest, numbered from firstMade
-	gates      []*Gate           // open ones, in the order of their opening
+	gates      []*Gate           // open gates, in order of opening
 	lastGate   uint32            // number of the last one
-	settled    []GateResult      // how each gate was settled, by number from 1; of open ones nothing
-	gateDue    uint64            // what the world was last asked for
+	settled    []GateResult      // how each gate was settled, by number from 1; zero while it is open
+	gateDue    uint64            // the timer last requested
 	usage      []usage           // of model calls, by model
-	counted    map[counted]int64 // tokens
+	counted    map[counted]int64 // tokens of counted texts
 	noise      uint64            // state of Random
 
 	quota     *Quota
 	held      uint64     // bytes, see Quota
-	borrowed  uint64     // bytes of histories
-	histories []*History // that it has taken over
-	over      error      // it holds more than it may
+	borrowed  uint64     // bytes of its histories
+	histories []*History // histories in use
+	over      error      // set when the turn exceeds its quota
 }
 
 // contextState is the common part of a TurnContext and a DispatchContext.
@@ -66,7 +67,7 @@ type contextState struct {
 	registry *Registry
 	cols     [Collections]Collection
 	stash    Stash
-	warned   map[string]bool // of these kinds and subjects
+	warned   map[string]bool // kinds and subjects of reported warnings
 	place    location
 }
 
@@ -85,7 +86,7 @@ func NewTurn(config *Config, in Input, world World) (*Turn, error) {
 	return t, nil
 }
 
-// SetElapsed moves the turn's clock to ms since its start; it never goes back.
+// SetElapsed moves the turn's clock to ms since its start. It never goes back.
 func (t *Turn) SetElapsed(ms uint64) {
 	if ms > t.elapsed {
 		t.elapsed = ms
@@ -105,7 +106,7 @@ func (t *Turn) Stamp() int64 {
 	return t.stamp
 }
 
-// Floor makes all further stamps higher than ms, the time of a record that they must follow.
+// Floor makes all further stamps higher than ms.
 func (t *Turn) Floor(ms int64) { t.stamp = max(t.stamp, min(ms, maxStamp)) }
 
 // NewID makes an id that is unique in the turn and the same when the turn is replayed.
@@ -117,7 +118,7 @@ func (t *Turn) NewID(prefix string) string {
 	return t.ID + "." + prefix + strconv.FormatUint(uint64(t.minted[prefix]), 10)
 }
 
-// Run runs the turn to its end and returns how it ended; err is set for StatusNack and StatusFailed.
+// Run runs the turn to its end and returns its status; err is set for StatusNack and StatusFailed.
 func (t *Turn) Run(task Task, message int64) (status Status, iterations int, err error) {
 	t.started = t.elapsed
 	t.emit(nil, EventTurnStart, nil)
@@ -187,7 +188,7 @@ func (t *Turn) fail(iterations int, err error) (Status, int, error) {
 	return StatusFailed, iterations, err
 }
 
-// pipeline runs one of the turn's pipelines and returns its failure, ready to be reported.
+// pipeline runs one of the turn's pipelines. The returned failure has the pipeline's code.
 func (t *Turn) pipeline(task Task, which Pipeline, list []Middleware) error {
 	if len(list) == 0 {
 		return nil
@@ -231,7 +232,7 @@ func (t *Turn) AbortDispatch(number uint32, reason error) {
 	}
 }
 
-// Aborted tells whether the turn was aborted.
+// Aborted reports whether the turn was aborted.
 func (t *Turn) Aborted() bool { return t.context.aborted }
 
 // DispatchContext returns the turn's n-th dispatch, nil if there is none.
@@ -268,14 +269,13 @@ func (t *Turn) head(d *Dispatch, kind EventKind) Head {
 	return h
 }
 
-// emitError reports an error: on the turn's bus, or only to the observers of the dispatch d, if the turn reports that
-// failure itself.
+// emitError reports an error to the turn's listeners, or only to the observers of d if the turn will report it.
 func (t *Turn) emitError(d *Dispatch, err error) {
 	h := t.head(d, EventError)
 	if d != nil {
 		h.Scope = ScopeDispatch
 		if !t.standalone {
-			t.seq-- // the turn's listeners do not get it, and are to see no gap
+			t.seq-- // the turn's listeners do not get it and must see no gap
 		}
 	}
 	t.world.Event(h, &ErrorEvent{err})

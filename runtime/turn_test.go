@@ -11,7 +11,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// scenario is one of the conformance scenarios, named by its number. A decision that changes it is named too.
+// scenario is a conformance scenario, named by its number, and by a decision that changes it.
 type scenario struct {
 	name   string
 	play   play
@@ -198,7 +198,7 @@ func TestTurnScenarios(t *testing.T) {
 			name: "A22 a failing post-step is suppressed in the first failure, decision 15", status: StatusFailed,
 			want: "tS err(E_INPUT_PIPELINE_ERROR) tE(failed,E_INPUT_PIPELINE_ERROR)",
 			play: play{executor: never, pipelines: [4][]middleware{TurnInput: {
-				func(_ *seam, next func()) error { next(); return abortion }, // no abort: an error like others
+				func(_ *seam, next func()) error { next(); return abortion }, // without an abort: an ordinary error
 				func(_ *seam, next func()) error { next(); return errY }, failX,
 			}}},
 			check: func(t *testing.T, p *play) {
@@ -302,7 +302,7 @@ func TestTurnScenarios(t *testing.T) {
 	}
 }
 
-// A18: the pipelines of a runner run afresh in every turn.
+// A18: the pipelines of a runner run anew in every turn.
 func TestRunnerIsReused(t *testing.T) {
 	counts := [4]int{}
 	p := &play{t: t, executor: ackOnce}
@@ -319,7 +319,7 @@ func TestRunnerIsReused(t *testing.T) {
 	}
 }
 
-// Decision 3 and 4: an abort in any seam closes what is open and reports nothing, also when the seam fails with it.
+// Decisions 3 and 4: an abort in any seam closes everything and reports nothing, even if the seam fails with it.
 func TestAbortAnywhere(t *testing.T) {
 	for _, c := range []struct {
 		pipeline int // 4 the executor, 5 the commit, 6 the own message's callback
@@ -383,7 +383,7 @@ func TestAbortErrorWithoutAbort(t *testing.T) {
 	p.want(began + "derr(E_DISPATCH_PIPELINE_ERROR) iE(0,nack) dE(nack,1,E_DISPATCH_PIPELINE_ERROR) err(E_DISPATCH_PIPELINE_ERROR) tE(failed,E_DISPATCH_PIPELINE_ERROR)")
 }
 
-// Aborting a turn reaches all its dispatches, aborting a dispatch those inside it only.
+// Aborting a turn reaches all its dispatches; aborting a dispatch reaches only inner ones.
 func TestAbortReaches(t *testing.T) {
 	inner := Config{}
 	p := &play{t: t}
@@ -402,7 +402,7 @@ func TestAbortReaches(t *testing.T) {
 			return err
 		}
 		s.turn.AbortDispatch(2, abortion)
-		s.turn.AbortDispatch(9, abortion) // there is none
+		s.turn.AbortDispatch(9, abortion) // no such dispatch
 		return nil
 	}
 	p.run()

@@ -48,7 +48,7 @@ type StreamEvent struct {
 	Interrupted bool
 }
 
-// ToolCallEvent is a report of a tool call.
+// ToolCallEvent reports a tool call.
 type ToolCallEvent struct {
 	ID, Tool string
 	Args     []byte // value, nil until known
@@ -58,7 +58,7 @@ type ToolCallEvent struct {
 	IsError  bool
 	Results  []byte // value made by the guest, nil if none
 	HostHas  bool   // the host holds the results
-	Kept     uint32 // number of the tool effect whose result they are, which the host keeps; 0 for none
+	Kept     uint32 // number of the tool effect whose result the host keeps; 0 for none
 
 	ExecutionID, ProviderCallID string // empty until known
 }
@@ -99,7 +99,7 @@ type ToolStartEvent struct {
 	Args []byte
 }
 
-// ToolEndEvent says that a handler has ended.
+// ToolEndEvent says that a handler ended.
 type ToolEndEvent struct {
 	ToolExecution
 	Started uint64
@@ -142,7 +142,7 @@ type WarningEvent struct {
 // ErrorEvent carries an error.
 type ErrorEvent struct{ Err error }
 
-// StatsEvent carries the cost of a model call, a map.
+// StatsEvent carries the cost of a model call, as an encoded map.
 type StatsEvent struct{ Stats []byte }
 
 // RawEvent carries a payload that host code made.
@@ -157,9 +157,14 @@ type Sync struct {
 	Kind    record.Kind
 	Op      SyncOp
 	Handle  int64
-	Other   int64   // SyncReplace: takes the place; SyncInsert: what it goes before; SyncOpen: the context copied from, -1 for what a standalone dispatch was given; SyncAdd: the tool effect whose kept result is in the record, 0 for none
-	Body    []byte  // of a record that the guest made and names for the first time
-	Err     error   // SyncSignal: what a nack was given, or why it is aborted
-	Tool    *Tool   // SyncDefine: a tool that the guest makes
-	Tools   []*Tool // SyncTools: all that are registered
+	// Other is, by Op:
+	//   - SyncReplace: the handle that takes the place
+	//   - SyncInsert: the handle that it goes before
+	//   - SyncOpen: the number of the source, -1 for the raw context of a standalone dispatch
+	//   - SyncAdd: the number of the tool effect whose kept result is in the record, 0 for none
+	Other int64
+	Body  []byte  // of a guest's record that is named for the first time
+	Err   error   // SyncSignal: the error of a nack, or the reason of an abort
+	Tool  *Tool   // SyncDefine: a tool that the guest makes
+	Tools []*Tool // SyncTools: all that are registered
 }

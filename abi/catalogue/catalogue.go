@@ -1,4 +1,4 @@
-// Package catalogue describes the tools whose handlers are compiled into the module: what a model is told of them.
+// Package catalogue describes the tools whose handlers are compiled into the module, as models see them.
 package catalogue
 
 import (

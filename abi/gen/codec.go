@@ -25,7 +25,7 @@ func (s *source) codec() []byte {
 			fmt.Fprintf(&b, "\nfunc (z *%s) stamp() { z.Op = Op%s }\n", t.Name, t.Name)
 		}
 		fmt.Fprintf(&b, "\nfunc (z *%s) decode(r Reader) error { z.Decode(&r); return r.end(%q) }\n", t.Name, t.Name)
-		fmt.Fprintf(&b, "\n// Decode decodes the tuple that r comes to; r.Err tells whether it was one.\nfunc (z *%s) Decode(r *Reader) {\n\tr.fields(%d)\n", t.Name, len(t.Fields))
+		fmt.Fprintf(&b, "\n// Decode reads the tuple at the start of r; r.Err returns its fault.\nfunc (z *%s) Decode(r *Reader) {\n\tr.fields(%d)\n", t.Name, len(t.Fields))
 		for _, f := range t.Fields {
 			b.WriteString(read("z."+f.Name, f.Type, sizes, f.Limit))
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestGeneratedFilesAreFresh fails when a source of the generator changed and go generate ./abi was not run.
+// TestGeneratedFilesAreFresh fails if a source of the generator changed without go generate ./abi.
 func TestGeneratedFilesAreFresh(t *testing.T) {
 	root := filepath.Join("..", "..")
 	files, err := generate(root)
@@ -55,7 +55,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestSpecNeedsEveryTable fails when a tuple or a group of constants could be left out of SPEC.md.
+// TestSpecNeedsEveryTable fails if a tuple or a group of constants can be left out of SPEC.md.
 func TestSpecNeedsEveryTable(t *testing.T) {
 	src, err := loadSource("..")
 	if err != nil {
@@ -83,7 +83,7 @@ func TestSpecNeedsEveryTable(t *testing.T) {
 	}
 }
 
-// TestTupleThatNobodySends fails the generator: nothing would read or write it.
+// TestTupleThatNobodySends fails the generator: nothing would read or write such a tuple.
 func TestTupleThatNobodySends(t *testing.T) {
 	src, err := loadSource("..")
 	if err != nil {

@@ -140,7 +140,7 @@ func checkOptions(list []*option) error {
 // types are the types that a value may have.
 func (o *option) types() []string { return strings.Split(o.Type, "|") }
 
-// bounded tells whether the option is a number within bounds.
+// bounded reports whether the option is a number within bounds.
 func (o *option) bounded() bool { return o.Min != nil || o.Max != nil }
 
 // all are the options of all providers.

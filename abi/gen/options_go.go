@@ -65,7 +65,7 @@ func (t *optionTable) membersOf(name string) string {
 	return strings.Join(names, " ")
 }
 
-// ofEngine tells whether an option is for engines only: package provider reads it.
+// ofEngine reports whether an option is for engines only: package provider reads it.
 func ofEngine(o *option) bool { return o.Type == "capabilities" || o.Name == "toolChoice" }
 
 // guestProviders are the names, addresses and members of requests for internal/provider.
@@ -195,7 +195,7 @@ func (o *option) goDoc() string {
 	return strings.TrimSpace(strings.ReplaceAll(s, "`", ""))
 }
 
-// tellsValues tells whether the doc names all values.
+// tellsValues reports whether the doc names all values.
 func (o *option) tellsValues() bool {
 	for _, v := range o.Values {
 		if !strings.Contains(o.Doc, "`"+v+"`") {

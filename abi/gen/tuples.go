@@ -143,7 +143,7 @@ func (s *source) tag(t *tuple) string {
 	return ""
 }
 
-// generic tells whether a tuple's type depends on the direction: values of any kind are read as what they are and
+// generic reports whether a tuple's type depends on the direction: values of any kind are read as what they are and
 // written by functions.
 func (c *tsCodec) generic(name string) bool { return c.read[name] && c.written[name] && c.raw[name] }
 

@@ -9,7 +9,7 @@ import (
 // AppendNil appends null.
 func AppendNil(dst []byte) []byte { return append(dst, 0xc0) }
 
-// AppendBool appends a truth value.
+// AppendBool appends a boolean.
 func AppendBool(dst []byte, b bool) []byte {
 	if b {
 		return append(dst, 0xc3)
@@ -17,10 +17,10 @@ func AppendBool(dst []byte, b bool) []byte {
 	return append(dst, 0xc2)
 }
 
-// AppendInt appends an integer. One beyond [MaxInt] becomes the nearest float64, as it would in ECMAScript; who must
-// not lose digits refuses it first.
+// AppendInt appends an integer. One beyond [MaxInt] becomes the nearest float64, as in ECMAScript; callers that must
+// not lose digits check first.
 func AppendInt(dst []byte, n int64) []byte {
-	if uint64(n) < 0x80 { // inlined where it is written; most are
+	if uint64(n) < 0x80 { // inlined at the call site, which covers most integers
 		return append(dst, byte(n))
 	}
 	return appendWideInt(dst, n)
@@ -35,7 +35,7 @@ func appendWideInt(dst []byte, n int64) []byte {
 	case n >= 0:
 		return appendHead(dst, 0xcc, 8, uint64(n))
 	}
-	// The signed forms follow the unsigned ones, and -n-1 has one bit less than the form that holds n.
+	// The signed forms follow the unsigned ones; -n-1 has one bit less than the form that holds n.
 	switch m := uint64(^n); {
 	case m < 1<<7:
 		return append(dst, 0xd0, byte(n))
@@ -47,8 +47,8 @@ func appendWideInt(dst []byte, n int64) []byte {
 	return append64(append(dst, 0xd3), uint64(n))
 }
 
-// AppendNumber appends a number: as an integer when it is integral and at most [MaxInt] in magnitude, as null when it
-// is NaN or infinite, which JSON cannot say, and as a float64 otherwise.
+// AppendNumber appends a number: an integer if it is integral and at most [MaxInt] in magnitude, null if it is NaN or
+// infinite, which JSON lacks, and a float64 otherwise.
 func AppendNumber(dst []byte, f float64) []byte {
 	if f >= -MaxInt && f <= MaxInt {
 		if n := int64(f); float64(n) == f {
@@ -60,7 +60,7 @@ func AppendNumber(dst []byte, f float64) []byte {
 	return AppendFloat(dst, f)
 }
 
-// AppendFloat appends a number as a float64, as the fields of tuples are that hold one. [AppendNumber] is for values.
+// AppendFloat appends a number as a float64, for the float fields of tuples. [AppendNumber] is for values.
 func AppendFloat(dst []byte, f float64) []byte {
 	return append64(append(dst, 0xcb), math.Float64bits(f))
 }
@@ -69,8 +69,8 @@ func append64(dst []byte, n uint64) []byte {
 	return append(dst, byte(n>>56), byte(n>>48), byte(n>>40), byte(n>>32), byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 }
 
-// appendHead appends the shortest of the forms that start at first with the narrowest operand, which is width bytes
-// long at most.
+// appendHead appends the shortest form for n. The forms start at first, with an operand of one byte, and go up to width
+// bytes.
 func appendHead(dst []byte, first byte, width int, n uint64) []byte {
 	switch {
 	case n < 1<<8:
@@ -83,7 +83,7 @@ func appendHead(dst []byte, first byte, width int, n uint64) []byte {
 	return append64(append(dst, first+3), n)
 }
 
-// AppendString appends text. What is not UTF-8 becomes U+FFFD, as a decoder of the web platform replaces it.
+// AppendString appends text. Invalid UTF-8 becomes U+FFFD, as in the web platform's decoder.
 func AppendString(dst []byte, s string) []byte {
 	s = UTF8(s)
 	return append(AppendStringHeader(dst, len(s)), s...)
@@ -111,14 +111,14 @@ func AppendBytes(dst, b []byte) []byte {
 
 // AppendListHeader starts a list: n values must be appended after it.
 func AppendListHeader(dst []byte, n int) []byte {
-	if n < 16 { // inlined where it is written; most are
+	if n < 16 { // inlined at the call site, which covers most lists
 		return append(dst, 0x90|byte(n))
 	}
 	return appendContainer(dst, 0x90, n)
 }
 
 // AppendMapHeader starts a map: n pairs of a key, appended as a string, and a value must follow it. The keys must be
-// unique and in the order of the encoding; [OrderMap] sees to it when the keys are not known beforehand.
+// unique and in the order of the encoding; use [OrderMap] if the keys are not known beforehand.
 func AppendMapHeader(dst []byte, n int) []byte {
 	if n < 16 {
 		return append(dst, 0x80|byte(n))
@@ -140,7 +140,7 @@ func appendContainer(dst []byte, fix byte, n int) []byte {
 	return append(dst, wide+1, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 }
 
-// closeContainer gives the container whose one-byte head was appended at dst[start] its length.
+// closeContainer sets the length of the container whose one-byte head is at dst[start].
 func closeContainer(dst []byte, start, n int) []byte {
 	if n < 16 {
 		dst[start] |= byte(n)
@@ -154,8 +154,8 @@ func closeContainer(dst []byte, start, n int) []byte {
 	return dst
 }
 
-// UTF8 is s with U+FFFD in place of each maximal part of a sequence that is not UTF-8, as the web platform decodes text:
-// all hosts read and write strings so.
+// UTF8 replaces each maximal part of an invalid UTF-8 sequence in s by U+FFFD, as the web platform does. All hosts read
+// and write strings this way.
 func UTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -163,7 +163,7 @@ func UTF8(s string) string {
 	return string(appendUTF8(nil, []byte(s)))
 }
 
-// appendUTF8 appends b, each maximal part of a sequence that is not UTF-8 replaced by U+FFFD.
+// appendUTF8 appends b, with each maximal part of an invalid UTF-8 sequence replaced by U+FFFD.
 func appendUTF8(dst, b []byte) []byte {
 	for i := 0; i < len(b); {
 		r, size := utf8.DecodeRune(b[i:])
@@ -176,8 +176,8 @@ func appendUTF8(dst, b []byte) []byte {
 	return dst
 }
 
-// invalidPrefix returns how many bytes at the start of b, which is not UTF-8 there, one U+FFFD stands for: the longest
-// start of a valid sequence, or one byte.
+// invalidPrefix returns how many bytes at the start of b, which is invalid UTF-8 there, one U+FFFD replaces: the
+// longest prefix of a valid sequence, or one byte.
 func invalidPrefix(b []byte) int {
 	lo, hi, more := byte(0x80), byte(0xbf), 0
 	switch c := b[0]; {

@@ -1,8 +1,8 @@
 package value
 
-// Checksum names a call of a tool by its content: the SHA-256 of the canonical JSON of {"tool": tool, "args": args}, in
-// 64 lower-case hexadecimal digits. Equal tool and arguments give equal checksums, whatever the order of members. An
-// error is one of this package's and says what is wrong with args.
+// Checksum identifies a tool call by its content: the SHA-256 of the canonical JSON of {"tool": tool, "args": args}, in
+// 64 lower-case hexadecimal digits. Equal tools and arguments give equal checksums, whatever the order of members. The
+// error is one of this package's and describes the fault of args.
 func Checksum(tool string, args []byte) (string, error) {
 	// Room for the text of most calls and the padding of the hash.
 	text := append(make([]byte, 0, 128+len(tool)+2*len(args)), `{"args":`...)
@@ -14,8 +14,8 @@ func Checksum(tool string, args []byte) (string, error) {
 	return digest(append(text, '}')), nil
 }
 
-// GateDigest names what a gate shows to who decides: the SHA-256 of the canonical JSON of {"id": id, "payload": payload,
-// "reason": reason}, in 64 lower-case hexadecimal digits. An error says what is wrong with payload.
+// GateDigest identifies what a gate shows to the decider: the SHA-256 of the canonical JSON of {"id": id, "payload":
+// payload, "reason": reason}, in 64 lower-case hexadecimal digits. The error describes the fault of payload.
 func GateDigest(id, reason string, payload []byte) (string, error) {
 	text := append(make([]byte, 0, 128+len(id)+len(reason)+2*len(payload)), `{"id":`...)
 	text = append(AppendJSONString(text, id), `,"payload":`...)
@@ -27,7 +27,7 @@ func GateDigest(id, reason string, payload []byte) (string, error) {
 	return digest(append(text, '}')), nil
 }
 
-// digest is the SHA-256 of text in lower-case hexadecimal digits. It may overwrite what lies behind text.
+// digest is the SHA-256 of text in lower-case hexadecimal digits. It may overwrite the spare capacity of text.
 func digest(text []byte) string {
 	sum := sha256(text)
 	// Written out because encoding/hex would link fmt into the guest.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The vectors that hosts and guest share.
+// The vectors are common to hosts and guest.
 func TestChecksumVectors(t *testing.T) {
 	text, err := os.ReadFile("../../abi/testdata/checksums.json")
 	if err != nil {

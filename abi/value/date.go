@@ -1,7 +1,7 @@
 package value
 
-// AppendDate appends an instant, ms since the Unix epoch, as "2024-02-29T13:05:09+02:00": so many minutes from UTC, which
-// offset says in words.
+// AppendDate appends an instant, ms since the Unix epoch, as "2024-02-29T13:05:09+02:00". minutes is the offset from
+// UTC, and offset its text.
 func AppendDate(dst []byte, ms, minutes int64, offset string) []byte {
 	seconds := floorDiv(ms, 1000) + minutes*60
 	days := floorDiv(seconds, 86400)
@@ -15,8 +15,8 @@ func AppendDate(dst []byte, ms, minutes int64, offset string) []byte {
 	return append(appendDigits(dst, rest%60, 2), offset...)
 }
 
-// civil is the date of a day since the Unix epoch in the Gregorian calendar. It counts in eras of 400 years, which
-// begin with a March, so that leap days come last.
+// civil returns the Gregorian date of a day since the Unix epoch. It counts in eras of 400 years that begin in March,
+// so that leap days come last.
 func civil(days int64) (year, month, day int64) {
 	days += 719468
 	era := floorDiv(days, 146097)
@@ -42,7 +42,7 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// appendDigits writes a number with at least so many digits.
+// appendDigits appends a number with at least width digits.
 func appendDigits(dst []byte, n int64, width int) []byte {
 	if n < 0 {
 		dst, n = append(dst, '-'), -n

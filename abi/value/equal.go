@@ -1,13 +1,13 @@
 package value
 
-// Equal tells whether two values are the same to JSON: numbers by what they count, maps whatever their order. Bytes
-// equal bytes only. Values that are malformed or nest deeper than [MaxDepth] equal nothing.
+// Equal reports whether two values are the same in JSON: numbers by magnitude, maps whatever their order. Bytes only
+// equal bytes. Values that are malformed or nest deeper than [MaxDepth] equal nothing.
 func Equal(a, b []byte) bool {
 	i, j := equal(a, 0, b, 0, MaxDepth)
 	return i > 0 && i == len(a) && j == len(b)
 }
 
-// equal returns where the values at a[i:] and b[j:] end, and 0, 0 when they differ.
+// equal returns the ends of the values at a[i:] and b[j:], or 0, 0 if they differ.
 func equal(a []byte, i int, b []byte, j, depth int) (int, int) {
 	kind, size, n := Head(a, i)
 	other, width, m := Head(b, j)
@@ -60,7 +60,7 @@ func equal(a []byte, i int, b []byte, j, depth int) (int, int) {
 
 func isNumber(kind Kind) bool { return kind == KindInt || kind == KindFloat }
 
-// equalMembers compares the n members that start at a[i:] and b[j:] whatever their order, keys being unique.
+// equalMembers compares the n members at a[i:] and b[j:] in any order. Keys are unique.
 func equalMembers(a []byte, i int, b []byte, j, n, depth int) (int, int) {
 	places := make(map[string]int, min(n, 64))
 	for range n {

@@ -1,7 +1,7 @@
 package value
 
-// Fits tells whether v is exactly one well-formed value whose containers nest at most maxDepth levels, none of them with
-// more than maxItems members or elements: whether a frame with these limits can carry it.
+// Fits reports whether v is exactly one well-formed value whose containers nest at most maxDepth levels, none of them
+// with more than maxItems members or elements: whether a frame with these limits can carry it.
 func Fits(v []byte, maxDepth, maxItems int) bool {
 	end, ok := fits(v, 0, maxDepth, uint64(maxItems))
 	return ok && end == len(v)

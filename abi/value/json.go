@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// FromJSON appends the value of a JSON text to dst. The text is checked strictly against RFC 8259; numbers are read as
-// ECMAScript reads them, and one too large for a float64 becomes null, as it would by way of ECMAScript. The error is
-// a [*SyntaxError], and dst is then returned as it was.
+// FromJSON appends the value of a JSON text to dst. It checks the text strictly against RFC 8259 and reads numbers as
+// ECMAScript does; one too large for a float64 becomes null, as it would in ECMAScript. The error is a [*SyntaxError];
+// dst is then returned unchanged.
 func FromJSON(dst, text []byte) ([]byte, error) {
 	s := NewScanner(text)
 	out, _ := s.AppendValue(dst)
@@ -18,8 +18,8 @@ func FromJSON(dst, text []byte) ([]byte, error) {
 	return out, nil
 }
 
-// AppendValue consumes the value and appends it to dst, encoded. ok is false when there is none or it is malformed;
-// dst is then returned as it was.
+// AppendValue consumes the value and appends it to dst, encoded. ok is false if there is none or it is malformed; dst
+// is then returned unchanged.
 func (s *Scanner) AppendValue(dst []byte) (out []byte, ok bool) {
 	ready := s.ready
 	out = s.appendValue(dst)
@@ -62,12 +62,12 @@ func (s *Scanner) appendValue(dst []byte) []byte {
 	return dst
 }
 
-// appendToken appends the string that stands between quotes as raw.
+// appendToken appends the string with the text raw between its quotes.
 func appendToken(dst, raw []byte, plain bool) []byte {
 	if plain {
 		return append(AppendStringHeader(dst, len(raw)), raw...)
 	}
-	// The text is put behind a head of the largest size, whose place is then given back.
+	// Leave room for the largest head, then close the gap.
 	start := len(dst)
 	dst = appendUnescaped(append(dst, 0, 0, 0, 0, 0), raw)
 	text := dst[start+5:]
@@ -101,18 +101,17 @@ func (s *Scanner) appendObject(dst []byte) []byte {
 	return closeContainer(dst, start, n)
 }
 
-// AppendJSON appends v as compact JSON text: members in their order, numbers as ECMAScript writes them, nothing
-// escaped that JSON does not require, bytes as a string of base64. An error is one of this package's; dst is then
-// returned as it was.
+// AppendJSON appends v as compact JSON text: members in their order, numbers as ECMAScript writes them, only the
+// escapes that JSON requires, and bytes as a base64 string. The error is one of this package's; dst is then returned
+// unchanged.
 func AppendJSON(dst, v []byte) ([]byte, error) { return appendJSON(dst, v, false) }
 
-// AppendCanonical appends v as canonical JSON text (RFC 8785): as [AppendJSON] does, with the members of every map
-// sorted by the UTF-16 code units of their keys.
+// AppendCanonical appends v as canonical JSON text (RFC 8785): like [AppendJSON], with the members of every map sorted
+// by the UTF-16 code units of their keys.
 func AppendCanonical(dst, v []byte) ([]byte, error) { return appendJSON(dst, v, true) }
 
-// AppendIndented appends v as [AppendJSON] does, with a line for each member and element, indented by two spaces a level,
-// as ECMAScript writes it. It stops when it has appended more than limit bytes, and cut then says that this is not the
-// whole text.
+// AppendIndented is [AppendJSON] with a line for each member and element, indented by two spaces per level, as
+// ECMAScript does. It stops once it has appended more than limit bytes; cut then reports that the text is incomplete.
 func AppendIndented(dst, v []byte, limit int) (out []byte, cut bool, err error) {
 	w := writer{v: v, indent: true, limit: len(dst) + limit}
 	if out, err = w.finish(dst); err == errFull {
@@ -139,7 +138,7 @@ func (w *writer) finish(dst []byte) ([]byte, error) {
 	return out, w.err
 }
 
-// line starts a line within the containers that are open at a depth, when there are lines.
+// line starts a line at the depth of the open containers, if the text is indented.
 func (w *writer) line(dst []byte, depth int) []byte {
 	if !w.indent || w.err != nil {
 		return dst
@@ -155,13 +154,13 @@ func (w *writer) line(dst []byte, depth int) []byte {
 	return dst
 }
 
-// writer turns v[i:] into text, from front to back.
+// writer writes v[i:] as text, from front to back.
 type writer struct {
 	v         []byte
 	i         int
 	canonical bool
 	indent    bool
-	limit     int // of what is indented
+	limit     int // of indented text
 	err       error
 }
 
@@ -256,8 +255,9 @@ func (w *writer) members(dst []byte, depth int, n uint64) []byte {
 	return append(dst, '}')
 }
 
-// lessUTF16 compares UTF-8 text by its UTF-16 code units. That is the order of the bytes, except that what lies beyond
-// the Basic Multilingual Plane (first byte 0xf0 and up), being surrogates, comes before U+E000 to U+FFFF (0xee, 0xef).
+// lessUTF16 compares UTF-8 texts by their UTF-16 code units. That is the order of the bytes, except that characters
+// beyond the Basic Multilingual Plane (first byte 0xf0 and up), being surrogates, precede U+E000 to U+FFFF (0xee,
+// 0xef).
 func lessUTF16(a, b []byte) bool {
 	for i := 0; i < len(a) && i < len(b); i++ {
 		if x, y := a[i], b[i]; x != y {
@@ -277,8 +277,7 @@ func AppendJSONString(dst []byte, s string) []byte {
 	return AppendJSONText(dst, unsafe.Slice(unsafe.StringData(s), len(s)))
 }
 
-// AppendJSONText appends text as a JSON string, with the escapes that JSON requires and no others. What is not UTF-8
-// becomes U+FFFD.
+// AppendJSONText appends text as a JSON string, with only the escapes that JSON requires. Invalid UTF-8 becomes U+FFFD.
 func AppendJSONText(dst, text []byte) []byte {
 	start, ascii := len(dst), true
 	dst = append(dst, '"')
@@ -315,7 +314,7 @@ func AppendJSONText(dst, text []byte) []byte {
 	return append(dst, '"')
 }
 
-// appendBase64 appends b in standard base64, padded. encoding/base64 would bring reflection into the module.
+// appendBase64 appends b in padded standard base64. encoding/base64 would link reflection into the module.
 func appendBase64(dst, b []byte) []byte {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	for ; len(b) > 0; b = b[min(3, len(b)):] {

@@ -7,10 +7,10 @@ import (
 	"unsafe"
 )
 
-// FromJSON5 appends the value of a JSON5 text to dst: JSON with comments, trailing commas, keys without quotes, strings in
-// single quotes or over several lines, and the numbers of ECMAScript. NaN and the infinities become null, which is what
-// ECMAScript writes for them. A key without quotes may hold any character beyond ASCII that is not white space. The error
-// is a [*SyntaxError], and dst is then returned as it was.
+// FromJSON5 appends the value of a JSON5 text to dst: JSON with comments, trailing commas, unquoted keys, strings in
+// single quotes or over several lines, and the numbers of ECMAScript. NaN and the infinities become null, as in
+// ECMAScript. An unquoted key may hold any non-ASCII character except white space. The error is a [*SyntaxError]; dst
+// is then returned unchanged.
 func FromJSON5(dst, text []byte) ([]byte, error) {
 	r := reader5{text: text}
 	out := r.value(dst, MaxDepth)
@@ -23,7 +23,7 @@ func FromJSON5(dst, text []byte) ([]byte, error) {
 	return out, nil
 }
 
-// reader5 reads a JSON5 text from front to back. After the first error it stands at the end.
+// reader5 reads a JSON5 text from front to back. An error moves it to the end.
 type reader5 struct {
 	text []byte
 	pos  int
@@ -53,7 +53,7 @@ func (r *reader5) peek() byte {
 	return 0
 }
 
-// next skips white space and comments and returns the byte behind them, 0 at the end.
+// next skips white space and comments and returns the next byte, 0 at the end.
 func (r *reader5) next() byte {
 	for r.pos < len(r.text) {
 		if n := space5(r.text[r.pos:]); n > 0 {
@@ -89,7 +89,7 @@ func (r *reader5) next() byte {
 	return 0
 }
 
-// space5 returns the length of the white space character at the start of b, 0 when there is none.
+// space5 returns the length of the white space character at the start of b, or 0.
 func space5(b []byte) int {
 	switch c := b[0]; {
 	case c == ' ' || c >= '\t' && c <= '\r':
@@ -104,7 +104,7 @@ func space5(b []byte) int {
 	return 0
 }
 
-// newline5 returns the length of the line end at the start of b, 0 when there is none.
+// newline5 returns the length of the line end at the start of b, or 0.
 func newline5(b []byte) int {
 	switch {
 	case b[0] == '\r' && len(b) > 1 && b[1] == '\n':
@@ -188,7 +188,7 @@ func (r *reader5) object(dst []byte, depth int) []byte {
 	return closeContainer(dst, start, n)
 }
 
-// identifier reads a key without quotes.
+// identifier reads an unquoted key.
 func (r *reader5) identifier(dst []byte) []byte {
 	start, first := len(dst), r.pos
 	dst = append(dst, 0, 0, 0, 0, 0)
@@ -217,7 +217,7 @@ func (r *reader5) identifier(dst []byte) []byte {
 	return sealText(dst, start)
 }
 
-// sealText makes a string of the text behind the five bytes at dst[start].
+// sealText makes a string of the text after the five bytes at dst[start].
 func sealText(dst []byte, start int) []byte {
 	text := dst[start+5:]
 	if !utf8.Valid(text) {
@@ -251,7 +251,7 @@ func (r *reader5) string(dst []byte) []byte {
 	return dst
 }
 
-// escape reads what follows a backslash and appends what it stands for.
+// escape reads the rest of an escape after the backslash and appends its character.
 func (r *reader5) escape(dst []byte) []byte {
 	if r.pos >= len(r.text) {
 		r.failHere()
@@ -367,7 +367,7 @@ func number5(word []byte) (f float64, ok bool) {
 		}
 		text = unsafe.String(&word[0], len(word))
 	}
-	// The error says only that the number is out of range.
+	// The error can only be that the number is out of range.
 	f, _ = strconv.ParseFloat(text, 64)
 	return f, true
 }

@@ -74,7 +74,7 @@ func ExampleFromJSON5() {
 	// Output: {"count":3,"hosts":["a","b"]}
 }
 
-// What is JSON means the same in JSON5, and every value that is read is well-formed.
+// JSON texts mean the same in JSON5, and every value read is well-formed.
 func FuzzFromJSON5(f *testing.F) {
 	for _, text := range []string{`{a:1,'b':[0x1,.5,],/**/c:"\u00e9"}`, "// x\n[+1,NaN]", `{"a":[1,2,{"b":null}],"1":true}`, "'a\\\nb'", `"\ud800\x41"`} {
 		f.Add([]byte(text))

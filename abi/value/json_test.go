@@ -59,7 +59,7 @@ func TestSyntaxErrors(t *testing.T) {
 	}
 }
 
-// TestCanonicalSuite runs the published RFC 8785 vectors that lie beside the checkout.
+// TestCanonicalSuite runs the published RFC 8785 vectors in a folder beside the checkout.
 func TestCanonicalSuite(t *testing.T) {
 	root := suite(t, "canonical-json")
 	files, _ := filepath.Glob(filepath.Join(root, "input", "*.json"))
@@ -114,7 +114,7 @@ func TestChecksum(t *testing.T) {
 	if _, err := value.Checksum("t", []byte{0xc1}); err != value.ErrMalformed {
 		t.Errorf("malformed arguments: %v", err)
 	}
-	// Every length of the padding, against the standard library.
+	// Compare every length of the padding with the standard library.
 	for n := range 200 {
 		s := strings.Repeat("a", n)
 		sum := sha256.Sum256([]byte(`{"args":"` + s + `","tool":"n\"o"}`))
@@ -163,7 +163,7 @@ func TestBytesAreBase64(t *testing.T) {
 	}
 }
 
-// std decodes as encoding/json does and brings the result to what a value can say.
+// std decodes with encoding/json and converts the result to the numbers of values.
 func std(text []byte) (any, bool) {
 	var out any
 	if err := json.Unmarshal(text, &out); err != nil {

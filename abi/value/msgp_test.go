@@ -16,8 +16,8 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// Every vector is read by tinylib/msgp as by this package, element by element, and written by it to the same bytes, but for
-// three rules that make the encoding one:
+// tinylib/msgp reads every vector with the same result as this package, element by element, and writes the same bytes,
+// except for three rules that make the encoding unique:
 //
 //   - integers are in their shortest form, from 0 on in the unsigned family (msgp writes an int64 in the signed one);
 //   - no number is a float32, and in a value no integral number is a float64 (msgp writes what its type says, and a
@@ -33,10 +33,10 @@ func TestVectorsAreMsgp(t *testing.T) {
 		}
 		switch {
 		case v.file == "frames.json" || v.file == "host-errors.json":
-			// Fields of tuples have a type: a float64 is one also where it is integral.
+			// Fields of tuples have a type: a float64 stays one even if it is integral.
 			r.integral = false
 		case v.only == "read":
-			// Not in the one encoding: what is read is what counts.
+			// Not in the unique encoding: only the meaning counts.
 			counts["read"]++
 			continue
 		}
@@ -53,7 +53,7 @@ func TestVectorsAreMsgp(t *testing.T) {
 	t.Log(counts)
 }
 
-// The three rules by example: what msgp makes of the same data.
+// The three rules by example: msgp's encoding of the same data.
 func TestWhatMsgpWritesOtherwise(t *testing.T) {
 	for name, tt := range map[string]struct{ own, other []byte }{
 		"int64 200": {value.AppendInt(nil, 200), msgp.AppendInt64(nil, 200)},
@@ -88,7 +88,7 @@ type vector struct {
 	bytes            []byte
 }
 
-// vectorsOf returns all vectors of the ABI that hold an encoding; refused ones hold none.
+// vectorsOf returns all vectors of the ABI that hold an encoding; rejected ones hold none.
 func vectorsOf(t *testing.T) []vector {
 	var all []vector
 	for _, file := range []string{"frames.json", "host-errors.json", "values.json", "checksums.json"} {
@@ -114,7 +114,7 @@ func vectorsOf(t *testing.T) []vector {
 	return all
 }
 
-// expand reads the notation of the vectors: "c0*3" is three times c0.
+// expand resolves the notation of the vectors: "c0*3" is three times c0.
 func expand(t *testing.T, s string) []byte {
 	var out []byte
 	for part := range strings.FieldsSeq(s) {
@@ -132,14 +132,14 @@ func expand(t *testing.T, s string) []byte {
 	return out
 }
 
-// msgpReader reads values with msgp and holds every element against what this package reads there.
+// msgpReader reads values with msgp and compares every element with this package's result.
 type msgpReader struct {
 	t                   *testing.T
 	name                string
-	unordered, integral bool // what the one encoding has not
+	unordered, integral bool // deviations from the unique encoding
 }
 
-// rewrite reads the value that b begins with and appends it with msgp.
+// rewrite reads the value at the start of b and appends it with msgp.
 func (r *msgpReader) rewrite(dst, b []byte) (out, rest []byte) {
 	kind, size, n := value.Head(b, 0)
 	check := func(same bool, rest []byte, err error) []byte {

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// Number consumes the value and returns a number as ECMAScript reads it: the nearest float64, infinite when the text
-// says more than that can hold.
+// Number consumes the value and returns a number as ECMAScript reads it: the nearest float64, infinite if the number is
+// out of range.
 func (s *Scanner) Number() (float64, bool) {
 	if s.Kind() != KindFloat {
 		s.Skip()
@@ -33,8 +33,8 @@ func (s *Scanner) Int() (int64, bool) {
 	return n, ok
 }
 
-// scanNumber consumes the number that s stands before. It is n when exact is true, and f otherwise; f is looked at only
-// when wanted.
+// scanNumber consumes the number at the current position. It is n if exact is true, and otherwise f, which is only
+// parsed if wanted.
 func (s *Scanner) scanNumber(wanted bool) (f float64, n int64, exact, ok bool) {
 	s.ready = false
 	t, start := s.text, s.pos
@@ -85,12 +85,12 @@ func (s *Scanner) scanNumber(wanted bool) (f float64, n int64, exact, ok bool) {
 		return 0, 0, false, true
 	}
 	token := t[start:i]
-	// The error says only that the number is out of range, and the result is then the infinity ECMAScript has too.
+	// The error can only be that the number is out of range; the result is then the infinity, as in ECMAScript.
 	f, _ = strconv.ParseFloat(unsafe.String(&token[0], len(token)), 64)
 	return f, 0, false, true
 }
 
-// digits returns the end of the digits at i, and fails with 0 when there are none.
+// digits returns the end of the digits at i; without digits it fails and returns 0.
 func (s *Scanner) digits(i int) int {
 	first := i
 	for i < len(s.text) && s.text[i]-'0' <= 9 {
@@ -104,20 +104,20 @@ func (s *Scanner) digits(i int) int {
 	return i
 }
 
-// AppendJSONNumber appends a float64 as ECMAScript's Number::toString writes it, and null for what JSON has no word for.
+// AppendJSONNumber appends a float64 as ECMAScript's Number::toString writes it; NaN and the infinities become null.
 func AppendJSONNumber(dst []byte, f float64) []byte {
 	abs := math.Abs(f)
 	if !(abs <= math.MaxFloat64) {
 		return append(dst, "null"...)
 	}
 	if f == 0 {
-		return append(dst, '0') // also for -0
+		return append(dst, '0') // even for -0
 	}
 	if abs >= 1e-6 && abs < 1e21 {
 		return strconv.AppendFloat(dst, f, 'f', -1, 64)
 	}
 	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
-	// An exponent of one digit is written e-07 by strconv.
+	// strconv pads an exponent of one digit to e-07.
 	if n := len(dst); dst[n-4] == 'e' && dst[n-2] == '0' {
 		dst[n-2] = dst[n-1]
 		dst = dst[:n-1]

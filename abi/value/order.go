@@ -1,14 +1,14 @@
 package value
 
-// span is one member of a map: dst[start:end], with its key at [key:keyEnd] of a buffer that goes with it. pos is its
-// place among the members.
+// span is a member of a map: dst[start:end], with its key at [key:keyEnd] of an associated buffer. pos is its position
+// among the members.
 type span struct{ pos, key, keyEnd, start, end uint32 }
 
 func (s *span) keyIn(keys []byte) []byte { return keys[s.key:s.keyEnd] }
 
-// OrderMap brings the map at dst[start:], the last thing in dst, into the order of the encoding: array indexes first,
-// one member a key. Of members with the same key the last one's value stays, at the place of the first. dst is
-// returned as it is when there is no map, or a malformed one.
+// OrderMap sorts the members of the map at dst[start:], the end of dst, into the order of the encoding: array indexes
+// first, and one member per key. Of members with the same key, the last value stays, in the place of the first. dst is
+// returned unchanged if there is no map, or a malformed one.
 func OrderMap(dst []byte, start int) []byte {
 	kind, size, n := Head(dst, start)
 	if kind != KindMap {
@@ -44,7 +44,7 @@ func OrderMap(dst []byte, start int) []byte {
 	return fixed[:len(fixed)-size+len(head)]
 }
 
-// keyOrder watches keys go by and tells whether they break the order of the encoding.
+// keyOrder reports whether a sequence of keys breaks the order of the encoding.
 type keyOrder struct {
 	broken, names bool
 	next          uint64
@@ -62,7 +62,7 @@ func (o *keyOrder) add(key []byte) {
 	}
 }
 
-// arrayIndex tells whether key is an array index in ECMAScript's sense.
+// arrayIndex reports whether key is an array index in ECMAScript's sense.
 func arrayIndex(key []byte) (uint64, bool) {
 	if len(key) == 0 || len(key) > 10 || key[0] == '0' && len(key) > 1 {
 		return 0, false
@@ -77,7 +77,7 @@ func arrayIndex(key []byte) (uint64, bool) {
 	return n, n < 1<<32-1
 }
 
-// hasDuplicate tells whether two spans have the same key.
+// hasDuplicate reports whether two spans have the same key.
 func hasDuplicate(keys []byte, spans []span) bool {
 	if len(spans) > 16 {
 		seen := make(map[string]struct{}, len(spans))
@@ -97,7 +97,8 @@ func hasDuplicate(keys []byte, spans []span) bool {
 	return false
 }
 
-// orderSpans rewrites the members of a map, which end dst, in the order of the encoding and returns how many are left.
+// orderSpans sorts the members of the map at the end of dst into the order of the encoding and returns how many are
+// left.
 func orderSpans(dst []byte, spans []span) ([]byte, int) {
 	first := make(map[string]int, len(spans))
 	kept := spans[:0:0]
@@ -127,7 +128,7 @@ func orderSpans(dst []byte, spans []span) ([]byte, int) {
 	return permute(dst, body, kept, 0), len(kept)
 }
 
-// permute rewrites dst[body:] as the given spans of it in their order, with sep between them unless it is 0.
+// permute replaces dst[body:] by its spans in the given order, separated by sep unless it is 0.
 func permute(dst []byte, body int, spans []span, sep byte) []byte {
 	end := len(dst)
 	for i := range spans {
@@ -139,7 +140,8 @@ func permute(dst []byte, body int, spans []span, sep byte) []byte {
 	return dst[:body+copy(dst[body:], dst[end:])]
 }
 
-// sortSpans is a heap sort: it needs no memory and no input makes it slow. Keys are unique, so it need not be stable.
+// sortSpans is a heap sort: it allocates nothing, and no input makes it slow. Keys are unique, so it need not be
+// stable.
 func sortSpans(s []span, less func(a, b span) bool) {
 	for n, root := len(s), len(s)/2; n > 1; {
 		if root > 0 {

@@ -2,14 +2,14 @@ package value
 
 import "math"
 
-// KindOf returns the kind of v by its head, and KindInvalid when v does not start with one.
+// KindOf returns the kind of v from its head, KindInvalid if there is none.
 func KindOf(v []byte) Kind {
 	kind, _, _ := Head(v, 0)
 	return kind
 }
 
-// Len returns the number of members of a map or elements of a list, and the bytes of a string or of bytes. It is 0
-// for every other kind.
+// Len returns the number of members of a map or elements of a list, or the number of bytes of a string or bytes. It is
+// 0 for every other kind.
 func Len(v []byte) int {
 	kind, _, n := Head(v, 0)
 	if kind < KindString {
@@ -21,7 +21,7 @@ func Len(v []byte) int {
 // String returns the text of a string. The result is a part of v.
 func String(v []byte) ([]byte, bool) { return payload(v, KindString) }
 
-// Bytes returns what bytes hold. The result is a part of v.
+// Bytes returns the contents of bytes. The result is a part of v.
 func Bytes(v []byte) ([]byte, bool) { return payload(v, KindBytes) }
 
 func payload(v []byte, want Kind) ([]byte, bool) {
@@ -33,7 +33,7 @@ func payload(v []byte, want Kind) ([]byte, bool) {
 	return v[size:end:end], true
 }
 
-// Int returns a number that is encoded as an integer, 0 for everything else.
+// Int returns a number that is encoded as an integer, or 0.
 func Int(v []byte) (int64, bool) {
 	kind, _, n := Head(v, 0)
 	if kind != KindInt {
@@ -42,7 +42,7 @@ func Int(v []byte) (int64, bool) {
 	return int64(n), true
 }
 
-// Number returns a number, whichever way it is encoded.
+// Number returns a number in either encoding.
 func Number(v []byte) (float64, bool) {
 	kind, _, n := Head(v, 0)
 	return number(kind, n), kind == KindInt || kind == KindFloat
@@ -58,14 +58,14 @@ func number(kind Kind, n uint64) float64 {
 	return 0
 }
 
-// Bool returns a truth value.
+// Bool returns a boolean.
 func Bool(v []byte) (b, ok bool) {
 	kind, _, n := Head(v, 0)
 	return kind == KindBool && n == 1, kind == KindBool
 }
 
-// Get returns the value of a map's member, a part of m. It reads the members before it, and none after it. ok is
-// false when m is no map, has no such member, or is malformed up to it.
+// Get returns the value of a map's member, a part of m. It reads the members before it, and none after it. ok is false
+// if m is not a map, has no such member, or is malformed before it.
 func Get(m []byte, key string) (val []byte, ok bool) {
 	kind, i, n := Head(m, 0)
 	if kind != KindMap {
@@ -92,8 +92,8 @@ func GetString(m []byte, key string) (text []byte, ok bool) {
 	return String(val)
 }
 
-// Each calls fn for each member of a map, in order, until fn returns false. key and val are parts of m. A member is
-// checked before fn sees it; the error tells what is wrong with the first one that is not well-formed.
+// Each calls fn for each member of a map, in order, until fn returns false. key and val are parts of m. Each checks a
+// member before fn sees it; the error is that of the first malformed one.
 func Each(m []byte, fn func(key, val []byte) bool) error {
 	kind, i, n := Head(m, 0)
 	if kind != KindMap {

@@ -2,10 +2,10 @@ package value
 
 import "iter"
 
-// SyntaxError tells where a text is no JSON text.
+// SyntaxError says where a text is not JSON.
 type SyntaxError struct {
-	Offset int    // bytes before the place
-	Reason string // what is wrong there
+	Offset int    // byte offset of the fault
+	Reason string // description of the fault
 	deep   bool
 }
 
@@ -14,38 +14,37 @@ func (e *SyntaxError) Error() string {
 	return "json: " + e.Reason + " at byte " + string(appendDecimal(nil, int64(e.Offset)))
 }
 
-// Is makes a text that nests deeper than [MaxDepth] an [ErrTooDeep].
+// Is makes the error of a text that nests deeper than [MaxDepth] an [ErrTooDeep].
 func (e *SyntaxError) Is(target error) bool { return e.deep && target == ErrTooDeep }
 
-// Scanner reads a JSON text from front to back, without building anything: who needs three fields of a text pays for
-// three fields.
+// Scanner reads a JSON text from front to back without building anything: reading three fields costs only those three.
 //
-// A Scanner stands before one value: the text's at first, then the member or element that the loop over [Scanner.Members]
-// or [Scanner.Items] has reached. Every reading method consumes that value. One that meets another kind of value skips
-// it and says so, and a value that the loop's body left alone is skipped. So a body reads the members it knows, and the
-// order, absence or type of any other is no concern of its. A break skips the rest of the container.
+// A Scanner is positioned before one value: first the text's, then the current member or element of a loop over
+// [Scanner.Members] or [Scanner.Items]. Every reading method consumes that value. A method that finds another kind of
+// value skips it and says so; a value that the loop's body does not read is skipped, too. So a body reads the members
+// it knows, whatever the order, absence or type of the others. A break skips the rest of the container.
 //
-// The first syntax error ends all loops; from then on every method answers as if there was no value, and [Scanner.Err]
-// tells. The whole text is checked as far as it is read, skipped parts included.
+// The first syntax error ends all loops; from then on every method behaves as if there were no value, and [Scanner.Err]
+// returns the error. The whole text is checked as far as it is read, including skipped parts.
 //
-// The zero Scanner reads an empty text. One Scanner used again with [Scanner.Reset] allocates nothing, except to
-// grow its buffer for strings that hold escapes.
+// The zero Scanner reads an empty text. A Scanner reused with [Scanner.Reset] allocates nothing, except to grow its
+// buffer for strings with escapes.
 type Scanner struct {
 	text  []byte
 	pos   int
 	depth int
-	ready bool // stands before a value
+	ready bool // positioned before a value
 	err   *SyntaxError
 	buf   []byte
 }
 
-// NewScanner returns a Scanner before the value of a JSON text. It keeps text, and does not change it.
+// NewScanner returns a Scanner for a JSON text. It keeps text, and does not change it.
 func NewScanner(text []byte) Scanner { return Scanner{text: text, ready: true} }
 
-// Reset makes s a Scanner before the value of another text and keeps its buffer.
+// Reset positions s before the value of another text and keeps its buffer.
 func (s *Scanner) Reset(text []byte) { *s = Scanner{text: text, ready: true, buf: s.buf} }
 
-// Err returns the [*SyntaxError] that reading came upon so far, or nil.
+// Err returns the first [*SyntaxError] so far, or nil.
 func (s *Scanner) Err() error {
 	if s.err == nil {
 		return nil
@@ -53,8 +52,8 @@ func (s *Scanner) Err() error {
 	return s.err
 }
 
-// End skips what is left of the text's value and returns an error when that value is malformed or followed by
-// anything but white space. It is meant for after the loops.
+// End skips the rest of the text's value and returns an error if that value is malformed, or followed by anything but
+// white space. Call it after the loops.
 func (s *Scanner) End() error {
 	s.Skip()
 	if s.peek() != 0 || s.pos < len(s.text) {
@@ -71,7 +70,7 @@ func (s *Scanner) fail(reason string) {
 	s.ready = false
 }
 
-// failValue fails at a place where a value, or more of one, is needed.
+// failValue fails where a value is missing or incomplete.
 func (s *Scanner) failValue() {
 	if s.pos >= len(s.text) {
 		s.fail("text ends early")
@@ -85,7 +84,7 @@ func (s *Scanner) failDeep() {
 	s.err.deep = true
 }
 
-// peek skips white space and returns the byte after it, 0 at the end.
+// peek skips white space and returns the next byte, 0 at the end.
 func (s *Scanner) peek() byte {
 	s.pos = spaceEnd(s.text, s.pos)
 	if s.pos < len(s.text) {
@@ -94,7 +93,7 @@ func (s *Scanner) peek() byte {
 	return 0
 }
 
-// meets skips white space and tells whether c comes next.
+// meets skips white space and reports whether c comes next.
 func (s *Scanner) meets(c byte) bool {
 	return s.pos < len(s.text) && s.text[s.pos] == c || s.peek() == c
 }
@@ -107,7 +106,7 @@ func spaceEnd(t []byte, i int) int {
 	return i
 }
 
-// next tells which byte the value starts with, and 0 when there is none to read.
+// next returns the first byte of the value, 0 if there is none.
 func (s *Scanner) next() byte {
 	if !s.ready {
 		return 0
@@ -115,8 +114,8 @@ func (s *Scanner) next() byte {
 	return s.peek()
 }
 
-// Kind returns the kind of the value that s stands before, by its first byte, and consumes nothing. It is [KindFloat]
-// for every number and [KindInvalid] when there is no value.
+// Kind returns the kind of the current value, by its first byte, and consumes nothing. It is [KindFloat] for every
+// number and [KindInvalid] if there is no value.
 func (s *Scanner) Kind() Kind {
 	switch c := s.next(); {
 	case c == '{':
@@ -135,7 +134,7 @@ func (s *Scanner) Kind() Kind {
 	return KindInvalid
 }
 
-// Members loops over the members of an object, in order and with duplicates, and stands before the value of each. It
+// Members loops over the members of an object, in order and with duplicates, positioned before the value of each. It
 // yields the key, which is valid until the next string is read. A value that is not an object is skipped.
 func (s *Scanner) Members() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) { s.members(yield) }
@@ -159,8 +158,8 @@ func (s *Scanner) members(yield func([]byte) bool) {
 	}
 }
 
-// Items loops over the elements of an array, in order, and stands before each. It yields their index. A value that is
-// no array is skipped.
+// Items loops over the elements of an array, in order, positioned before each. It yields their index. A value that is
+// not an array is skipped.
 func (s *Scanner) Items() iter.Seq[int] {
 	return func(yield func(int) bool) { s.items(yield) }
 }
@@ -181,7 +180,7 @@ func (s *Scanner) items(yield func(int) bool) {
 	}
 }
 
-// enter consumes the opening bracket that s stands before and tells whether the container has a first entry.
+// enter consumes the opening bracket and reports whether the container has a first entry.
 func (s *Scanner) enter(closing byte) bool {
 	s.ready = false
 	if s.depth++; s.depth > MaxDepth {
@@ -215,7 +214,7 @@ func (s *Scanner) key() (raw []byte, plain, ok bool) {
 	return raw, plain, true
 }
 
-// more consumes what follows an entry and tells whether there is another one.
+// more consumes the separator after an entry and reports whether there is another entry.
 func (s *Scanner) more(closing byte) bool {
 	s.ready = false
 	if s.err != nil {
@@ -234,7 +233,7 @@ func (s *Scanner) more(closing byte) bool {
 	return false
 }
 
-// Skip consumes the value, whatever it is. It does nothing when the value has been read already.
+// Skip consumes the value, whatever it is. It does nothing if the value has been consumed.
 func (s *Scanner) Skip() {
 	if !s.ready {
 		return
@@ -260,8 +259,8 @@ func (s *Scanner) Skip() {
 	s.ready = false
 }
 
-// skipContainer consumes an object or an array, without calling itself: what is skipped is most of a text, and in
-// WebAssembly calls are what costs.
+// skipContainer consumes an object or an array without recursion: most of a text is skipped, and calls are expensive in
+// WebAssembly.
 func (s *Scanner) skipContainer() {
 	var objects [MaxDepth/64 + 1]uint64 // which of the open containers are objects
 	t, i, depth := s.text, s.pos, s.depth
@@ -269,7 +268,7 @@ func (s *Scanner) skipContainer() {
 		// Before a value.
 		i = spaceEnd(t, i)
 		s.pos = i
-		more := false // whether an entry follows
+		more := false // another entry follows
 		switch {
 		case i < len(t) && (t[i] == '{' || t[i] == '['):
 			if depth++; depth > MaxDepth {
@@ -298,7 +297,7 @@ func (s *Scanner) skipContainer() {
 		if s.err != nil {
 			return
 		}
-		// Behind a value, unless a container has just been opened.
+		// After a value, unless a container has just been opened.
 		for !more {
 			if depth == s.depth {
 				s.pos = i
@@ -340,7 +339,7 @@ func (s *Scanner) literal(word string) {
 	s.pos += len(word)
 }
 
-// Raw consumes the value and returns the part of the text that it is, nil when there is none.
+// Raw consumes the value and returns its text, nil if there is none.
 func (s *Scanner) Raw() []byte {
 	s.next()
 	start, ready := s.pos, s.ready
@@ -351,16 +350,15 @@ func (s *Scanner) Raw() []byte {
 	return s.text[start:s.pos:s.pos]
 }
 
-// Bool consumes the value and returns it when it is true or false.
+// Bool consumes the value and returns it if it is true or false.
 func (s *Scanner) Bool() (b, ok bool) {
 	c := s.next()
 	s.Skip()
 	return c == 't' && s.err == nil, (c == 't' || c == 'f') && s.err == nil
 }
 
-// Text consumes the value and returns a string's text: a part of the JSON text when the string holds no escape, and
-// otherwise of a buffer that the next string or key overwrites. What is not UTF-8, a lone surrogate included, is
-// U+FFFD.
+// Text consumes the value and returns the text of a string: a part of the JSON text if the string has no escapes, and
+// otherwise of a buffer that the next string or key overwrites. Invalid UTF-8 and lone surrogates become U+FFFD.
 func (s *Scanner) Text() ([]byte, bool) {
 	if s.next() != '"' {
 		s.Skip()
@@ -373,7 +371,7 @@ func (s *Scanner) Text() ([]byte, bool) {
 	return s.unescaped(raw, plain), true
 }
 
-// AppendText consumes the value and appends a string's text to dst, as [Scanner.Text] would return it.
+// AppendText consumes the value and appends the text of a string to dst, as [Scanner.Text] would return it.
 func (s *Scanner) AppendText(dst []byte) ([]byte, bool) {
 	if s.next() != '"' {
 		s.Skip()

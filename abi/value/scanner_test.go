@@ -12,7 +12,7 @@ const chunk = `{"id":"chatcmpl-BR0Ua4qvLRrGgTc0r2Vw8OLC3fGAB","object":"chat.com
 	`"model":"gpt-4o-2024-08-06","service_tier":"default","system_fingerprint":"fp_a6889ffe71","choices":[{"index":0,` +
 	`"delta":{"content":" Paris is\nthe \"capital\""},"logprobs":null,"finish_reason":null}],"usage":null}`
 
-// The loops read the members they know; what they leave alone is skipped.
+// The loops read the members they know and skip the others.
 func ExampleScanner() {
 	s := value.NewScanner([]byte(chunk))
 	for key := range s.Members() {
@@ -42,7 +42,7 @@ func ExampleScanner() {
 	// error <nil>
 }
 
-// content adds up the text of a chunk as the chat executor does.
+// content joins the text of a chunk as the chat executor does.
 func content(s *value.Scanner, dst []byte) []byte {
 	for key := range s.Members() {
 		if string(key) != "choices" {
@@ -108,7 +108,7 @@ func TestScannerKinds(t *testing.T) {
 		default:
 			got = append(got, fmt.Sprintf("%s %d %s", name, s.Kind(), s.Raw()))
 		}
-		// The value has been read: there is none left, and none is taken from what follows.
+		// The value has been read: nothing is left, and nothing is read from the rest.
 		if _, ok := s.Text(); ok || s.Kind() != value.KindInvalid || s.Raw() != nil {
 			t.Errorf("%s was read twice", name)
 		}
@@ -120,7 +120,7 @@ func TestScannerKinds(t *testing.T) {
 }
 
 func TestScannerSkipsWhatIsNotAsked(t *testing.T) {
-	// Every method against every kind: it consumes one value and nothing more.
+	// Every method with every kind: it consumes one value and nothing more.
 	for _, v := range []string{`"a\n"`, `1`, `1.5`, `true`, `null`, `[1,{"a":2}]`, `{"a":[1]}`, `[]`, `{}`} {
 		for name, read := range map[string]func(s *value.Scanner) bool{
 			"Text":    func(s *value.Scanner) bool { _, ok := s.Text(); return ok == (v[0] == '"') },

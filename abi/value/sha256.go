@@ -3,8 +3,8 @@ package value
 import "math/bits"
 
 // The guest has its own SHA-256 because crypto/sha256 links FIPS 140 machinery: 110 KB of the compressed module for one
-// hash of a few hundred bytes a tool call. It takes a time that depends on the length of the text only; the tests hold it
-// against crypto/sha256.
+// hash of a few hundred bytes per tool call. Its time depends only on the length of the text. The tests compare it with
+// crypto/sha256.
 
 var sha256Rounds = [64]uint32{
 	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -20,7 +20,7 @@ var sha256Rounds = [64]uint32{
 // Hash returns the SHA-256 hash of text.
 func Hash(text []byte) [32]byte { return sha256(text[:len(text):len(text)]) }
 
-// sha256 returns the hash of text. It appends the padding to text and so may overwrite what lies behind it.
+// sha256 returns the hash of text. It appends the padding to text, so it may overwrite its spare capacity.
 func sha256(text []byte) (sum [32]byte) {
 	h := [8]uint32{
 		0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
@@ -42,7 +42,7 @@ func sha256(text []byte) (sum [32]byte) {
 			w[i] = w[i-16] + (bits.RotateLeft32(x, -7) ^ bits.RotateLeft32(x, -18) ^ x>>3) +
 				w[i-7] + (bits.RotateLeft32(y, -17) ^ bits.RotateLeft32(y, -19) ^ y>>10)
 		}
-		// Variables, not an array: those the compiler keeps in registers.
+		// The compiler keeps variables in registers, but not an array.
 		a, b, c, d, e, f, g, k := h[0], h[1], h[2], h[3], h[4], h[5], h[6], h[7]
 		for i := range 64 {
 			t := k + (bits.RotateLeft32(e, -6) ^ bits.RotateLeft32(e, -11) ^ bits.RotateLeft32(e, -25)) +

@@ -10,11 +10,11 @@ const (
 	highs = 0x8080808080808080
 )
 
-// runEnd returns where the next quote, backslash or control character of t[i:] is, len(t) when there is none, and
-// whether anything before it is not ASCII.
+// runEnd returns the position of the next quote, backslash or control character in t[i:], len(t) if there is none, and
+// whether everything before it is ASCII.
 func runEnd(t []byte, i int) (end int, ascii bool) {
 	seen := uint64(0)
-	// Eight bytes at a time. The lowest bit that is found is exact; the tests may be wrong about bytes above it.
+	// Test eight bytes at a time. The lowest hit is exact; hits above it may be wrong.
 	for i+8 <= len(t) {
 		b := t[i : i+8 : i+8]
 		x := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
@@ -34,8 +34,8 @@ func runEnd(t []byte, i int) (end int, ascii bool) {
 	return i, seen&highs == 0
 }
 
-// scanString consumes the string that s stands before and returns what is between its quotes. plain says that this
-// is already the text: it holds no escape and is UTF-8.
+// scanString consumes the current string and returns what is between its quotes. plain says that this is already the
+// text: it has no escapes and is UTF-8.
 func (s *Scanner) scanString() (raw []byte, plain, ok bool) {
 	s.ready = false
 	t, start := s.text, s.pos+1
@@ -65,7 +65,7 @@ func (s *Scanner) scanString() (raw []byte, plain, ok bool) {
 	return raw, plain && (ascii || utf8.Valid(raw)), true
 }
 
-// escapeSize returns how many bytes after a backslash belong to the escape, and 0 when they are none.
+// escapeSize returns how many bytes after a backslash belong to the escape, 0 if it is invalid.
 func escapeSize(b []byte) int {
 	if len(b) == 0 {
 		return 0
@@ -81,7 +81,7 @@ func escapeSize(b []byte) int {
 	return 0
 }
 
-// hex4 returns the number that four hexadecimal digits are, and -1 when one is none.
+// hex4 returns the value of four hexadecimal digits, -1 if they are invalid.
 func hex4(b []byte) rune {
 	r := rune(0)
 	for _, c := range b[:4] {

@@ -1,6 +1,6 @@
 // Package value reads and writes values: JSON-like data held as the bytes of one MessagePack object.
 //
-// A value has exactly one encoding, so that two hosts that mean the same thing send the same bytes:
+// A value has exactly one encoding, so that any two hosts send the same bytes for it:
 //
 //   - an integral number with |n| <= 2^53-1 is the shortest MessagePack integer (the unsigned family when n >= 0,
 //     the signed one otherwise; -0 is 0); every other number is a float64, never a float32;
@@ -10,9 +10,8 @@
 //   - the keys of a map are strings and unique. Keys that are array indexes ("0" to "4294967294") come first in
 //     ascending order, the others follow in the order they were inserted, as ECMAScript orders properties.
 //
-// Both sides of the boundary use the package. It is compiled into the guest: it depends on nothing that would pull
-// reflection or formatting into the module, readers return sub-slices of what they are given, and all recursion is
-// bounded by [MaxDepth].
+// Both sides of the boundary use the package. It is compiled into the guest: it depends on nothing that would link
+// reflection or formatting into the module, readers return parts of their input, and [MaxDepth] bounds all recursion.
 //
 // Readers accept what a decoder must accept: integers need not be in their shortest form and keys need not be in
 // order. They never panic, whatever bytes they are given.
@@ -20,29 +19,28 @@ package value
 
 import "errors"
 
-// MaxDepth is the number of containers that may be nested in each other in data this package reads.
+// MaxDepth is how deep containers may nest in data that this package reads.
 const MaxDepth = 512
 
 // MaxInt is the largest magnitude of a number that is encoded as an integer: 2^53-1.
 const MaxInt = 1<<53 - 1
 
-// What a reader answers about bytes that are no value. They are returned as they are, never wrapped, and cost no
-// allocation.
+// Errors of readers for malformed values. They are returned unwrapped and cost no allocation.
 var (
 	// ErrTruncated says that the bytes end inside a value.
 	ErrTruncated = errors.New("value: truncated")
-	// ErrMalformed says that the bytes hold something a value cannot hold, or bytes after it.
+	// ErrMalformed says that the bytes are not a value, or that more bytes follow one.
 	ErrMalformed = errors.New("value: malformed")
 	// ErrTooDeep says that containers are nested deeper than allowed.
 	ErrTooDeep = errors.New("value: nested too deeply")
-	// ErrKind says that a value is not of the kind that was asked for.
+	// ErrKind says that a value is not of the requested kind.
 	ErrKind = errors.New("value: wrong kind")
 )
 
 // Kind is the kind of a value.
 type Kind uint8
 
-// The kinds. KindInt and KindFloat are one kind to JSON; what separates them is only the encoding.
+// The kinds. JSON does not distinguish KindInt and KindFloat; only the encoding does.
 const (
 	KindInvalid Kind = iota // no value, or a malformed one
 	KindNil
@@ -60,15 +58,15 @@ const (
 const forms = "\x10\x00\x20\x20\x61\x62\x64\x00\x00\x00\x00\x48\x31\x32\x34\x38" +
 	"\x31\x32\x34\x38\x00\x00\x00\x00\x00\x51\x52\x54\x72\x74\x82\x84"
 
-// Form tells what starts with a byte from 0xc0 to 0xdf: the kind, and how many bytes of a number or a length follow. The
-// kind is [KindInvalid] for a form that values do not use.
+// Form describes the bytes from 0xc0 to 0xdf: the kind, and the size of the number or length that follows. The kind is
+// [KindInvalid] for a form that values do not use.
 func Form(c byte) (kind Kind, width int) {
 	form := forms[c&31]
 	return Kind(form >> 4), int(form & 15)
 }
 
-// Head reads the head of the value at v[i:]. size is the length of the head and 0 when there is none. n is the
-// length of a string or bytes, the number of elements or members, the truth of a bool, and the bits of a number.
+// Head reads the head of the value at v[i:]. size is the length of the head, 0 if there is none. n is the length of a
+// string or bytes, the number of elements or members, the value of a bool, or the bits of a number.
 func Head(v []byte, i int) (kind Kind, size int, n uint64) {
 	if uint(i) >= uint(len(v)) {
 		return KindInvalid, 0, 0
@@ -120,7 +118,7 @@ func Head(v []byte, i int) (kind Kind, size int, n uint64) {
 	return kind, 1 + width, n
 }
 
-// headError tells why Head found no head at v[i:].
+// headError says why Head found no head at v[i:].
 func headError(v []byte, i int) error {
 	if i >= len(v) {
 		return ErrTruncated
@@ -133,8 +131,8 @@ func headError(v []byte, i int) error {
 	return ErrMalformed
 }
 
-// Skip checks that v starts with a well-formed value whose containers nest at most maxDepth levels, and returns what
-// follows it. It does not allocate. Text is not checked to be UTF-8, nor keys to be unique.
+// Skip checks that v starts with a well-formed value whose containers nest at most maxDepth levels, and returns the
+// bytes after it. It does not allocate. It does not check that text is UTF-8 or that keys are unique.
 func Skip(v []byte, maxDepth int) (rest []byte, err error) {
 	if n := flat(v, 0); n != 0 {
 		return v[n:], nil
@@ -146,7 +144,7 @@ func Skip(v []byte, maxDepth int) (rest []byte, err error) {
 	return v[end:], nil
 }
 
-// Check tells whether v is exactly one well-formed value, as [Skip] with [MaxDepth] sees it.
+// Check reports whether v is exactly one value that is well-formed for [Skip] with [MaxDepth].
 func Check(v []byte) error {
 	end, err := skip(v, 0, MaxDepth)
 	if err == nil && end != len(v) {
@@ -155,8 +153,8 @@ func Check(v []byte) error {
 	return err
 }
 
-// flat returns the length of the value at v[i:] if it is one of the usual short ones: a small integer, nil, a truth value
-// or a short string. It is 0 for all others.
+// flat returns the length of the value at v[i:] if it is a common short one: a small integer, nil, a boolean or a short
+// string. It is 0 for all others.
 func flat(v []byte, i int) int {
 	if i >= len(v) {
 		return 0

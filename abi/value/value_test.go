@@ -13,7 +13,7 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// enc is the value of a JSON text that must be right.
+// enc is the value of a valid JSON text.
 func enc(t testing.TB, text string) []byte {
 	t.Helper()
 	v, err := value.FromJSON(nil, []byte(text))
@@ -90,7 +90,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// The encoder is held against that of another library.
+// Compare the encoder with another library's.
 func TestHeadersAreMsgp(t *testing.T) {
 	for _, n := range []int{0, 1, 15, 16, 31, 32, 255, 256, 65535, 65536, 70000} {
 		s := strings.Repeat("a", n)
@@ -339,7 +339,7 @@ func TestOrderMap(t *testing.T) {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
-	// Enough members for every form of the head, with duplicates that bring it from one to the next.
+	// Enough members for every form of the head, with duplicates that cross from one form to the next.
 	v := value.AppendMapHeader(nil, 20)
 	for i := range 20 {
 		v = value.AppendInt(value.AppendString(v, string(rune('a'+i%10))), int64(i))

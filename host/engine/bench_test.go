@@ -12,7 +12,7 @@ import (
 	"github.com/turncore/turncore/host/wazero"
 )
 
-// greeted opens an instance and greets it.
+// greeted opens an instance and sends Hello.
 func greeted(b *testing.B, e host.Engine) host.Instance {
 	b.Helper()
 	inst, err := e.Open(context.Background())
@@ -40,8 +40,8 @@ func BenchmarkEmptyStep(b *testing.B) {
 	}
 }
 
-// BenchmarkEffect is a call of host code that the core turns into an effect, and the effect's result, which it turns into
-// the call's reply: two steps.
+// BenchmarkEffect measures two steps: a call of host code that the core turns into an effect, and the effect's result,
+// which the core turns into the call's reply.
 func BenchmarkEffect(b *testing.B) {
 	for _, e := range hosttest.Engines(b) {
 		b.Run(e.Name(), func(b *testing.B) {
@@ -66,7 +66,7 @@ func BenchmarkEffect(b *testing.B) {
 				Data: abi.Bytes((&abi.Memory{ID: "m", Content: "hello", CreatedAt: 1, UpdatedAt: 1}).Append(nil)),
 			}
 			method, args := abi.MethodStore, store.Append(nil)
-			store.Data = nil // the core knows the record from then on
+			store.Data = nil // the core knows the record from now on
 			known := store.Append(nil)
 			n := uint32(1) // effect 1 is the middleware
 			b.ReportAllocs()
@@ -92,7 +92,7 @@ func BenchmarkEffect(b *testing.B) {
 	}
 }
 
-// BenchmarkTurn is a whole turn with one tool call, frame by frame, from opening its runner to closing it.
+// BenchmarkTurn measures a whole turn with a tool call, frame by frame, from opening its runner to closing it.
 func BenchmarkTurn(b *testing.B) {
 	for _, e := range hosttest.Engines(b) {
 		b.Run(e.Name(), func(b *testing.B) {
@@ -110,7 +110,7 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// again makes an engine like that one.
+// again makes another engine of the same kind.
 func again(ctx context.Context, e host.Engine) (host.Engine, error) {
 	if e.Name() == native.Name {
 		return native.New(), nil
@@ -118,7 +118,7 @@ func again(ctx context.Context, e host.Engine) (host.Engine, error) {
 	return wazero.Default(ctx)
 }
 
-// BenchmarkFirstTurn starts with the module's bytes in hand and a warm compile cache, and ends after one turn.
+// BenchmarkFirstTurn starts with the module's bytes and a warm compile cache, and ends after one turn.
 func BenchmarkFirstTurn(b *testing.B) {
 	for _, warm := range hosttest.Engines(b) {
 		b.Run(warm.Name(), func(b *testing.B) {

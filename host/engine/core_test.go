@@ -12,7 +12,7 @@ import (
 	"github.com/turncore/turncore/host/engine"
 )
 
-// fake is a core that does what the first byte of its input says, and echoes the rest otherwise.
+// fake is a core whose behaviour depends on the first byte of its input; by default it echoes the rest.
 type fake struct{ inbox, outbox []byte }
 
 func (f *fake) Close() {}

@@ -13,8 +13,8 @@ import (
 	"github.com/turncore/turncore/host/internal/fair"
 )
 
-// Values of the byte behind a step's input. The host writes one value, and the guest writes the other at the end of
-// the step. So the host recognizes a call that returned for another reason.
+// Values of the byte after a step's input. The host writes one value, and the guest writes the other at the end of the
+// step. So the host detects a call that returned for another reason.
 const (
 	markRunning = 0xc1 // msgpack's unused byte
 	markDone    = 0x00
@@ -23,7 +23,7 @@ const (
 var (
 	// errClosed is the reason for the failure of a closed instance.
 	errClosed = errors.New("the instance is closed")
-	// errTooLarge is the refusal of a batch above the core's limit.
+	// errTooLarge rejects a batch above the core's limit.
 	errTooLarge = errors.New("the input is too large")
 )
 
@@ -32,7 +32,7 @@ type Instance struct {
 	of *Instances
 
 	mu     fair.Mutex
-	failed error  // the reason of its end
+	failed error  // why the instance ended
 	module Module // nil if core runs
 	core   Core
 	guest  Guest
@@ -70,7 +70,7 @@ func (i *Instance) Step(dst, in []byte) (out []byte, err error) {
 	return append(dst, answer...), nil
 }
 
-// exchange runs a step and returns its answer where the core has it. The caller holds the lock.
+// exchange runs a step and returns the answer in the core's memory. The caller holds the lock.
 func (i *Instance) exchange(in []byte) ([]byte, error) {
 	if len(in) >= math.MaxInt32 { // room for one more byte
 		return nil, errTooLarge
@@ -116,7 +116,7 @@ func (i *Instance) exchange(in []byte) ([]byte, error) {
 	return answer, nil
 }
 
-// within returns size bytes at an address, nil if they are outside of the memory.
+// within returns size bytes at an address, nil if they are outside the memory.
 func within(memory []byte, at, size uint32) []byte {
 	end := uint64(at) + uint64(size)
 	if end > uint64(len(memory)) {
@@ -132,8 +132,8 @@ func (i *Instance) measure(memory []byte) {
 	}
 }
 
-// View lets read look at the memory between two steps, for tests and debuggers. It does nothing after the instance's end,
-// and for a core that has no memory of its own.
+// View lets read inspect the memory between two steps, for tests and debuggers. It does nothing after the instance's
+// end, or for a core without a memory of its own.
 func (i *Instance) View(read func(memory []byte)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -165,7 +165,7 @@ func (i *Instance) Close(ctx context.Context) error {
 // drop ends the instance and returns its final error. The caller holds the lock.
 func (i *Instance) drop(cause error) error {
 	if i.failed == nil {
-		_ = i.end(context.Background(), cause) // the reason why it is closed says more
+		_ = i.end(context.Background(), cause) // cause says why it is closed
 	}
 	return i.failed
 }
@@ -184,9 +184,9 @@ func (i *Instance) end(ctx context.Context, cause error) error {
 	return module.Close(ctx)
 }
 
-// failure is the error of an instance that ends, with what the guest wrote in the step.
+// failure is the error of an instance that ends. It includes the guest's output during the step.
 func (g *Guest) failure(cause error) error {
-	detail, _, _ := strings.Cut(cause.Error(), "\n") // after it runtimes print the module's stack
+	detail, _, _ := strings.Cut(cause.Error(), "\n") // runtimes append the module's stack
 	if said := g.stderr.String(); said != "" {
 		detail += "; its last lines on stderr:\n" + said
 	}

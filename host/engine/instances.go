@@ -9,9 +9,9 @@ import (
 	"github.com/turncore/turncore/host/internal/fair"
 )
 
-// Instances are those of an engine. The zero value has none.
+// Instances are the instances of an engine. The zero value is empty.
 type Instances struct {
-	// starting is held for reading while an instance starts, so that the engine is not closed meanwhile.
+	// starting is read-locked while an instance starts, so that the engine is not closed meanwhile.
 	starting sync.RWMutex
 	closed   bool
 
@@ -19,9 +19,9 @@ type Instances struct {
 	open map[*Instance]struct{}
 }
 
-// Open starts an instance of a module. start has the guest write to g and sleep by it, calls [ExportInitialize], and
-// returns the module, or an error after it has freed what it had. The error has [host.CodeInstanceFailed], unless start
-// gave it a code of its own.
+// Open starts an instance of a module. start connects the guest's output and sleeps to g, calls [ExportInitialize], and
+// returns the module. If it fails, it must free everything first. The error has [host.CodeInstanceFailed], unless start
+// gave it another code.
 func (s *Instances) Open(start func(g *Guest) (Module, error)) (*Instance, error) {
 	return s.add(func(i *Instance) (err error) {
 		if i.module, err = start(&i.guest); err == nil {
@@ -31,7 +31,7 @@ func (s *Instances) Open(start func(g *Guest) (Module, error)) (*Instance, error
 	})
 }
 
-// OpenCore starts an instance of a core that runs in this process, without a module.
+// OpenCore starts a core that runs in this process, without a module.
 func (s *Instances) OpenCore(start func() Core) (*Instance, error) {
 	return s.add(func(i *Instance) error {
 		i.core = start()
@@ -69,7 +69,7 @@ func (s *Instances) forget(i *Instance) {
 	delete(s.open, i)
 }
 
-// Close ends all instances, each after its current step, and lets no other start.
+// Close ends all instances, each after its current step, and prevents further starts.
 func (s *Instances) Close(ctx context.Context) error {
 	s.starting.Lock()
 	s.closed = true

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Number of bytes kept of a step's stderr. A dying Go program first prints the reason and then its goroutines, of
-// which there can be many: the head has the reason, the tail has the last output.
+// Bounds on the output kept of a step. A dying Go program first prints the reason, then its goroutines, which can be
+// many: the head has the reason, the tail the last output.
 const (
 	headSize = 1 << 10
 	tailSize = 3 << 10
@@ -45,14 +45,13 @@ func (s *stderr) Write(p []byte) (int, error) {
 	return size, nil
 }
 
-// reset forgets everything.
 func (s *stderr) reset() {
 	if len(s.head) > 0 {
 		*s = stderr{head: s.head[:0], ring: s.ring}
 	}
 }
 
-// String returns the text, with a line that marks a missing middle.
+// String returns the text; a line marks a missing middle.
 func (s *stderr) String() string {
 	tail := s.ring[:s.next]
 	if s.full {

@@ -6,7 +6,7 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// ask puts the frame of an effect that is about artifacts into the outbox.
+// ask appends the frame of an effect about artifacts to the outbox.
 func (t *turn) ask(eff *effect, e runtime.Effect) {
 	switch e := e.(type) {
 	case *runtime.Spool:
@@ -28,13 +28,13 @@ func (t *turn) ask(eff *effect, e runtime.Effect) {
 	eff.asked = e
 }
 
-// take puts what the host answered into the effect. An error means that the frame could not be taken.
+// take stores the host's answer in the effect. It fails if the frame is invalid.
 func (t *turn) take(asked runtime.Effect, raw abi.Raw) error {
 	r := abi.NewAliasReader(raw)
 	switch e := asked.(type) {
 	case *runtime.Spool:
 		if valueOf(raw) == nil {
-			return nil // it stays as it is
+			return nil // the record stays unchanged
 		}
 		var item abi.Item
 		if item.Decode(&r); !r.OK() {
@@ -62,7 +62,7 @@ func (t *turn) take(asked runtime.Effect, raw abi.Raw) error {
 	return nil
 }
 
-// takeRead puts the answer of a reader into the effect, which keeps raw.
+// takeRead stores a reader's answer in the effect, which keeps raw.
 func takeRead(e *runtime.Read, raw []byte) error {
 	r := abi.NewAliasReader(raw)
 	n := r.Array()

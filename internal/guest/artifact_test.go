@@ -38,7 +38,7 @@ func item(handle int64, body []byte) *abi.Item {
 	return &abi.Item{Handle: handle, Data: abi.Bytes(body)}
 }
 
-// addHeld adds records with texts that the host holds to the turn's collection.
+// addHeld adds records to the turn's collection whose texts the host holds.
 func addHeld(first int64, ids ...string) *abi.Edit {
 	var data []byte
 	for _, id := range ids {
@@ -47,7 +47,7 @@ func addHeld(first int64, ids ...string) *abi.Edit {
 	return &abi.Edit{Op: abi.OpEdit, Turn: 1, Collection: abi.CollectionRetrievables, Edit: abi.EditAdd, Handle: first, Count: uint32(len(ids)), Data: abi.Bytes(data)}
 }
 
-// The reply to a store says which record took the place, in a turn and in a dispatch.
+// The reply to a store has the handle of the stored record, in a turn and in a dispatch.
 func TestStoreSpools(t *testing.T) {
 	w := open(t, func(r *abi.OpenRunner) { r.TurnInput = []abi.Middleware{{}} })
 	w.start()
@@ -86,7 +86,7 @@ func TestStoreSpoolsInADispatch(t *testing.T) {
 	w.call(1, abi.MethodStore, &abi.StoreArgs{Collection: abi.CollectionRetrievables, Handle: 2, Data: abi.Bytes(heldText("a", false))})
 	spool := w.effect(abi.EffectSpool)
 	w.ok(w.call(1, abi.MethodAck, nil))
-	w.result(e) // the executor did not wait for it; the iteration does
+	w.result(e) // the iteration waits for it, though the executor did not
 	if len(w.effects) != 0 {
 		t.Fatalf("%+v", w.effects)
 	}
@@ -116,7 +116,7 @@ func TestDispatchStartSpools(t *testing.T) {
 	w, m := start()
 	w.result(m)
 	w.settle(w.effect(abi.EffectSpool), item(10, spooledText("a")))
-	w.settle(w.effect(abi.EffectSpool), nil) // it stays
+	w.settle(w.effect(abi.EffectSpool), nil) // it stays unchanged
 	w.settle(w.effect(abi.EffectSpool), item(11, spooledText("c")))
 	e := w.effect(abi.EffectExecutor)
 	w.ok(w.call(1, abi.MethodAck, nil))
@@ -127,7 +127,7 @@ func TestDispatchStartSpools(t *testing.T) {
 	}
 	w.clean()
 
-	// One that fails is the last, and fails the dispatch before any event.
+	// The first failure stops the spooling, and fails the dispatch before any event.
 	w, m = start()
 	w.result(m)
 	w.settle(w.effect(abi.EffectSpool), item(10, spooledText("a")))
@@ -135,7 +135,7 @@ func TestDispatchStartSpools(t *testing.T) {
 	w.want("turnStart sync(1,2:2 +1) sync(0,2:2 +1) error(Error) turnEnd(3)")
 	w.clean()
 
-	// A turn that breaks down meanwhile leaves nothing behind.
+	// A turn that fails meanwhile leaves nothing behind.
 	w, m = start()
 	w.result(m)
 	w.in.turns[1].end(3, 0, nil)
@@ -143,7 +143,7 @@ func TestDispatchStartSpools(t *testing.T) {
 	w.clean()
 }
 
-// What a host must not answer is a malformed frame.
+// Answers that a host must not give are malformed frames.
 func TestMalformedAnswersAboutArtifacts(t *testing.T) {
 	ask := func(kind uint8) (*wire, abi.Effect) {
 		w := open(t, func(r *abi.OpenRunner) { r.Encodings = []string{"gemma"} })
@@ -194,7 +194,7 @@ func raw(m marshaler) []byte {
 	return b
 }
 
-// next ends the iteration that is open, and comes to the next one's executor.
+// next ends the open iteration and steps to the next one's executor.
 func (w *wire) next(t *turn) {
 	w.t.Helper()
 	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: t.effects[0].number})
@@ -202,7 +202,7 @@ func (w *wire) next(t *turn) {
 	w.effect(abi.EffectExecutor)
 }
 
-// numberOf finds the tool of a dispatch by its name.
+// numberOf finds a tool of a dispatch by its name.
 func (w *wire) numberOf(name string) uint32 {
 	w.t.Helper()
 	tool, ok := w.in.turns[1].run.DispatchContext(1).Tools().Get(name)
@@ -212,8 +212,8 @@ func (w *wire) numberOf(name string) uint32 {
 	return tool.Number
 }
 
-// H10, as frames: the tools are defined and registered, one runs in the module with the events of any tool, and reads by
-// ranges of lines.
+// H10 in frames: the tools are defined and registered; one runs in the module with the usual events, and reads ranges
+// of lines.
 func TestReaderToolOverTheWire(t *testing.T) {
 	w := open(t, nil)
 	w.start()
@@ -292,7 +292,7 @@ func TestReaderToolOverTheWire(t *testing.T) {
 	w.want("sync(1,7:4 +0)")
 }
 
-// Estimates by the host's tokenizer name the artifact, not its text.
+// Estimates by the host's tokenizer refer to the artifact, not to its text.
 func TestEstimateOverTheWire(t *testing.T) {
 	w := open(t, func(r *abi.OpenRunner) { r.Encodings = []string{"gemma"} })
 	w.start()
@@ -310,7 +310,7 @@ func TestEstimateOverTheWire(t *testing.T) {
 	}
 }
 
-// A host forges the tools of its own classes between the two syncs and its input pipeline.
+// A host makes the tools of its own classes between the two syncs and its input pipeline.
 func TestForgeOverTheWire(t *testing.T) {
 	w := open(t, func(r *abi.OpenRunner) { r.DispatchInput = []abi.Middleware{{}} })
 	body := record.AppendToolCall(nil, record.ToolCallFields{

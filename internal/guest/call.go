@@ -8,11 +8,11 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// callMargin is what a call's arguments leave of a frame, for what is put around them when they go out again.
+// callMargin is the room that a call's arguments leave in a frame for the fields around them when they go out again.
 const callMargin = 256
 
-// call serves a method that host code calls on a context. An error means a frame that could not be taken; what goes
-// wrong in a method goes into its reply.
+// call serves a method that host code calls on a context. It fails if the frame is invalid; a failure of the method
+// goes into its reply.
 func (in *Instance) call(f *abi.Call) error {
 	t := in.turns[f.Turn]
 	if f.Turn == 0 {
@@ -117,7 +117,7 @@ func (t *turn) callMethod(f *abi.Call, d *runtime.Dispatch, r *abi.Reader) error
 func (t *turn) callEmit(f *abi.Call, a *abi.EmitArgs) error {
 	payload := emitted(a.Kind)
 	if payload == nil {
-		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "events of kind "+itoa(int64(a.Kind))+" are not for hosts to emit"))
+		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "hosts cannot emit events of kind "+itoa(int64(a.Kind))))
 		return nil
 	}
 	p := abi.NewReader(a.Payload)
@@ -132,11 +132,11 @@ func (t *turn) callEmit(f *abi.Call, a *abi.EmitArgs) error {
 	return nil
 }
 
-// callOutside serves what is asked outside of any turn: whether arguments obey a tool's schema.
+// callOutside serves calls outside any turn: validating arguments against a tool's schema.
 func (in *Instance) callOutside(f *abi.Call) error {
 	t := &turn{in: in}
 	if f.Method != abi.MethodValidate {
-		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))+" outside of a turn"))
+		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))+" outside a turn"))
 		return nil
 	}
 	r := abi.NewReader(f.Args)
@@ -149,7 +149,7 @@ func (in *Instance) callOutside(f *abi.Call) error {
 	switch {
 	case err != nil:
 	case tool.Validates:
-		err = fault.New(fault.ABIUnknownTarget, "the validation of tool "+tool.Name+" is the host's")
+		err = fault.New(fault.ABIUnknownTarget, "the host validates the arguments of tool "+tool.Name)
 	default:
 		valid, err = tool.Check(a.Args)
 	}
@@ -210,20 +210,20 @@ func (t *turn) callDispatchMethod(f *abi.Call, d *runtime.Dispatch, r *abi.Reade
 
 func (t *turn) callLog(call uint32, d *runtime.Dispatch, a *abi.LogArgs) {
 	if a.Level > abi.LevelError {
-		t.reply(call, nil, fault.New(fault.InvalidValue, "level "+itoa(int64(a.Level))+" is none from 0 to "+itoa(int64(abi.LevelError))))
+		t.reply(call, nil, fault.New(fault.InvalidValue, "level "+itoa(int64(a.Level))+" is not between 0 and "+itoa(int64(abi.LevelError))))
 		return
 	}
 	var payload []byte
 	if a.HasPayload {
 		if payload = a.Payload; len(payload) == 0 {
-			payload = []byte{0xc0} // a payload of nil is one, and the decoder leaves nothing of it
+			payload = []byte{0xc0} // nil is a payload, too, but the decoder returns nothing for it
 		}
 	}
 	d.Log(a.Level, a.Kind, a.Message, payload)
 	t.reply(call, nil, nil)
 }
 
-// emitted returns what the payload of an event that host code emits is decoded into, nil for a kind that it may not emit.
+// emitted returns the payload type of an event that host code may emit, nil for any other kind.
 func emitted(kind uint8) interface{ Decode(*abi.Reader) } {
 	switch kind {
 	case abi.EventMessage, abi.EventThought, abi.EventMessageInterrupted, abi.EventThoughtInterrupted:
@@ -240,12 +240,12 @@ func emitted(kind uint8) interface{ Decode(*abi.Reader) } {
 	return nil
 }
 
-// malformed says what is wrong with a method's arguments.
+// malformed is the error for invalid arguments of a method.
 func malformed(f *abi.Call, r *abi.Reader) error {
 	return fault.New(fault.ABIMalformedFrame, "Call: method "+itoa(int64(f.Method))+": "+r.Err().Error())
 }
 
-// report serves the methods of streams, one of which they call for every delta, without a copy.
+// report serves the methods of streams without a copy. One of them is called for every delta.
 func (t *turn) report(f *abi.Call, d *runtime.Dispatch) error {
 	r := abi.NewAliasReader(f.Args)
 	n := r.Array()
@@ -266,7 +266,7 @@ func (t *turn) report(f *abi.Call, d *runtime.Dispatch) error {
 	return nil
 }
 
-// serve runs a method that waits as a task, and replies at its end.
+// serve runs a method that waits in a task, and replies when it ends.
 func (t *turn) serve(call uint32, body func(runtime.Task) ([]byte, error)) {
 	t.in.spawn(t, func(task runtime.Task) {
 		result, err := body(task)
@@ -274,11 +274,12 @@ func (t *turn) serve(call uint32, body func(runtime.Task) ([]byte, error)) {
 	}, func(err error) { t.reply(call, nil, err) }, nil)
 }
 
-// callNext runs what follows a middleware. Its owner goes on when both this and the middleware's body have ended.
+// callNext runs the rest of a middleware's pipeline. Its owner resumes when both this and the middleware's body have
+// ended.
 func (t *turn) callNext(call, number uint32) {
 	eff := t.find(number)
 	if eff == nil || eff.next == nil {
-		t.reply(call, nil, nil) // called again, or late: nothing is left to run
+		t.reply(call, nil, nil) // called again, or late: there is nothing to run
 		return
 	}
 	next := eff.next
@@ -296,14 +297,14 @@ func (t *turn) callNext(call, number uint32) {
 	})
 }
 
-// name makes the record of a call known by its handle.
+// name assigns a call's record to its handle.
 func (t *turn) name(collection uint8, handle int64, data abi.Raw) error {
 	if int(collection) >= runtime.Collections {
 		return fault.New(fault.ABIUnknownTarget, "collection "+itoa(int64(collection)))
 	}
 	body, err := abi.BytesOf(data)
 	if err != nil {
-		return fault.New(fault.ABIMalformedFrame, "Call: Data is no byte string")
+		return fault.New(fault.ABIMalformedFrame, "Call: Data is not a byte string")
 	}
 	if body == nil {
 		if !t.run.Known(handle) {
@@ -322,7 +323,7 @@ func (t *turn) callStore(call uint32, method uint8, d *runtime.Dispatch, a *abi.
 		t.reply(call, nil, err)
 		return
 	}
-	kind, handle, old := record.Kind(a.Collection), a.Handle, a.Old // a is not to outlive the call
+	kind, handle, old := record.Kind(a.Collection), a.Handle, a.Old // a must not outlive the call
 	switch {
 	case d != nil && t.run.Spools(kind, handle):
 		t.serve(call, func(task runtime.Task) ([]byte, error) {
@@ -353,7 +354,7 @@ func writeOp(method uint8) runtime.WriteOp {
 	return runtime.WriteStore
 }
 
-// storedAs is what the reply to a store says: of a retrievable, which record took its place.
+// storedAs is the value of the reply to a store: for a retrievable, the handle of the stored record.
 func storedAs(kind record.Kind, handle int64) []byte {
 	if kind != record.Retrievables {
 		return nil

@@ -13,19 +13,19 @@ import (
 	"github.com/turncore/turncore/runtime/chat"
 )
 
-// executorFunc is an executor that a test compiles in.
+// executorFunc is a compiled-in executor of a test.
 type executorFunc func(task runtime.Task, d *runtime.Dispatch) error
 
 func (f executorFunc) Execute(task runtime.Task, d *runtime.Dispatch) error { return f(task, d) }
 
-// openWith is open with an executor of the test's own.
+// openWith is open with an executor of the test.
 func openWith(t testing.TB, executor executorFunc, configure func(*abi.OpenRunner)) *wire {
 	w := open(t, configure)
 	w.in.runners[1].Executor = executor
 	return w
 }
 
-// failure is the error of a reply that failed, which it must have.
+// failure returns the error of a failed reply.
 func (w *wire) failure(r *abi.Reply) abi.ErrorValue {
 	w.t.Helper()
 	if r == nil || r.Error == nil {
@@ -44,7 +44,7 @@ func (w *wire) clean() {
 	}
 }
 
-// ops are the ops of a batch, in order.
+// ops lists the ops of a batch in order.
 func ops(t testing.TB, batch []byte) (list []abi.Op) {
 	t.Helper()
 	for len(batch) > 0 {
@@ -96,10 +96,10 @@ func TestNextTwiceAndLate(t *testing.T) {
 	w.ok(w.call(0, abi.MethodNext, &abi.NextArgs{Effect: inner.Effect}))
 	w.result(inner)
 	w.ok(w.call(0, abi.MethodNext, &abi.NextArgs{Effect: inner.Effect})) // late
-	w.ok(w.call(0, abi.MethodNext, &abi.NextArgs{Effect: 999}))          // of nothing
+	w.ok(w.call(0, abi.MethodNext, &abi.NextArgs{Effect: 999}))          // an unknown effect
 	w.result(outer)
 	e := w.effect(abi.EffectExecutor)
-	w.ok(w.call(1, abi.MethodNext, &abi.NextArgs{Effect: e.Effect})) // of no middleware
+	w.ok(w.call(1, abi.MethodNext, &abi.NextArgs{Effect: e.Effect})) // not a middleware's effect
 	w.ok(w.call(1, abi.MethodAck, nil))
 	w.result(e)
 	w.want("turnStart dispatchStart iterationStart iterationEnd(0) dispatchEnd(0,1) turnEnd(0)")
@@ -131,11 +131,11 @@ func TestResultsThatNobodyWaitsFor(t *testing.T) {
 	w.ok(w.call(0, abi.MethodNext, &abi.NextArgs{Effect: e.Effect}))
 	w.result(e)
 	again := w.effect(abi.EffectExecutor)
-	w.result(e) // settled before
+	w.result(e) // already settled
 	if len(w.effects) != 0 || again.Effect == e.Effect {
 		t.Error("a settled effect was settled again")
 	}
-	// What the host says of an effect of another kind is a fault.
+	// An answer of the host for an effect of another kind is a fault.
 	w.step(&abi.Chunk{Op: abi.OpChunk, Turn: 1, Effect: again.Effect})
 	if len(w.faults) != 1 || w.faults[0].Code != abi.CodeABIMalformedFrame {
 		t.Errorf("faults %+v", w.faults)
@@ -147,7 +147,7 @@ func TestCallsAfterEnd(t *testing.T) {
 	w.start()
 	e := w.effect(abi.EffectExecutor)
 	w.ok(w.call(1, abi.MethodAck, nil))
-	// A call that crosses with the end is in the same step, behind the result that brings it.
+	// A call that crosses with the end is in the same step, after the result that causes it.
 	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: e.Effect}, &abi.Call{Op: abi.OpCall, Turn: 1, Call: 50, Context: 1, Method: abi.MethodAck})
 	if len(w.ends) != 1 || len(w.replies) != 1 || w.failure(&w.replies[0]).Code != abi.CodeCallAfterEnd {
 		t.Errorf("ends %+v, replies %+v", w.ends, w.replies)
@@ -157,7 +157,7 @@ func TestCallsAfterEnd(t *testing.T) {
 			t.Errorf("method %d: %+v", method, e)
 		}
 	}
-	w.start() // the number may be used again
+	w.start() // the number may be reused
 	w.effect(abi.EffectExecutor)
 }
 
@@ -197,7 +197,7 @@ func TestUnknownTargets(t *testing.T) {
 	}
 }
 
-// A Sync goes out before the Reply of the call that caused it, and End after everything else of its turn.
+// A Sync precedes the Reply of the call that caused it, and End follows everything else of its turn.
 func TestOrderWithinAStep(t *testing.T) {
 	w := open(t, nil)
 	w.start()
@@ -220,7 +220,7 @@ func TestOrderWithinAStep(t *testing.T) {
 	}
 }
 
-// The iteration waits for a commit that nobody awaited, and commits follow one another.
+// The iteration waits for a commit that nobody awaited, and commits run one after another.
 func TestCommitThatIsNotAwaited(t *testing.T) {
 	w := open(t, nil)
 	w.start()
@@ -249,7 +249,7 @@ func TestCommitThatIsNotAwaited(t *testing.T) {
 	w.clean()
 }
 
-// A dispatch that nobody awaits ends with the iteration that it was started in; its own executor may still run.
+// A dispatch that nobody awaits ends with the iteration that it was started in; its executor may still run.
 func TestDispatchThatIsNotAwaited(t *testing.T) {
 	w := open(t, nil)
 	w.start()
@@ -276,7 +276,7 @@ func TestDispatchThatIsNotAwaited(t *testing.T) {
 	w.clean()
 }
 
-// A dispatch of turn middleware that is still running when the turn ends.
+// A dispatch of turn middleware still runs when the turn ends.
 func TestTurnEndsDispatches(t *testing.T) {
 	w := open(t, func(r *abi.OpenRunner) { r.TurnOutput = []abi.Middleware{{}} })
 	w.start()
@@ -292,7 +292,7 @@ func TestTurnEndsDispatches(t *testing.T) {
 	w.clean()
 }
 
-// A task that panics is a failed turn, not a dead instance.
+// A task that panics fails its turn, not the instance.
 func TestPanics(t *testing.T) {
 	for name, fall := range map[string]func(){
 		"string": func() { panic("the floor is gone") },
@@ -351,7 +351,7 @@ func TestPanicInACall(t *testing.T) {
 	w.clean()
 }
 
-// An instance that closes ends all its tasks, wherever they wait.
+// Closing an instance ends all its tasks, wherever they wait.
 func TestClose(t *testing.T) {
 	before := goruntime.NumGoroutine()
 	w := open(t, withTool)
@@ -371,7 +371,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// The host's warnings go out as events, of several about one subject the first in each context.
+// The host's warnings become events: of several about one subject, only the first in each context.
 func TestWarnings(t *testing.T) {
 	w := open(t, nil)
 	w.start()
@@ -391,7 +391,7 @@ func TestWarnings(t *testing.T) {
 	w.want(want)
 }
 
-// Leniencies that are meant, and those that are none: see the section of SPEC.md.
+// Deliberate leniencies and their limits: see the section in SPEC.md.
 func TestLeniencies(t *testing.T) {
 	w := open(t, nil)
 	w.start()
@@ -401,12 +401,12 @@ func TestLeniencies(t *testing.T) {
 	w.calls--
 	w.ok(w.call(1, abi.MethodLog, &abi.LogArgs{Level: abi.LevelError, Kind: "k", Message: "m"})) // a call number twice
 
-	memory := []byte{0x96, 0xa1, 'm', 0xa1, 'x', 1, 0, 1, 1} // integers in the place of floats
+	memory := []byte{0x96, 0xa1, 'm', 0xa1, 'x', 1, 0, 1, 1} // integers in place of floats
 	w.ok(w.call(1, abi.MethodStore, &abi.StoreArgs{Collection: abi.CollectionMemories, Handle: 1, Data: abi.Bytes(memory)}))
 	w.want("turnStart dispatchStart iterationStart log sync(1,1:0 +1)")
 }
 
-// Seeds are whole or refused, and an instance that refused one is greeted afterwards all the same.
+// Seeds of the wrong length are rejected; the instance accepts a later Hello.
 func TestSeeds(t *testing.T) {
 	for _, n := range []int{0, 3, 15, 17} {
 		w := &wire{t: t, in: New(provider.OpenAI)}
@@ -422,8 +422,8 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// The greeting names the providers that the module speaks to, the default one first: one of them in the core module, all
-// in the full one.
+// The greeting names the module's providers, the default one first: one of them in the core module, all in the full
+// one.
 func TestWelcomeNamesTheProviders(t *testing.T) {
 	var all []string
 	for _, p := range provider.All {
@@ -444,7 +444,7 @@ func TestWelcomeNamesTheProviders(t *testing.T) {
 	}
 }
 
-// A Hello of another major version is told apart by what all versions begin with, whatever fields follow.
+// A Hello of another major version is recognized by its first fields, whatever fields follow.
 func TestHelloOfAnotherMajor(t *testing.T) {
 	w := &wire{t: t, in: New(provider.OpenAI)}
 	w.take(w.in.Step([]byte{0x95, 1, 1, 0, 0, 0x96, 0, 0, 0, 0, 0, 0})) // of ABI 1
@@ -463,7 +463,7 @@ func TestFramesBehindHello(t *testing.T) {
 	}
 }
 
-// Path and ordinal name an effect by its place in the turn, and equal calls of a tool apart.
+// Path and ordinal identify an effect by its place in the turn, and distinguish equal calls of a tool.
 func TestPathsAndOrdinals(t *testing.T) {
 	w := open(t, func(r *abi.OpenRunner) {
 		withTool(r)

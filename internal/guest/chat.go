@@ -33,12 +33,12 @@ func (e chatExecutor) Measure(task runtime.Task, d *runtime.Dispatch, without ma
 	return e.executor.Measure(&chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits, without: without}, visit)
 }
 
-// chatDispatch shows a dispatch to the chat executor. What is not here is the dispatch's own.
+// chatDispatch adapts a dispatch to the chat executor. It embeds the dispatch for everything else.
 type chatDispatch struct {
 	*runtime.Dispatch
 	task    runtime.Task
 	limits  abi.Limits
-	without map[int64]bool // records that are as if they were not there; nil for none
+	without map[int64]bool // records to leave out; nil for none
 }
 
 // Records implements chat.Dispatch.
@@ -57,7 +57,7 @@ func (c *chatDispatch) RecordsFrom(kind record.Kind, n int, yield func(handle in
 	})
 }
 
-// Version implements chat.Dispatch. What lacks records is no collection of anybody's.
+// Version implements chat.Dispatch. A view that leaves out records must not be cached.
 func (c *chatDispatch) Version(kind record.Kind) (version uint32, size int) {
 	if len(c.without) > 0 {
 		return 0, -1
@@ -109,7 +109,7 @@ func (c *chatDispatch) MediaSize(handle int64, part int) (int64, error) {
 
 func (c *chatDispatch) ReaderTools(class string) []string { return runtime.ReaderTools(class) }
 
-// fits rejects an answer that is too large for the frame that carries it to the host.
+// fits rejects an answer too large for the frame that carries it to the host.
 func (c *chatDispatch) fits(size int) error {
 	limit := int(min(c.limits.Frame-c.limits.Frame/16, c.limits.String))
 	if size > limit {
@@ -118,7 +118,7 @@ func (c *chatDispatch) fits(size int) error {
 	return nil
 }
 
-// streams counts the bytes of an answer, and rejects those that do not fit.
+// streams counts the bytes of an answer, and rejects an answer that is too large.
 func (c *chatDispatch) streams(size int) error {
 	if err := c.fits(size); err != nil {
 		return err
@@ -225,5 +225,5 @@ func (c *chatDispatch) Model(r *runtime.ModelRequest) (runtime.Stream, error) {
 	return c.task.Generate(r)
 }
 
-// bytesOf shows a string as bytes, which are not to be changed.
+// bytesOf returns the bytes of a string, which must not be changed.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

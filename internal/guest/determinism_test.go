@@ -40,7 +40,7 @@ func openLimited(t testing.TB, e host.Engine, limits abi.Limits) host.Instance {
 	return inst
 }
 
-// playAlone plays one turn to its end, alone in an instance.
+// playAlone plays one turn to its end in an instance of its own.
 func playAlone(t testing.TB, inst host.Instance, p *player) {
 	t.Helper()
 	for steps := 0; !p.ended; steps++ {
@@ -86,7 +86,7 @@ func TestTurnsDoNotSeeEachOther(t *testing.T) {
 		if random.IntN(50) == 0 {
 			runtime.GC()
 		}
-		// Some turns get something in this step, in any order.
+		// Some turns get frames in this step, in any order.
 		random.Shuffle(len(running), func(i, j int) { running[i], running[j] = running[j], running[i] })
 		some := running[:1+random.IntN(min(4, len(running)))]
 		var batch []byte
@@ -113,7 +113,7 @@ func TestTurnsDoNotSeeEachOther(t *testing.T) {
 	}
 }
 
-// What was recorded on the native engine every engine answers with the same bytes.
+// Every engine answers a recording of the native engine with the same bytes.
 func TestEnginesGiveTheSameBytes(t *testing.T) {
 	var all []*player
 	for i := range uint32(turns) {
@@ -139,7 +139,7 @@ func TestEnginesGiveTheSameBytes(t *testing.T) {
 	}
 }
 
-// texts renders a batch, a frame a line.
+// texts formats a batch, one frame per line.
 func texts(batch []byte) string {
 	var lines []string
 	for len(batch) > 0 {

@@ -2,12 +2,12 @@ package guest
 
 import "github.com/turncore/turncore/runtime"
 
-// effectMargin is how many of a turn's, or an instance's, effects tasks of one group leave to others.
+// effectMargin is how many effects of a turn, or an instance, a group of tasks leaves to others.
 const effectMargin = 8
 
-// each runs body for 0 to n-1, each as a task of its own. They begin in this order, at most atOnce at a time, and fewer
-// where the limits on effects leave no room. It returns when all have ended, with the first error in order; a panic of
-// body is an error.
+// each runs body for 0 to n-1, each in a task of its own. It starts them in this order, at most atOnce at a time, and
+// fewer if the limits on effects leave no room. It returns when all have ended, with the first error in order; a panic
+// of body counts as an error.
 func (c *coroutine) each(n, atOnce int, body func(task runtime.Task, i int) error) error {
 	errs := make([]error, n)
 	if n == 1 || atOnce <= 1 {

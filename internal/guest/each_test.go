@@ -10,8 +10,8 @@ import (
 	"github.com/turncore/turncore/runtime"
 )
 
-// Bodies begin in order, at most so many at once, and fewer where the limit on effects leaves no room. The first error
-// in order counts, and a panic is an error.
+// Bodies begin in order, at most so many at once, and fewer if the limit on effects leaves no room. The first error in
+// order counts, and a panic is an error.
 func TestEach(t *testing.T) {
 	const n = 20
 	for _, tt := range []struct {
@@ -50,7 +50,7 @@ func TestEach(t *testing.T) {
 		w.startTurn(1)
 		var waiting []abi.Effect
 		for waiting = w.effects; len(waiting) > 0; {
-			last := waiting[len(waiting)-1] // those that began last end first
+			last := waiting[len(waiting)-1] // end in reverse order
 			waiting = waiting[:len(waiting)-1]
 			w.result(last)
 			waiting = append(waiting, w.effects...)

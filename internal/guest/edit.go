@@ -12,7 +12,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// edit takes a change that host code made to a collection.
+// edit applies a change that host code made to a collection.
 func (in *Instance) edit(f *abi.Edit) error {
 	t := in.turns[f.Turn]
 	if t == nil {
@@ -20,7 +20,7 @@ func (in *Instance) edit(f *abi.Edit) error {
 	}
 	data, err := abi.BytesOf(f.Data)
 	if err != nil {
-		return fault.New(fault.ABIMalformedFrame, "Edit: Data is no byte string")
+		return fault.New(fault.ABIMalformedFrame, "Edit: Data is not a byte string")
 	}
 	var done bool
 	switch f.Collection {
@@ -62,7 +62,7 @@ func (t *turn) editRecords(f *abi.Edit, data []byte) bool {
 	return false
 }
 
-// editKeep takes what stands for a result that the host keeps.
+// editKeep records the parts of a result that the host keeps.
 func (t *turn) editKeep(f *abi.Edit, data []byte) bool {
 	if f.Handle <= 0 || f.Handle > math.MaxUint32 {
 		return false
@@ -143,7 +143,7 @@ func (t *turn) editTools(f *abi.Edit, data []byte) (bool, error) {
 	return false, nil
 }
 
-// toolOf makes a tool of its definition.
+// toolOf makes a tool from its definition.
 func toolOf(def *abi.ToolDef) (*runtime.Tool, error) {
 	tool := &runtime.Tool{
 		Number: def.Number, Name: def.Name, Description: def.Description,

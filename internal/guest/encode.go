@@ -18,12 +18,12 @@ type marshaler interface {
 	Append(b []byte) []byte
 }
 
-// append puts a frame into the outbox. Frames are made here, within the limits, so that encoding cannot fail.
+// append appends a frame to the outbox. Frames made here are within the limits, so encoding cannot fail.
 func (in *Instance) append(frame marshaler) {
 	in.out = frame.Append(in.out)
 }
 
-// effectHead puts an Effect frame into the outbox, but for its last element, the arguments.
+// effectHead appends an Effect frame without its last element, the arguments.
 func (t *turn) effectHead(eff *effect, kind uint8, context uint32) []byte {
 	return t.effectHeadAs(eff, kind, context, t.run.Ordinal(context, kind))
 }
@@ -41,7 +41,7 @@ func (t *turn) effectHeadAs(eff *effect, kind uint8, context, ordinal uint32) []
 	return value.AppendInt(b, int64(ordinal))
 }
 
-// reply puts a Reply frame into the outbox.
+// reply appends a Reply frame to the outbox.
 func (t *turn) reply(call uint32, result []byte, err error) {
 	if t.ended {
 		return
@@ -55,13 +55,13 @@ func (t *turn) reply(call uint32, result []byte, err error) {
 		return
 	}
 	if err == nil {
-		err = fault.New(fault.ABILimitExceeded, "the answer of a call")
+		err = fault.New(fault.ABILimitExceeded, "the answer to a call")
 	}
 	f.Value, f.Error = nil, t.plainError(err)
 	t.in.out = f.Append(t.in.out[:start])
 }
 
-// fits tells whether the frame that begins at start in the outbox keeps the limits in force.
+// fits reports whether the frame that begins at start in the outbox is within the limits.
 func (in *Instance) fits(start int) bool {
 	if len(in.out)-start > int(in.limits.Frame) {
 		return false
@@ -117,8 +117,8 @@ func (t *turn) Event(h runtime.Head, p any) {
 	}
 }
 
-// reduced is an event's payload without what may be left out of it: an event that is too large or nested too deep for the
-// host is told all the same.
+// reduced strips an event's payload of optional parts, so that an event that is too large or nested too deep still
+// reaches the host.
 func reduced(p any) any {
 	switch p := p.(type) {
 	case *runtime.IterationEndEvent:
@@ -233,7 +233,7 @@ func (t *turn) Sync(s runtime.Sync) {
 	t.in.out = f.Append(t.in.out)
 }
 
-// toolDef is the definition of a tool that the guest made.
+// toolDef is the definition of a tool made by the guest.
 func toolDef(tool *runtime.Tool) *abi.ToolDef {
 	def := &abi.ToolDef{
 		Number: tool.Number, Name: tool.Name, Description: tool.Description, InputSchema: tool.InputSchema,
@@ -251,8 +251,8 @@ func toolDef(tool *runtime.Tool) *abi.ToolDef {
 	return def
 }
 
-// firstNamed tells whether a Sync names a record of the guest's for the first time. Their handles descend from -1, in
-// the order in which they are first named.
+// firstNamed reports whether a Sync names a record of the guest for the first time. Their handles descend from -1, in
+// the order of their first use.
 func (t *turn) firstNamed(s runtime.Sync) bool {
 	handle := s.Handle
 	if s.Op == runtime.SyncReplace {
@@ -269,7 +269,7 @@ func deltaOf(d runtime.Delta) abi.Delta {
 	return abi.Delta{Write: uint8(d.Op), Collection: uint8(d.Kind), Handle: d.Handle, ID: d.ID, IDs: d.IDs, Handles: d.Handles}
 }
 
-// deltasOf returns writes as they cross. They are to be encoded before the next call.
+// deltasOf converts writes to their wire form. Encode them before the next call.
 func (in *Instance) deltasOf(ds []runtime.Delta) []abi.Delta {
 	if cap(in.deltas) > maxSpareDeltas {
 		in.deltas = nil
@@ -281,5 +281,5 @@ func (in *Instance) deltasOf(ds []runtime.Delta) []abi.Delta {
 	return in.deltas
 }
 
-// maxSpareDeltas is how many of them are held for the next call.
+// maxSpareDeltas is how many of them to keep for the next call.
 const maxSpareDeltas = 64

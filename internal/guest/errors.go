@@ -12,18 +12,17 @@ import (
 // maxCauses bounds a chain of causes on the wire.
 const maxCauses = 8
 
-// maxSuppressed is how many errors that followed another one are sent with it, as many as a frame takes.
+// maxSuppressed is how many suppressed errors go with an error; a frame allows no more.
 const maxSuppressed = 64
 
-// maxDetailsDepth is how deep an error's details may nest: what holds them, causes of causes, nests too.
+// maxDetailsDepth is how deep an error's details may nest: causes and their containers add levels.
 const maxDetailsDepth = 32
 
-// errorValue puts an error on the wire; nil for nil. An error that the guest made gets a handle the first time, so that
-// the host can give its users one object for it. What would not fit a frame is left out: the ends of long messages,
-// details, suppressed errors.
+// errorValue encodes an error; nil for nil. It gives the guest's own errors a handle, so that the host can represent
+// each by one object. It drops whatever does not fit a frame: the ends of long messages, details, suppressed errors.
 func (t *turn) errorValue(err error) *abi.ErrorValue { return t.errorWithin(err, t.in.limits.Frame) }
 
-// errorWithin is errorValue for a place that takes limit bytes.
+// errorWithin is errorValue with a limit in bytes.
 func (t *turn) errorWithin(err error, limit uint32) *abi.ErrorValue {
 	if err == nil {
 		return nil
@@ -35,7 +34,7 @@ func (t *turn) errorWithin(err error, limit uint32) *abi.ErrorValue {
 	return w.write(err, 0)
 }
 
-// plainError is errorValue without details, causes and what is suppressed.
+// plainError is errorValue without details, causes and suppressed errors.
 func (t *turn) plainError(err error) *abi.ErrorValue {
 	was := t.plain
 	t.plain = true
@@ -46,7 +45,7 @@ func (t *turn) plainError(err error) *abi.ErrorValue {
 type errorWriter struct {
 	turn  *turn
 	left  int  // bytes
-	plain bool // the error itself and nothing that belongs to it
+	plain bool // only the error itself
 }
 
 func (w *errorWriter) write(err error, depth int) *abi.ErrorValue {
@@ -87,7 +86,7 @@ func (w *errorWriter) write(err error, depth int) *abi.ErrorValue {
 	return e
 }
 
-// text returns as much of a message as there is room for, whole characters.
+// text returns as much of a message as fits, in whole characters.
 func (w *errorWriter) text(s string) string {
 	if n := max(w.left, 0); len(s) > n {
 		for n > 0 && !utf8.RuneStart(s[n]) {
@@ -99,7 +98,7 @@ func (w *errorWriter) text(s string) string {
 	return s
 }
 
-// faultOf takes an error from the wire.
+// faultOf decodes an error.
 func faultOf(e *abi.ErrorValue) error {
 	f := &fault.Error{
 		Code: fault.Code(e.Code), Message: e.Message, Handle: e.Handle, Name: e.Name, Status: e.Status,
@@ -114,7 +113,7 @@ func faultOf(e *abi.ErrorValue) error {
 	return f
 }
 
-// aborted is what a wait ends with when its context is aborted.
+// aborted is the error of a wait whose context is aborted.
 func aborted() error {
 	e := fault.Plain("the context was aborted")
 	e.Name, e.Abort = "AbortError", true

@@ -10,8 +10,7 @@ import (
 // frameDepth is how deep a value may lie in a frame.
 const frameDepth = abi.MaxDepth - abi.MaxValueDepth
 
-// callOpenGate opens a gate. What waits for its Reply is the host: here a gate is an entry in its turn's list and no
-// task.
+// callOpenGate opens a gate. The host waits for the Reply: here a gate is just an entry in its turn's list, not a task.
 func (t *turn) callOpenGate(call uint32, d *runtime.Dispatch, a *abi.OpenGateArgs) {
 	if t.run.OpenGates() >= int(t.in.limits.TurnEffects) {
 		t.reply(call, nil, fault.New(fault.ABILimitExceeded, "too many gates are open"))
@@ -19,7 +18,7 @@ func (t *turn) callOpenGate(call uint32, d *runtime.Dispatch, a *abi.OpenGateArg
 	}
 	payload := a.Payload
 	if len(payload) == 0 {
-		payload = abi.Raw{0xc0} // null is something to decide on, and the decoder leaves nothing of it
+		payload = abi.Raw{0xc0} // null is a payload, too, but the decoder returns nothing for it
 	}
 	err := t.run.OpenGate(d, runtime.GateInput{
 		ID: a.ID, Reason: a.Reason, Payload: payload, CreatedAt: a.CreatedAt, Schema: valueOf(a.Schema), Timeout: a.Timeout,
@@ -29,7 +28,7 @@ func (t *turn) callOpenGate(call uint32, d *runtime.Dispatch, a *abi.OpenGateArg
 	}
 }
 
-// settleGate settles a gate. One that is settled stays as it is.
+// settleGate settles a gate. A settled gate stays as it is.
 func (t *turn) settleGate(a *abi.SettleGateArgs) error {
 	g, known := t.run.Gate(a.Gate)
 	if !known || a.Settle > abi.SettleAbort {
@@ -44,7 +43,7 @@ func (t *turn) settleGate(a *abi.SettleGateArgs) error {
 		if err != nil {
 			return err
 		}
-		// The schema's defaults may have made it large.
+		// The schema's defaults may have made the value large.
 		if len(resolution) > int(t.in.limits.Frame)-callMargin || !value.Fits(resolution, int(t.in.limits.Depth)-frameDepth, int(t.in.limits.Array)) {
 			return fault.New(fault.ABILimitExceeded, "a resolution of "+itoa(int64(len(resolution)))+" bytes with its defaults")
 		}

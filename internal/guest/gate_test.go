@@ -24,7 +24,7 @@ func (w *wire) openGate(context uint32, a *abi.OpenGateArgs) (call uint32) {
 	return w.calls
 }
 
-// answered is the reply to an earlier call, which must be in the last step.
+// answered returns the reply to an earlier call, which must be in the last step.
 func (w *wire) answered(call uint32) *abi.Reply {
 	w.t.Helper()
 	for i := range w.replies {
@@ -36,7 +36,7 @@ func (w *wire) answered(call uint32) *abi.Reply {
 	return nil
 }
 
-// atGate starts a turn whose input middleware runs.
+// atGate starts a turn and runs its input middleware.
 func atGate(t testing.TB, configure func(*abi.OpenRunner)) (*wire, abi.Effect) {
 	w := open(t, func(r *abi.OpenRunner) {
 		r.TurnInput = []abi.Middleware{{}}
@@ -96,7 +96,7 @@ func TestAResolutionThatIsRefused(t *testing.T) {
 	}
 	w.ok(w.call(0, abi.MethodSettleGate, &abi.SettleGateArgs{Gate: 1, Value: schemaOf(`true`)}))
 	w.ok(w.answered(call))
-	// The rejecting error comes back as what the host knows it by.
+	// The rejecting error comes back under the host's handle.
 	call = w.openGate(0, gateArgs())
 	w.ok(w.call(0, abi.MethodSettleGate, &abi.SettleGateArgs{Gate: 2, Settle: abi.SettleReject, Error: &abi.ErrorValue{Handle: 77, Name: "TypeError", Message: "no"}}))
 	if e := w.failure(w.answered(call)); e.Handle != 77 || e.Name != "TypeError" {
@@ -111,7 +111,7 @@ func TestAbortsAndGates(t *testing.T) {
 	if e := w.failure(w.answered(call)); e.Code != abi.CodeTurnGateAborted || e.Status != 499 {
 		t.Errorf("error %+v", e)
 	}
-	// After the abort a gate opens and asks for a tick.
+	// After the abort a gate opens and requests a tick.
 	call = w.openGate(0, gateArgs())
 	if !slices.Equal(w.timers, []uint64{1}) {
 		t.Errorf("timers %v", w.timers)
@@ -182,7 +182,7 @@ func TestOneTimerForGatesAndStreams(t *testing.T) {
 	w.clean()
 }
 
-// Code that is compiled in parks its own task.
+// Compiled-in code parks its own task.
 func TestAGateOfCodeInside(t *testing.T) {
 	var got []byte
 	w := openWith(t, func(task runtime.Task, d *runtime.Dispatch) (err error) {
@@ -236,7 +236,7 @@ func TestHostileGates(t *testing.T) {
 	if e := w.failure(w.call(0, abi.MethodSettleGate, &abi.SettleGateArgs{Gate: 1, Settle: 7})); e.Code != abi.CodeABIUnknownTarget {
 		t.Errorf("way 7: %+v", e)
 	}
-	// Nested too deep: the frame is not taken, and the turn goes on.
+	// Nested too deep: the frame is rejected, and the turn goes on.
 	deep := append([]byte(strings.Repeat("\x91", 10_000)), 0xc0)
 	a := gateArgs()
 	a.Payload = deep
@@ -266,7 +266,7 @@ func TestGatesAreBounded(t *testing.T) {
 	if e := w.failure(w.call(0, abi.MethodOpenGate, a)); e.Code != abi.CodeABILimitExceeded {
 		t.Errorf("a large payload: %+v", e)
 	}
-	// A schema whose defaults make a resolution larger than a frame.
+	// Defaults in the schema make the resolution larger than a frame.
 	a = gateArgs()
 	a.Schema = schemaOf(`{"items":{"properties":{"a":{"default":"` + strings.Repeat("x", 2000) + `"}}}}`)
 	w.openGate(0, a)

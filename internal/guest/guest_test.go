@@ -12,13 +12,13 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// wire speaks to an instance in frames and notes in short words what comes back.
+// wire exchanges frames with an instance and notes its answers in short form.
 type wire struct {
 	t     testing.TB
 	in    *Instance
 	log   []string
 	calls uint32
-	// what the last step asked for
+	// Requests of the last step.
 	effects []abi.Effect
 	replies []abi.Reply
 	ends    []abi.End
@@ -124,7 +124,7 @@ func (w *wire) start(frames ...marshaler) {
 	w.step(&abi.StartTurn{Op: abi.OpStartTurn, Turn: 1, Runner: 1, Now: 1000, Seed: make([]byte, 16), ID: "T", SystemPrompt: "test"})
 }
 
-// effect returns the one effect of the last step, which must be of the kind.
+// effect returns the only effect of the last step, which must be of the kind.
 func (w *wire) effect(kind uint8) abi.Effect {
 	w.t.Helper()
 	if len(w.effects) != 1 || w.effects[0].Kind != kind {
@@ -137,7 +137,7 @@ func (w *wire) result(e abi.Effect) {
 	w.step(&abi.Result{Op: abi.OpResult, Turn: e.Turn, Effect: e.Effect})
 }
 
-// executed is what a successful reply to a tool's call says.
+// executed returns the value of a successful reply to a tool's call.
 func (w *wire) executed(r *abi.Reply) abi.ExecuteToolResult {
 	w.t.Helper()
 	w.ok(r)
@@ -148,7 +148,7 @@ func (w *wire) fail(e abi.Effect, message string) {
 	w.step(&abi.Result{Op: abi.OpResult, Turn: e.Turn, Effect: e.Effect, Error: &abi.ErrorValue{Handle: 1000, Name: "Error", Message: message}})
 }
 
-// call makes a call and returns its reply, if that came in the same step.
+// call makes a call and returns its reply, if it came in the same step.
 func (w *wire) call(context uint32, method uint8, args marshaler) *abi.Reply {
 	w.t.Helper()
 	w.calls++
@@ -242,7 +242,7 @@ func TestToolThatIsNotAwaited(t *testing.T) {
 	}
 }
 
-// A tool whose handler ends in a later iteration is one that went on in the background: its end is told when it ends.
+// A handler may end in a later iteration, having run in the background; its end is reported then.
 func TestToolThatEndsInTheNextIteration(t *testing.T) {
 	w := open(t, withTool)
 	w.start()
@@ -260,7 +260,7 @@ func TestToolThatEndsInTheNextIteration(t *testing.T) {
 	w.want("turnStart dispatchStart iterationStart toolStart iterationEnd(4) iterationStart toolEnd iterationEnd(0) dispatchEnd(0,2) turnEnd(0)")
 }
 
-// A tool that is validated by the host: between checksum and toolExecutionStart.
+// The host validates a tool's arguments between checksum and toolExecutionStart.
 func TestToolWithItsOwnValidation(t *testing.T) {
 	w := open(t, func(r *abi.OpenRunner) {
 		withTool(r)
@@ -302,7 +302,7 @@ func TestToolWithItsOwnValidation(t *testing.T) {
 	w.want("turnStart dispatchStart iterationStart toolStart toolEnd iterationEnd(0) dispatchEnd(0,1) turnEnd(0)")
 }
 
-// Arguments can be checked outside of a turn.
+// Arguments can be checked outside a turn.
 func TestValidateOutsideOfATurn(t *testing.T) {
 	w := open(t, nil)
 	ask := func(method uint8, def abi.ToolDef, args string) *abi.Reply {
@@ -434,7 +434,7 @@ func TestSealedStream(t *testing.T) {
 	}
 }
 
-// A stream that was broken off is sealed, and told of by a kind of event of its own if the host knows that.
+// An interrupted stream is sealed, and reported by its own kind of event if the host supports that.
 func TestInterruptedStream(t *testing.T) {
 	for features, want := range map[abi.Features]string{
 		supported:                          "turnStart dispatchStart iterationStart message messageInterrupted thoughtInterrupted thought messageInterrupted",
@@ -462,7 +462,7 @@ func TestInterruptedStream(t *testing.T) {
 		w.ok(w.call(1, abi.MethodEmit, &abi.EmitArgs{Kind: abi.EventMessageInterrupted, Payload: payload}))
 		w.want(want)
 	}
-	// The arguments of one method are none of the other.
+	// The arguments of one method do not fit another.
 	w := open(t, nil)
 	w.start()
 	raw := (&abi.ReportArgs{ID: "m", Complete: true}).Append(nil)
@@ -526,7 +526,7 @@ func TestHelloFirst(t *testing.T) {
 	}
 }
 
-// BenchmarkTurn runs a turn of two iterations with a tool call and a commit.
+// BenchmarkTurn measures a turn of two iterations with a tool call and a commit.
 func BenchmarkTurn(b *testing.B) {
 	w := open(b, withTool)
 	b.ReportAllocs()

@@ -12,7 +12,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// nested is nil within so many lists.
+// nested is nil inside so many lists.
 func nested(levels int) []byte {
 	b := make([]byte, levels, levels+1)
 	for i := range b {
@@ -21,12 +21,12 @@ func nested(levels int) []byte {
 	return append(b, 0xc0)
 }
 
-// brackets is the JSON text of the same, within an object.
+// brackets is the JSON text of such a list in an object.
 func brackets(levels int) string {
 	return `{"a":` + strings.Repeat("[", levels) + strings.Repeat("]", levels) + `}`
 }
 
-// answers are the frames of a step that a test looks at.
+// answers holds the frames of a step that a test checks.
 type answers struct {
 	effects []abi.Effect
 	replies []abi.Reply
@@ -34,7 +34,7 @@ type answers struct {
 	faults  []abi.Fault
 }
 
-// stepFrames steps through frames. What comes back must be within the limits, or the host would drop the instance.
+// stepFrames steps through frames. The output must be within the limits, or the host would drop the instance.
 func stepFrames(t *testing.T, inst host.Instance, frames ...abi.Frame) answers {
 	t.Helper()
 	return stepWithin(t, inst, abi.Limits{}, frames...)
@@ -90,7 +90,7 @@ func methodCall(context uint32, method uint8, args interface {
 	return &abi.Call{Turn: 1, Call: 1, Context: context, Method: method, Args: args.Append(nil)}
 }
 
-// deepToolCall is the body of a tool call whose arguments nest so deep.
+// deepToolCall is the body of a tool call with deeply nested arguments.
 func deepToolCall(levels int) []byte {
 	args := append([]byte{0x81, 0xa1, 'a'}, nested(levels)...)
 	return record.AppendToolCall(nil, record.ToolCallFields{
@@ -98,7 +98,7 @@ func deepToolCall(levels int) []byte {
 	})
 }
 
-// Values that nest 10,000 levels deep are refused with a typed error, on engines with a small stack too; nothing recurses
+// Values that nest 10,000 levels deep fail with a typed error, even on engines with a small stack: no code recurses
 // over them.
 func TestDeepNestingIsRefused(t *testing.T) {
 	deepMessage := append([]byte{0x97, 0xa1, 'm', 0xa4, 'u', 's', 'e', 'r', 0xa1, 'x', 0xc0, 0, 0}, nested(10_000)...)
@@ -108,7 +108,7 @@ func TestDeepNestingIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		frame abi.Frame
 		fault string // code of the Fault
-		code  string // or of the error in the Reply
+		code  string // of the error in the Reply
 	}{
 		"arguments of a tool":  {methodCall(1, abi.MethodExecuteTool, &abi.ExecuteToolArgs{Tool: 1, Args: nested(10_000)}), abi.CodeABILimitExceeded, ""},
 		"payload of a log":     {methodCall(1, abi.MethodLog, &abi.LogArgs{HasPayload: true, Payload: nested(10_000)}), abi.CodeABILimitExceeded, ""},
@@ -126,7 +126,7 @@ func TestDeepNestingIsRefused(t *testing.T) {
 			t.Run(name+" "+e.Name(), func(t *testing.T) {
 				inst := openInstance(t, e)
 				stepFrames(t, inst, begin(1, fullRunner))
-				// Its two turn middleware, so that there is a dispatch.
+				// Answer its two turn middleware, so that there is a dispatch.
 				stepFrames(t, inst, methodCall(0, abi.MethodNext, &abi.NextArgs{Effect: 1}))
 				stepFrames(t, inst, methodCall(0, abi.MethodNext, &abi.NextArgs{Effect: 2}))
 				stepFrames(t, inst, &abi.Result{Turn: 1, Effect: 2}, &abi.Result{Turn: 1, Effect: 1})
@@ -149,7 +149,7 @@ func TestDeepNestingIsRefused(t *testing.T) {
 	}
 }
 
-// What nests deep and comes in unchecked, as records of a history or as the answer of a provider, ends a turn at worst.
+// Deeply nested, unchecked input, such as records of a history or a provider's answer, at worst ends a turn.
 func TestDeepNestingInTheChatExecutor(t *testing.T) {
 	chunk := func(delta string) string {
 		return `data: {"choices":[{"index":0,"delta":` + delta + `}]}` + "\n\n"
@@ -189,7 +189,7 @@ func TestDeepNestingInTheChatExecutor(t *testing.T) {
 				first := []abi.Frame{begin(1, chatRunner)}
 				a := stepFrames(t, inst, first...)
 				if c.record != nil {
-					// The first request is aborted by its own end, so that the second one projects the record.
+					// End the first request with an abort, so that the second one projects the record.
 					if a.effects[0].Kind != abi.EffectHTTP {
 						t.Fatalf("effects %+v", a.effects)
 					}
@@ -208,7 +208,7 @@ func TestDeepNestingInTheChatExecutor(t *testing.T) {
 				if a = answer(t, inst, effect, status, c.body); len(a.ends) == 0 {
 					a = stepFrames(t, inst, &abi.Result{Turn: 1, Effect: effect})
 				}
-				if len(a.ends)+len(a.effects) == 0 { // the request is made again, a moment later
+				if len(a.ends)+len(a.effects) == 0 { // the request is repeated a moment later
 					a = stepFrames(t, inst, &abi.Tick{Turn: 1, Elapsed: 1 << 20})
 				}
 				if len(a.ends)+len(a.effects) == 0 {
@@ -222,7 +222,7 @@ func TestDeepNestingInTheChatExecutor(t *testing.T) {
 	}
 }
 
-// An answer that is larger than the frames in force ends the turn with a typed error, in each of its parts.
+// An answer larger than the frames in force ends the turn with a typed error, whichever part is large.
 func TestAnswersOfProvidersAreWithinTheLimits(t *testing.T) {
 	large := strings.Repeat("x", 40_000)
 	for name, body := range map[string]string{
@@ -255,7 +255,7 @@ func TestAnswersOfProvidersAreWithinTheLimits(t *testing.T) {
 	}
 }
 
-// A request that is larger than the strings or the frames in force is not sent: the turn ends with a typed error.
+// A request larger than the strings or frames in force is not sent: the turn ends with a typed error.
 func TestRequestsToProvidersAreWithinTheLimits(t *testing.T) {
 	for name, limits := range map[string]abi.Limits{"frame": {Frame: 1 << 15}, "string": {String: 1 << 15}} {
 		for _, e := range hosttest.Engines(t) {

@@ -26,9 +26,9 @@ type Instance struct {
 	out       []byte
 	limits    abi.Limits
 	quota     runtime.Quota
-	over      []*turn // that hold more than their quota, and are to be ended
-	lowered   bool    // limits are below the defaults, which decoding keeps by itself
-	marks     bool    // FeatureInterrupts is in force
+	over      []*turn // turns over their quota, which must be ended
+	lowered   bool    // limits are below the defaults, which the decoder enforces by itself
+	marks     bool    // FeatureInterrupts is on
 	greeted   bool
 	runners   map[uint32]*runtime.Config
 	turns     map[uint32]*turn
@@ -37,17 +37,17 @@ type Instance struct {
 	providers []chat.Provider
 
 	idle    []*coroutine
-	spare   []*effect // settled ones, to be used again
+	spare   []*effect // settled ones, for reuse
 	deltas  []abi.Delta
 	ready   []*coroutine
 	waiting []waiter
-	// All that were ever made, and whether they are to end.
+	// All coroutines ever made, and whether they must end.
 	coroutines []*coroutine
 	closed     bool
 
 	frame frames
 	body  []byte // scratch: the body of a request
-	path  []byte // scratch: of an effect
+	path  []byte // scratch: the path of an effect
 }
 
 // frames are reused between steps, so that decoding allocates only what outlives it.
@@ -58,8 +58,7 @@ type frames struct {
 	chunk  abi.Chunk
 }
 
-// New returns an instance that waits for Hello. Its chat executor speaks the protocols of the providers, the first one by
-// default.
+// New returns an instance that waits for Hello. Its chat executor supports the providers; the first is the default.
 func New(providers ...chat.Provider) *Instance {
 	return &Instance{
 		providers: providers,
@@ -83,12 +82,12 @@ func (in *Instance) Inbox(size uint32) []byte {
 	return in.inbox
 }
 
-// Step takes a batch of frames, runs until every task waits for the host, and returns the answering batch, which is
-// valid until the next call. It keeps nothing of batch.
+// Step takes a batch of frames, runs until every task waits for the host, and returns the answering batch, valid until
+// the next call. It does not keep batch.
 func (in *Instance) Step(batch []byte) []byte {
 	in.out = in.out[:0]
 	if cap(in.out) > 1<<20 {
-		in.out = nil // do not hold on to one large answer for ever
+		in.out = nil // do not keep the memory of one large answer for ever
 	}
 	if cap(in.body) > 1<<20 {
 		in.body = nil
@@ -108,8 +107,7 @@ func (in *Instance) Step(batch []byte) []byte {
 	return in.out
 }
 
-// take handles the first frame of a batch and returns what follows it. An error means that the frame could not be
-// taken.
+// take handles the first frame of a batch and returns the rest. It fails if the frame is invalid.
 func (in *Instance) take(batch []byte) (rest []byte, err error) {
 	if in.lowered {
 		if _, _, _, err := abi.Next(batch, in.limits); err != nil {
@@ -131,7 +129,7 @@ func (in *Instance) take(batch []byte) (rest []byte, err error) {
 	return r.Rest(), err
 }
 
-// takeOp decodes a frame and handles it. What a frame holds is part of the batch: what is kept of it is copied.
+// takeOp decodes a frame and handles it. The frame is part of the batch, so anything kept is copied.
 func (in *Instance) takeOp(op abi.Op, r *abi.Reader) error {
 	switch op {
 	case abi.OpCall:
@@ -222,8 +220,8 @@ func (in *Instance) hello(f *abi.Hello) error {
 	return nil
 }
 
-// speaksOurs refuses a Hello of another major version by the fields that every version begins with: what follows them is
-// another one's in every version.
+// speaksOurs rejects a Hello of another major version. It reads only the fields that every version begins with; the
+// others differ.
 func speaksOurs(r abi.Reader) error {
 	r.Array()
 	r.Uint(math.MaxUint8)
@@ -234,12 +232,12 @@ func speaksOurs(r abi.Reader) error {
 	return nil
 }
 
-// badSeed refuses a frame whose seed has another length than seeds have.
+// badSeed is the error for a seed of the wrong length.
 func badSeed(frame string, seed []byte) error {
 	return fault.New(fault.ABIMalformedFrame, frame+": the seed has "+itoa(int64(len(seed)))+" bytes and must have "+itoa(abi.SeedSize))
 }
 
-// speaks are the names of the protocols of the chat executor.
+// speaks lists the names of the chat executor's protocols.
 func (in *Instance) speaks() (names []string) {
 	for _, p := range in.providers {
 		if protocol := p.Protocol(); protocol.Elsewhere == "" {
@@ -267,7 +265,7 @@ func (in *Instance) history(f *abi.History) error {
 	return nil
 }
 
-// endOver ends the turn that passed its quota first, and runs what that wakes.
+// endOver ends the turn that exceeded its quota first, and runs the tasks that this wakes.
 func (in *Instance) endOver() {
 	t := in.over[0]
 	in.over = in.over[1:]
@@ -278,10 +276,10 @@ func (in *Instance) endOver() {
 	}
 }
 
-// clone copies what is kept of a frame.
+// clone copies a part of a frame to keep it.
 func clone(b []byte) []byte { return append([]byte(nil), b...) }
 
-// fault answers a frame that could not be taken.
+// fault reports an invalid frame to the host.
 func (in *Instance) fault(err error, offset int) {
 	f := &abi.Fault{Op: abi.OpFault, Code: string(fault.ABIMalformedFrame), Message: fault.MessageOf(err), Offset: uint32(offset)}
 	if code := codeOf(err); code != "" {

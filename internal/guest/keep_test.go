@@ -44,7 +44,7 @@ func calling(got *runtime.ToolResult) executorFunc {
 	}
 }
 
-// What the host keeps is reported and stored by the number of the effect, once.
+// A result kept by the host is reported and stored once, by the number of the effect.
 func TestKeptResults(t *testing.T) {
 	var got runtime.ToolResult
 	w := openWith(t, calling(&got), withTool)
@@ -89,7 +89,7 @@ func TestKeptResults(t *testing.T) {
 	w.clean()
 }
 
-// Only of a Tool effect whose result the guest waits for, and only what a tool call may hold.
+// Keep is for a Tool effect whose result the guest awaits, and for valid results of a tool call.
 func TestKeptResultsThatMakeNoSense(t *testing.T) {
 	media := record.AppendArtifact(nil, "", 7, 2, "")
 	for name, edit := range map[string]func(e abi.Effect) *abi.Edit{

@@ -8,7 +8,7 @@ import (
 	"github.com/turncore/turncore/abi"
 )
 
-// busyTurn runs a turn that uses most of what the guest keeps per turn, and ends it in one of many ways.
+// busyTurn runs a turn that uses most per-turn state of the guest, and ends it in one of many ways.
 func (w *wire) busyTurn(n int) {
 	w.log, w.calls = w.log[:0], 0
 	w.step(&abi.StartTurn{
@@ -22,11 +22,11 @@ func (w *wire) busyTurn(n int) {
 	e := w.effect(abi.EffectExecutor)
 	w.ok(w.call(1, abi.MethodReport, &abi.ReportArgs{ID: fmt.Sprint("m", n), Delta: "Hi.", Complete: true}))
 	w.ok(w.call(1, abi.MethodStore, &abi.StoreArgs{Collection: abi.CollectionMessages, Handle: 5, Data: message(fmt.Sprint("m", n), "Hi.")}))
-	for range n % 4 { // some that nobody awaits
+	for range n % 4 { // calls that nobody awaits
 		w.call(1, abi.MethodExecuteTool, &abi.ExecuteToolArgs{Tool: 1, Args: abi.Raw{0x81, 0xa1, 'a', 1}})
 		w.call(1, abi.MethodDispatch, &abi.DispatchArgs{Runner: 1})
 	}
-	for range n % 3 { // some that are left open
+	for range n % 3 { // gates left open
 		a := gateArgs()
 		a.Schema, a.Timeout = schemaOf(`{"type":"boolean"}`), 1000
 		w.openGate(1, a)
@@ -66,7 +66,7 @@ func heap() uint64 {
 	return m.HeapAlloc + m.StackInuse
 }
 
-// 10,000 turns leave no effect, coroutine, map entry or memory behind.
+// After 10,000 turns no effect, coroutine, map entry or memory is left.
 func TestTurnsLeaveNothingBehind(t *testing.T) {
 	w := open(t, func(r *abi.OpenRunner) {
 		withTool(r)

@@ -9,7 +9,7 @@ import (
 	"github.com/turncore/turncore/internal/provider"
 )
 
-// openLimited is open with limits that the host lowers.
+// openLimited is open with lowered limits.
 func openLimited(t testing.TB, limits abi.Limits, configure func(*abi.OpenRunner)) *wire {
 	w := &wire{t: t, in: New(provider.OpenAI)}
 	w.step(&abi.Hello{Op: abi.OpHello, Major: abi.Major, Seed: make([]byte, abi.SeedSize), Features: supported, Limits: limits})
@@ -28,7 +28,7 @@ func (w *wire) startTurn(n uint32) {
 	w.step(&abi.StartTurn{Op: abi.OpStartTurn, Turn: n, Runner: 1, Seed: make([]byte, 16), ID: fmt.Sprint(n)})
 }
 
-// tool makes a call of a tool in a turn, which is outstanding afterwards if there is room for it.
+// tool calls a tool in a turn; the call is outstanding afterwards if there is room for it.
 func (w *wire) tool(turn uint32) *abi.Reply {
 	w.calls++
 	args := (&abi.ExecuteToolArgs{Tool: 1, Args: abi.Raw{0x80}}).Append(nil)
@@ -39,7 +39,7 @@ func (w *wire) tool(turn uint32) *abi.Reply {
 	return nil
 }
 
-// fullOf checks that the error of a failed tool call says that there are too many effects.
+// fullOf checks that a failed tool call reports too many effects.
 func (w *wire) full(r *abi.Reply) {
 	w.t.Helper()
 	e := w.failure(r)
@@ -64,7 +64,7 @@ func TestEffectsOfATurnAreBounded(t *testing.T) {
 			last = w.effects[0]
 		}
 		w.full(w.tool(1))
-		w.startTurn(2) // another turn has its own
+		w.startTurn(2) // another turn has its own limit
 		if len(w.effects) != 1 {
 			t.Errorf("effects %+v", w.effects)
 		}
@@ -89,7 +89,7 @@ func TestEffectsOfAnInstanceAreBounded(t *testing.T) {
 		}
 	}
 	w.full(w.tool(3))
-	w.startTurn(6) // it has no room for its executor
+	w.startTurn(6) // there is no room for its executor
 	if len(w.ends) != 1 || w.ends[0].Status != abi.StatusNack || w.ends[0].Error.Cause.Code != abi.CodeABILimitExceeded {
 		t.Fatalf("ends %+v", w.ends)
 	}
@@ -97,7 +97,7 @@ func TestEffectsOfAnInstanceAreBounded(t *testing.T) {
 	if r := w.tool(3); r != nil {
 		t.Errorf("after a result: %+v", r)
 	}
-	// The default is a number that would take long to reach.
+	// The default would take long to reach.
 	w = open(t, withTool)
 	w.in.effects = abi.MaxInstanceEffects - 2
 	w.startTurn(1)
@@ -134,7 +134,7 @@ func TestLoweredLimits(t *testing.T) {
 	if w.in.Inbox(601) != nil || len(w.in.Inbox(600)) != 601 {
 		t.Error("the inbox does not know the limit")
 	}
-	// A commit lists its writes in one array, so the queue is bounded by it.
+	// A commit lists its writes in one array, whose limit bounds the queue.
 	w.startTurn(1)
 	for range 14 {
 		w.ok(w.call(1, abi.MethodDelete, &abi.DeleteArgs{Collection: 3, ID: "x"}))
@@ -144,7 +144,7 @@ func TestLoweredLimits(t *testing.T) {
 	}
 }
 
-// The default limits hold without a look of their own: decoding knows them.
+// The default limits need no check of their own: the decoder enforces them.
 func TestDefaultLimits(t *testing.T) {
 	nested := func(levels int) abi.Raw {
 		raw := make(abi.Raw, levels, levels+1)
@@ -171,7 +171,7 @@ func TestDefaultLimits(t *testing.T) {
 	}
 }
 
-// Whatever the guest says is within the limits itself, also what grows on its way through.
+// All output is within the limits, even values that grow on their way through the guest.
 func TestAnswersAreWithinTheLimits(t *testing.T) {
 	within := func(w *wire, batch []byte) {
 		t.Helper()
@@ -204,7 +204,7 @@ func TestAnswersAreWithinTheLimits(t *testing.T) {
 			t.Errorf("method %d: replies %d", method, len(w.replies))
 		}
 	}
-	// A queue whose commit would be larger than a frame.
+	// The commit of the queue would be larger than a frame.
 	for range 3 {
 		w.ok(w.call(1, abi.MethodDelete, &abi.DeleteArgs{Collection: 3, ID: large[:7<<20]}))
 	}
@@ -218,7 +218,7 @@ func TestAnswersAreWithinTheLimits(t *testing.T) {
 	}
 }
 
-// What an instance says keeps the limits that the host has lowered, also where it wraps what the host said.
+// An instance's output observes lowered limits, even where it wraps the host's input.
 func TestLoweredLimitsHoldOutside(t *testing.T) {
 	limits := abi.Limits{Frame: 8192, String: 1024, Array: 64, Depth: 9}
 	w := openLimited(t, limits, withTool)
@@ -242,7 +242,7 @@ func TestLoweredLimitsHoldOutside(t *testing.T) {
 			t.Fatalf("refused: %+v", w.faults)
 		}
 	}
-	// The deepest chain of causes, the longest message and the longest text that come in.
+	// The deepest chain of causes, the longest message and the longest text allowed as input.
 	chain := func(depth int) *abi.ErrorValue {
 		e := &abi.ErrorValue{Handle: 7, Name: "Error", Message: strings.Repeat("m", 1024)}
 		for range depth {
@@ -258,7 +258,7 @@ func TestLoweredLimitsHoldOutside(t *testing.T) {
 	for _, end := range []string{"executor fails", "nack"} {
 		conform(&abi.StartTurn{Op: abi.OpStartTurn, Turn: 1, Runner: 1, Seed: make([]byte, 16), ID: "T"})
 		executor := w.effect(abi.EffectExecutor)
-		// The frame, the arguments, the value: what the tool gets is as deep as what came.
+		// The frame, the arguments, the value: the tool gets arguments as deep as the input.
 		nested := strings.Repeat(`{"a":`, 6) + "1" + strings.Repeat("}", 6)
 		w.calls = 0
 		conform(call(abi.MethodLog, &abi.LogArgs{Kind: "k", Message: strings.Repeat("m", 1024), HasPayload: true, Payload: schemaOf(nested)}))

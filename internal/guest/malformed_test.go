@@ -10,7 +10,7 @@ import (
 	"github.com/turncore/turncore/abi"
 )
 
-// validFrames are frames of every type, and calls of every method, that an instance made by tryOn takes.
+// validFrames are frames of every type, and calls of every method, that tryOn's instance accepts.
 func validFrames() map[string]marshaler {
 	reason := &abi.ErrorValue{
 		Handle: 7, Name: "Error", Message: "no", Details: schemaOf(`[1,2]`), Cause: &abi.ErrorValue{Name: "TypeError"},
@@ -74,7 +74,7 @@ func validFrames() map[string]marshaler {
 	return frames
 }
 
-// tryOn returns an instance with a runner, a history and a turn in its executor, which has stored a message.
+// tryOn returns an instance with a runner, a history and a turn in its executor that has stored a message.
 func tryOn(t testing.TB) *wire {
 	w := open(t, withTool)
 	w.step(&abi.History{Op: abi.OpHistory, History: 9, Collection: 3, Count: 1, Block: message("h", "x")})
@@ -83,7 +83,7 @@ func tryOn(t testing.TB) *wire {
 	return w
 }
 
-// give steps through bytes of any kind: what comes out are frames, at most one of them a Fault, and the instance goes on.
+// give steps through any bytes: the output is frames, at most one of them a Fault, and the instance goes on.
 func give(t testing.TB, w *wire, batch []byte, what string) {
 	t.Helper()
 	w.log, w.faults = nil, nil
@@ -100,7 +100,7 @@ func give(t testing.TB, w *wire, batch []byte, what string) {
 
 func TestValidFramesAreTaken(t *testing.T) {
 	for name, f := range validFrames() {
-		if name == "Hello" { // a second one
+		if name == "Hello" { // a second Hello
 			continue
 		}
 		w := tryOn(t)
@@ -111,7 +111,7 @@ func TestValidFramesAreTaken(t *testing.T) {
 	}
 }
 
-// Times at the end of what a frame can say give frames that can be read, and times beyond it a fault.
+// The largest times of a frame give readable frames, and times beyond them a fault.
 func TestLastTimes(t *testing.T) {
 	for name, f := range validFrames() {
 		for _, elapsed := range []uint64{abi.MaxInt, abi.MaxInt + 1, 1 << 62} {
@@ -167,7 +167,7 @@ func TestFlippedBytes(t *testing.T) {
 	t.Logf("%d frames", n)
 }
 
-// A frame behind a bad one is dropped, one in front of it is not.
+// Frames after a bad one are dropped, frames before it are not.
 func TestFaultDropsTheRest(t *testing.T) {
 	w := tryOn(t)
 	good := (&abi.Call{Op: abi.OpCall, Turn: 1, Call: 50, Context: 1, Method: abi.MethodDigest}).Append(nil)
@@ -178,7 +178,7 @@ func TestFaultDropsTheRest(t *testing.T) {
 	}
 }
 
-// allocated is what a function allocates, in bytes.
+// allocated returns how many bytes a function allocates.
 func allocated(fn func()) uint64 {
 	var before, after goruntime.MemStats
 	goruntime.ReadMemStats(&before)
@@ -210,7 +210,7 @@ func TestHostileFramesAllocateLittle(t *testing.T) {
 			}
 		}
 	}
-	// Frames that are as full of small elements as they can be.
+	// Frames with as many small elements as possible.
 	many := func(n int, element ...byte) (raw abi.Raw) {
 		raw = abi.Raw{0xdc, byte(n >> 8), byte(n)}
 		for range n {
@@ -248,7 +248,7 @@ func manyKeys(n int) []byte {
 	return b
 }
 
-// FuzzTurn gives any bytes to an instance in the middle of a turn.
+// FuzzTurn passes any bytes to an instance in the middle of a turn.
 func FuzzTurn(f *testing.F) {
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
 		for name := range validFrames() {

@@ -23,7 +23,7 @@ func (p *player) method(context uint32, method uint8, args interface {
 	p.send(f)
 }
 
-// call calls a method by chance, mostly on the innermost dispatch.
+// call calls a random method, mostly on the innermost dispatch.
 func (p *player) call() {
 	context := p.context()
 	if !p.alone && p.chance(6) {
@@ -115,7 +115,7 @@ func (p *player) gate(context uint32) {
 	p.method(0, abi.MethodSettleGate, a)
 }
 
-// readArtifact runs one of the tools that are registered, mostly one that reads artifacts.
+// readArtifact runs a registered tool, usually one that reads artifacts.
 func (p *player) readArtifact(context, tool uint32) {
 	args := p.offers[tool]
 	if args == "" || p.chance(8) {
@@ -124,7 +124,7 @@ func (p *player) readArtifact(context, tool uint32) {
 	p.method(context, abi.MethodExecuteTool, &abi.ExecuteToolArgs{Tool: tool, Args: jsonValue(args)})
 }
 
-// write stores, mutates, deletes or replaces by chance.
+// write stores, mutates, deletes or replaces at random.
 func (p *player) write(context uint32) {
 	c := uint8(p.random.IntN(6))
 	known := p.known[c]
@@ -153,7 +153,7 @@ func (p *player) write(context uint32) {
 	}
 }
 
-// body is an HTTP answer that goes out in pieces.
+// body is an HTTP answer sent in pieces.
 type body struct {
 	rest string
 	head bool
@@ -167,7 +167,7 @@ const (
 		`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":":4}"}}]},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n"
 )
 
-// stream sends the next piece of an HTTP answer, or lets time go by.
+// stream sends the next piece of an HTTP answer, or lets time pass.
 func (p *player) stream(e abi.Effect) {
 	b := p.bodies[e.Effect]
 	if b == nil {
@@ -194,7 +194,7 @@ func (p *player) stream(e abi.Effect) {
 	}
 }
 
-// take reads what came of the last step: the turn's frames of a batch.
+// take reads the turn's frames in the answer of the last step.
 func (p *player) take(batch []byte) {
 	p.t.Helper()
 	p.out = append(p.out, slices.Clone(batch))
@@ -234,7 +234,7 @@ func (p *player) frame(op abi.Op, frame []byte) {
 			p.t.Errorf("turn %d: seq %d, want %d", p.turn, e.Seq, p.seq+1)
 		}
 		if e.Scope != abi.ScopeDispatch || p.alone {
-			p.seq++ // what the turn's listeners do not get leaves no gap in what they get
+			p.seq++ // an event that the turn's listeners do not get leaves no gap in their sequence
 		}
 		p.span(e)
 		if e.Elapsed > p.elapsed {
@@ -269,7 +269,7 @@ func (p *player) frame(op abi.Op, frame []byte) {
 	}
 }
 
-// span follows what begins and ends.
+// span checks that beginnings and ends match.
 func (p *player) span(e abi.Event) {
 	p.t.Helper()
 	switch e.Kind {
@@ -342,7 +342,7 @@ func (p *player) reply(f abi.Reply) {
 	}
 }
 
-// syncTools follows the tools that the guest makes.
+// syncTools tracks the tools that the guest makes.
 func (p *player) syncTools(f abi.Sync) {
 	p.t.Helper()
 	data, err := abi.BytesOf(f.Data)

@@ -12,9 +12,9 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// The runners that players use. Every instance has them, and the history.
+// The runners of players. Every instance has them, and the history.
 const (
-	plainRunner = 1 // the host's executor and nothing else
+	plainRunner = 1 // only the host's executor
 	fullRunner  = 2 // all pipelines, tools and callbacks
 	chatRunner  = 3 // the chat executor, bounded
 )
@@ -29,7 +29,7 @@ func jsonValue(text string) abi.Raw {
 	return v
 }
 
-// opening returns the frames that every instance gets after Hello.
+// opening returns the frames after Hello that every instance gets.
 func opening() []byte {
 	tools := []abi.ToolDef{
 		{Number: 1, Name: "calc", Description: "calculates", InputSchema: jsonValue(`{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer","default":2}},"required":["a"]}`)},
@@ -91,14 +91,14 @@ var (
 	artifactPart = record.AppendArtifact(nil, "SpooledJsonArtifact", -1, -1, "")
 )
 
-// player is the host of one turn, played by chance: from a seed, and from what the turn says, follows all that it does.
-// What it does is always what a host may do. It checks what the turn says against a model.
+// player is a random host of one turn: the seed and the turn's output determine everything it does. It only does what a
+// host may do, and checks the output against a model.
 type player struct {
 	t      testing.TB
 	random *rand.Rand
 	turn   uint32
 	runner uint32
-	steps  int // by chance; then it brings the turn to its end
+	steps  int // random steps; then it ends the turn
 
 	alone    bool // a standalone dispatch
 	started  bool
@@ -109,28 +109,28 @@ type player struct {
 	seq      uint32
 	effect   uint32
 	effects  []abi.Effect     // outstanding
-	passed   map[uint32]bool  // middleware whose next was called
-	bodies   map[uint32]*body // HTTP answers under way
+	passed   map[uint32]bool  // middleware that called next
+	bodies   map[uint32]*body // HTTP answers in progress
 	requests int
 	calls    uint32
-	waiting  map[uint32]uint8 // calls without a reply, by number: the method
-	digest   []int64          // what the last Digest answered
-	asked    uint32           // the context it was about
+	waiting  map[uint32]uint8 // the methods of calls without a reply, by number
+	digest   []int64          // answer of the last Digest
+	asked    uint32           // its context
 	errors   int64
 	gates    uint32 // opened so far
-	handle   int64  // the next free one
+	handle   int64  // next free handle
 	known    [6][]int64
 	mirror   [][6][]int64
 	history  bool
-	open     map[string]bool // what began and has not ended
+	open     map[string]bool // events begun and not ended
 	// Dispatches that were acked or nacked.
 	signalled map[uint32]bool
-	tools     map[uint32][]int64 // registered ones, of the guest's making among them, by context
+	tools     map[uint32][]int64 // registered tools by context, including the guest's
 	defined   int64              // by the guest
-	offers    map[uint32]string  // arguments that a tool of the guest's takes
+	offers    map[uint32]string  // arguments that a tool of the guest accepts
 
 	batch   []byte
-	in, out [][]byte // all that went in and came out, by step
+	in, out [][]byte // all input and output, by step
 }
 
 func newPlayer(t testing.TB, turn uint32, seed uint64) *player {
@@ -198,7 +198,7 @@ func (p *player) start() {
 	p.send(f)
 }
 
-// name gives the next handle to a record that is now in a context.
+// name assigns the next handle to a record that is now in a context.
 func (p *player) name(collection uint8, handle int64, context int) {
 	p.handle = handle + 1
 	p.known[collection] = append(p.known[collection], handle)
@@ -214,12 +214,12 @@ func (p *player) fresh(collection uint8, n, context int) (data []byte) {
 	return data
 }
 
-// id is one that others may have too; those of tool calls and of retrievables differ.
+// id returns an id that is not always unique; tool calls and retrievables use different ones.
 func (p *player) id(collection uint8) string {
 	return fmt.Sprint(string("imrstc"[collection]), p.random.IntN(8))
 }
 
-// context picks one that is there.
+// context picks an existing context.
 func (p *player) context() uint32 {
 	if p.alone {
 		return 1
@@ -292,7 +292,7 @@ func (p *player) edit() {
 
 func (p *player) some(list []int64) int64 { return list[p.random.IntN(len(list))] }
 
-// play does one thing that a host may do now.
+// play performs a random allowed action.
 func (p *player) play() {
 	if len(p.effects) == 0 {
 		if p.chance(2) {
@@ -328,7 +328,7 @@ func (p *player) pass(e abi.Effect) {
 	p.method(e.Context, abi.MethodNext, &abi.NextArgs{Effect: e.Effect})
 }
 
-// settle ends an effect, now and then badly.
+// settle ends an effect, sometimes with an error.
 func (p *player) settle(e abi.Effect) {
 	p.effects = slices.DeleteFunc(p.effects, func(o abi.Effect) bool { return o.Effect == e.Effect })
 	f := &abi.Result{Turn: p.turn, Effect: e.Effect, Elapsed: p.elapsed}
@@ -338,7 +338,7 @@ func (p *player) settle(e abi.Effect) {
 	case e.Kind == abi.EffectSpool:
 		args, _ := abi.Decode[abi.SpoolArgs](e.Args)
 		if p.chance(5) {
-			break // it stays as it is
+			break // it stays unchanged
 		}
 		body := record.AppendRetrievable(nil, record.RetrievableFields{ID: "r5", Part: artifactPart, TrustTier: "first-party"})
 		f.Value = (&abi.Item{Handle: p.handle, Data: abi.Bytes(body)}).Append(nil)
@@ -368,7 +368,7 @@ func (p *player) settle(e abi.Effect) {
 	p.send(f)
 }
 
-// read answers for a text of three lines, now and then with nonsense.
+// read answers for a text of three lines, sometimes with nonsense.
 func (p *player) read(e abi.Effect) abi.Raw {
 	args, err := abi.Decode[abi.ReadArgs](e.Args)
 	if err != nil {
@@ -394,7 +394,7 @@ func (p *player) failure(abort bool) *abi.ErrorValue {
 	return e
 }
 
-// harmless sends what changes nothing.
+// harmless sends frames that change nothing.
 func (p *player) harmless() {
 	switch p.random.IntN(4) {
 	case 0:
@@ -411,7 +411,7 @@ func (p *player) harmless() {
 	}
 }
 
-// close brings the turn nearer to its end.
+// close brings the turn closer to its end.
 func (p *player) close() {
 	if len(p.effects) == 0 {
 		p.elapsed = max(p.elapsed, p.due)

@@ -30,7 +30,7 @@ func (w *wire) begin(number uint32) abi.Effect {
 	return w.effect(abi.EffectExecutor)
 }
 
-// ended checks that the turn ended as failed over its quota in the last step, and that nothing is left of it.
+// ended checks that the turn failed over its quota in the last step, and that nothing of it is left.
 func (w *wire) endedOver(turn uint32) {
 	w.t.Helper()
 	if len(w.ends) != 1 || w.ends[0].Turn != turn || w.ends[0].Status != abi.StatusFailed || w.ends[0].Error.Code != abi.CodeTurnQuotaExceeded {
@@ -41,7 +41,7 @@ func (w *wire) endedOver(turn uint32) {
 	}
 }
 
-// Whatever a turn holds too much of, it ends as failed, with its events in order, and another one goes on.
+// Whatever exceeds the quota, the turn fails with its events in order, and another one goes on.
 func TestTurnQuota(t *testing.T) {
 	const bound = 1 << 16
 	large := strings.Repeat("x", bound)
@@ -94,7 +94,7 @@ func TestTurnQuota(t *testing.T) {
 	}
 }
 
-// Many writes are queued without any new record.
+// Many writes are queued without new records.
 func TestQuotaOfQueuedWrites(t *testing.T) {
 	w := openBounded(t, abi.Quota{Turn: 10_000}, nil)
 	w.begin(1)
@@ -108,7 +108,7 @@ func TestQuotaOfQueuedWrites(t *testing.T) {
 	w.clean()
 }
 
-// An executor in the module that meets a bound fails its turn, not the dispatch alone.
+// If a built-in executor exceeds a bound, the turn fails, not only the dispatch.
 func TestQuotaOfTheModulesOwn(t *testing.T) {
 	for name, exceed := range map[string]executorFunc{
 		"a record": func(_ runtime.Task, d *runtime.Dispatch) error {
@@ -149,7 +149,7 @@ func TestQuotaOfTheModulesOwn(t *testing.T) {
 	}
 }
 
-// What came and was not read yet counts; what was read does not.
+// Received but unread data counts; read data does not.
 func TestQuotaOfOpenStreams(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		w := openBounded(t, abi.Quota{Turn: 1000}, nil)
@@ -189,7 +189,7 @@ func TestQuotaOfOpenStreams(t *testing.T) {
 	}
 }
 
-// Turns that keep their own bound share the instance's; a history that all of them have counts once.
+// Turns within their own bound share the instance's; a common history counts once.
 func TestInstanceQuota(t *testing.T) {
 	w := openBounded(t, abi.Quota{Turn: 10_000, Instance: 20_000}, nil)
 	w.step(&abi.History{Op: abi.OpHistory, History: 1, Collection: abi.CollectionMessages, Count: 1, Block: message("h", strings.Repeat("x", 5000))})
@@ -214,7 +214,7 @@ func TestInstanceQuota(t *testing.T) {
 	if grow(5); len(w.ends) == 0 {
 		t.Error("turn 5 went beyond the quota and did not end")
 	}
-	// Dropped, it counts for as long as a turn has it.
+	// After DropHistory it counts as long as a turn uses it.
 	w.step(&abi.DropHistory{Op: abi.OpDropHistory, History: 1})
 	if n := w.in.quota.Held(); n < 17_000 {
 		t.Errorf("%d bytes are held", n)

@@ -2,8 +2,8 @@ package guest
 
 import "github.com/turncore/turncore/runtime"
 
-// Sleep implements runtime.Task. It is the wait for an answer that never comes, to an effect that nobody was asked for:
-// its number is 0.
+// Sleep implements runtime.Task. It waits for an answer that never comes, to an effect that was never issued: its
+// number is 0.
 func (c *coroutine) Sleep(context uint32, ms uint64) error {
 	t := c.turn
 	if t.ended || t.abortedIn(context) {

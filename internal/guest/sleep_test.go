@@ -8,7 +8,7 @@ import (
 	"github.com/turncore/turncore/runtime"
 )
 
-// sleeping is an executor that sleeps, and notes when and how it wakes.
+// sleeping is an executor that sleeps, and records when and how it wakes.
 type sleeping struct {
 	ms    []uint64
 	woken []uint64
@@ -29,7 +29,7 @@ func (w *wire) tickAt(elapsed uint64) []abi.Op {
 	return w.answer(&abi.Tick{Op: abi.OpTick, Turn: 1, Elapsed: elapsed})
 }
 
-// A task sleeps until a Tick says that its time has come; other frames only tell the time.
+// A task sleeps until a Tick at its time; other frames only set the clock.
 func TestSleep(t *testing.T) {
 	s := &sleeping{ms: []uint64{100, 0, 50}}
 	w := openWith(t, s.execute, nil)
@@ -55,7 +55,7 @@ func TestSleep(t *testing.T) {
 	w.clean()
 }
 
-// An abort of the turn or of the dispatch wakes who sleeps in it, with an error.
+// An abort of the turn or of the dispatch wakes its sleepers with an error.
 func TestAbortWakes(t *testing.T) {
 	for _, context := range []uint32{0, 1} {
 		s := &sleeping{ms: []uint64{1000, 1000}}
@@ -69,7 +69,7 @@ func TestAbortWakes(t *testing.T) {
 	}
 }
 
-// The turn's one timer is for whoever wakes first: a sleeper, a stream, a gate.
+// The turn's single timer is for whoever wakes first: a sleeper, a stream, a gate.
 func TestSleepersShareTheTimer(t *testing.T) {
 	s := &sleeping{ms: []uint64{80}}
 	w := openWith(t, s.execute, nil)

@@ -6,16 +6,16 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// stream is an answer in chunks that is under way.
+// stream is an answer that arrives in chunks.
 type stream struct {
 	turn   *turn
 	effect *effect
 	queue  []runtime.Chunk
 	waits  bool
-	asleep uint64 // elapsed time at which the wait began
+	asleep uint64 // elapsed time when the wait began
 	idle   uint64 // ms to wait for a chunk; 0 for ever
 	late   bool
-	stop   error // set when the answer is not wanted any more
+	stop   error // set when the rest of the answer is not wanted
 }
 
 // Next implements runtime.Stream.
@@ -76,7 +76,7 @@ func (s *stream) wake() {
 	}
 }
 
-// chunk takes a part of an answer. Parts of answers that nobody waits for any more are dropped.
+// chunk adds a part of an answer. It drops parts that nobody waits for.
 func (in *Instance) chunk(f *abi.Chunk) error {
 	t := in.turns[f.Turn]
 	if t == nil {
@@ -92,7 +92,7 @@ func (in *Instance) chunk(f *abi.Chunk) error {
 	}
 	data, err := abi.BytesOf(f.Data)
 	if err != nil || eff.stream == nil {
-		return fault.New(fault.ABIMalformedFrame, "Chunk: not of a streaming effect, or no byte string")
+		return fault.New(fault.ABIMalformedFrame, "Chunk: the effect is not streaming, or Data is not a byte string")
 	}
 	c := runtime.Chunk{Status: int(f.Status), Data: append([]byte(nil), data...)}
 	for _, h := range f.Headers {
@@ -107,14 +107,14 @@ func (in *Instance) chunk(f *abi.Chunk) error {
 	return nil
 }
 
-// rest takes back a timer that nobody needs: its time would not be that of a clock that stands still.
+// rest cancels a timer that nobody needs: hosts with a frozen clock must not wait for it.
 func (t *turn) rest() {
 	if t.due != 0 {
 		t.Timer(t.run.Due())
 	}
 }
 
-// timer asks for a Tick at due, unless an earlier one is on its way.
+// timer requests a Tick at due, unless an earlier one is pending.
 func (t *turn) timer(due uint64) {
 	if t.due != 0 && t.due <= due {
 		return
@@ -122,14 +122,13 @@ func (t *turn) timer(due uint64) {
 	t.tickAt(due)
 }
 
-// tickAt asks for a Tick at due; 0 takes back what was asked for. A time that no frame can say is as good as its last one.
+// tickAt requests a Tick at due; 0 cancels the request. A time beyond the largest integer becomes that integer.
 func (t *turn) tickAt(due uint64) {
 	t.due = min(due, abi.MaxInt)
 	t.in.append(&abi.Timer{Op: abi.OpTimer, Turn: t.number, Due: t.due})
 }
 
-// Timer implements runtime.World. The turn has one timer, for whichever is due first of gates, deadlines, streams and
-// sleepers.
+// Timer implements runtime.World. The turn has one timer, for the earliest of gates, deadlines, streams and sleepers.
 func (t *turn) Timer(due uint64) {
 	if t.ended {
 		return
@@ -144,8 +143,8 @@ func (t *turn) Timer(due uint64) {
 	}
 }
 
-// tick settles the gates and ends the dispatches whose time is up, wakes the streams and sleepers that have waited long
-// enough, and sets the timer for the others.
+// tick settles gates and ends dispatches whose time is up, wakes streams and sleepers that have waited long enough, and
+// sets the timer for the others.
 func (in *Instance) tick(f *abi.Tick) {
 	t := in.turns[f.Turn]
 	if t == nil {

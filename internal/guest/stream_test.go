@@ -11,7 +11,7 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// reading is an executor that makes a request and notes what it gets.
+// reading is an executor that makes a request and records the answer.
 type reading struct {
 	idle   uint64
 	notes  []string
@@ -75,7 +75,7 @@ func (w *wire) chunk(e abi.Effect, elapsed uint64, status uint16, data string) {
 	w.step(f)
 }
 
-// others are the frames of the last answer that wire does not keep.
+// others holds the frames of the last answer that wire does not keep.
 func (w *wire) answer(f marshaler) []abi.Op {
 	batch := f.Append(nil)
 	out := w.in.Step(batch)
@@ -101,7 +101,7 @@ func TestHTTPAnswer(t *testing.T) {
 		t.Errorf("request %+v", args)
 	}
 	w.chunk(e, 5, 200, "")
-	// What comes in one step is kept in order.
+	// Chunks of one step stay in order.
 	a := &abi.Chunk{Op: abi.OpChunk, Turn: 1, Effect: e.Effect, Data: abi.Bytes([]byte("one"))}
 	b := &abi.Chunk{Op: abi.OpChunk, Turn: 1, Effect: e.Effect, Data: abi.Bytes([]byte("two"))}
 	w.step(a, b, &abi.Result{Op: abi.OpResult, Turn: 1, Effect: e.Effect})
@@ -112,7 +112,7 @@ func TestHTTPAnswer(t *testing.T) {
 	w.clean()
 }
 
-// What an engine answers comes in chunks without a head, and an abort cancels it.
+// An engine's answer comes in chunks without a head, and an abort cancels it.
 func TestModelAnswer(t *testing.T) {
 	for _, abort := range []bool{false, true} {
 		r := &reading{}
@@ -156,7 +156,7 @@ func TestHTTPFails(t *testing.T) {
 	}
 }
 
-// The turn has one timer; a Tick wakes who has waited long enough, and a chunk puts the wait back.
+// The turn has one timer; a Tick wakes whoever has waited long enough, and a chunk restarts the wait.
 func TestIdle(t *testing.T) {
 	r := &reading{idle: 100}
 	w := openWith(t, r.execute, nil)
@@ -171,7 +171,7 @@ func TestIdle(t *testing.T) {
 	if got := tick(50); len(got) != 1 || got[0] != abi.OpTimer {
 		t.Errorf("a tick too early is answered with %v, want a Timer", got)
 	}
-	// The chunk at 90 puts the wait back to 190; the timer that is set for 100 stays.
+	// The chunk at 90 extends the wait to 190; the timer set for 100 stays.
 	if got := w.answer(&abi.Chunk{Op: abi.OpChunk, Turn: 1, Effect: e.Effect, Elapsed: 90, Status: 200, Headers: [][]string{{"a", "b"}}}); len(got) != 0 {
 		t.Errorf("a chunk is answered with %v", got)
 	}
@@ -189,7 +189,7 @@ func TestIdle(t *testing.T) {
 	w.clean()
 }
 
-// A timer that nobody needs any more is taken back; that of a gate stays.
+// An unnecessary timer is cancelled; a gate's stays.
 func TestTimersEndWithTheirStream(t *testing.T) {
 	for _, gate := range []bool{false, true} {
 		w := openWith(t, func(task runtime.Task, d *runtime.Dispatch) error {
@@ -246,7 +246,7 @@ func TestCancel(t *testing.T) {
 	w.clean()
 }
 
-// An abort cancels what streams in the aborted contexts, and nothing else.
+// An abort cancels streams in the aborted contexts, and nothing else.
 func TestAbortCancels(t *testing.T) {
 	for _, context := range []uint32{0, 1} {
 		r := &reading{}
@@ -264,7 +264,7 @@ func TestAbortCancels(t *testing.T) {
 		w.want("turnStart dispatchStart iterationStart iterationEnd(2) dispatchEnd(2,1) turnEnd(2)")
 		w.clean()
 	}
-	// A request that an aborted context makes is not sent.
+	// A request from an aborted context is not sent.
 	r := &reading{}
 	w := openWith(t, func(task runtime.Task, d *runtime.Dispatch) error {
 		if _, err := task.Await(&runtime.CallExecutor{Context: d.Number()}); err != nil {
@@ -281,7 +281,7 @@ func TestAbortCancels(t *testing.T) {
 	}
 }
 
-// A stream that is still open when the turn ends is cancelled before End.
+// A stream still open at the end of the turn is cancelled before End.
 func TestEndCancels(t *testing.T) {
 	w := openWith(t, func(task runtime.Task, d *runtime.Dispatch) error {
 		if _, err := task.Request(&runtime.HTTPRequest{Context: d.Number(), URL: "http://x"}); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // coroutine runs one body after another, each as a task of a turn. A body that waits parks its coroutine until the
-// scheduler resumes it; nothing else ever runs meanwhile on its stack.
+// scheduler resumes it; nothing else ever runs on its stack meanwhile.
 type coroutine struct {
 	in     *Instance
 	resume func() (struct{}, bool)
@@ -21,13 +21,13 @@ type coroutine struct {
 
 	turn *turn
 	body func(runtime.Task)
-	fail func(error) // told when the body panics
-	done func()      // told when the body has ended, either way
-	lost bool        // a body called Goexit; what resumes it would end with it
-	gone error       // why nobody waits for the body any more: what it asks for fails with that
+	fail func(error) // called when the body panics
+	done func()      // called when the body has ended, even by a panic
+	lost bool        // a body called Goexit, which would also end whoever resumes it
+	gone error       // set when nobody waits for the body any more: its requests fail with it
 }
 
-// spawn runs body as a task of t until it first waits. fail is told of a panic, done of the end.
+// spawn runs body as a task of t until it first waits. A panic calls fail; the end calls done.
 func (in *Instance) spawn(t *turn, body func(runtime.Task), fail func(error), done func()) *coroutine {
 	var c *coroutine
 	if n := len(in.idle); n > 0 {
@@ -42,7 +42,7 @@ func (in *Instance) spawn(t *turn, body func(runtime.Task), fail func(error), do
 	return c
 }
 
-// work is the life of a coroutine.
+// work is the main loop of a coroutine.
 func (c *coroutine) work(yield func(struct{}) bool) {
 	c.yield = yield
 	for {
@@ -56,7 +56,7 @@ func (c *coroutine) work(yield func(struct{}) bool) {
 }
 
 // run runs the body. A panic ends the task, not the instance. So does Goexit, which cannot be stopped: the coroutine
-// stays parked in its deferred call for good.
+// stays parked for good in its deferred call.
 func (c *coroutine) run() {
 	returned := false
 	defer func() {
@@ -93,8 +93,8 @@ func (c *coroutine) park() {
 	}
 }
 
-// Close ends all coroutines, those of waiting tasks too, which would otherwise outlive an instance that shares its
-// process with others. The instance is not to be used after it.
+// Close ends all coroutines, even of waiting tasks, which would otherwise outlive an instance inside a larger process.
+// The instance must not be used afterwards.
 func (in *Instance) Close() {
 	in.closed = true
 	for _, c := range in.coroutines {
@@ -108,7 +108,7 @@ func (in *Instance) Close() {
 // wake resumes a parked coroutine after the frame in hand.
 func (in *Instance) wake(c *coroutine) { in.ready = append(in.ready, c) }
 
-// drain resumes what can go on, until everything waits for the host.
+// drain resumes ready tasks until everything waits for the host.
 func (in *Instance) drain() {
 	for {
 		for i := 0; i < len(in.ready); i++ {
@@ -136,7 +136,7 @@ func (c *coroutine) Wait(ready func() bool) {
 	}
 }
 
-// wakeWaiting makes tasks ready that waited for others, and tells whether there is one.
+// wakeWaiting resumes tasks whose wait for others is over, and reports whether there was one.
 func (in *Instance) wakeWaiting() bool {
 	in.waiting = slices.DeleteFunc(in.waiting, func(w waiter) bool {
 		if !w.ready() {
@@ -166,15 +166,15 @@ type effect struct {
 	owner   *coroutine
 	context uint32
 	settled bool
-	valued  bool // its result has a value; others have nil
+	valued  bool // its result has a value; other results are nil
 	value   []byte
 	err     error
 
-	asked   runtime.Effect     // holds its own result, or a part of it, which is put into it when it comes
+	asked   runtime.Effect     // receives its own result, or part of it
 	next    func(runtime.Task) // middleware: runs what follows
-	running bool               // middleware: next is running
+	running bool               // middleware: next has not ended
 	stream  *stream            // HTTP, Model, Sleep
-	alarm   bool               // of a call's time limit, which goes on after an abort
+	alarm   bool               // the alarm of a call's time limit, which survives an abort
 }
 
 // Await implements runtime.Task.
@@ -213,7 +213,7 @@ func (c *coroutine) Generate(r *runtime.ModelRequest) (runtime.Stream, error) {
 	return c.turn.beginStream(c, abi.EffectModel, r.Context, &abi.ModelArgs{Model: r.Model, Body: c.in.encoded(r.Body), Splices: splicesOf(r.Splices)})
 }
 
-// encoded is a request's body in the form that frames hold, valid until the next one.
+// encoded wraps a request's body for a frame, valid until the next call.
 func (in *Instance) encoded(body []byte) abi.Raw {
 	if body == nil {
 		return nil
@@ -229,7 +229,7 @@ func splicesOf(list []runtime.Splice) (splices []abi.Splice) {
 	return splices
 }
 
-// settle ends an effect and wakes its owner, once the rest of a middleware's pipeline has ended too.
+// settle ends an effect and wakes its owner. A middleware's owner wakes after the rest of the pipeline has ended, too.
 func (t *turn) settle(eff *effect, value []byte, err error) {
 	eff.settled, eff.value, eff.err = true, value, err
 	t.drop(eff)
@@ -241,7 +241,7 @@ func (t *turn) settle(eff *effect, value []byte, err error) {
 	}
 }
 
-// drop takes an effect out of the table.
+// drop removes an effect from the table.
 func (t *turn) drop(eff *effect) {
 	for i, e := range t.effects {
 		if e == eff {

@@ -16,14 +16,14 @@ type turn struct {
 	number  uint32
 	run     *runtime.Turn
 	effects []*effect
-	few     [4]*effect // room for the usual number of them
+	few     [4]*effect // room for the usual number of effects
 	next    uint32     // number of the last effect
-	minted  int64      // handle of the last error that the guest made
-	due     uint64     // of the timer asked for; 0 none
+	minted  int64      // handle of the guest's last error
+	due     uint64     // of the pending timer; 0 for none
 	ended   bool
-	plain   bool     // errors go out without what belongs to them
-	named   int64    // lowest handle of the guest that a Sync has named
-	late    []uint32 // calls of tools that were given up, until their results come
+	plain   bool     // errors are sent without causes and details
+	named   int64    // lowest guest handle that a Sync has named
+	late    []uint32 // tool calls given up, until their results arrive
 }
 
 func (in *Instance) startTurn(f *abi.StartTurn) error {
@@ -50,7 +50,7 @@ func (in *Instance) startTurn(f *abi.StartTurn) error {
 		return err
 	}
 	in.turns[f.Turn] = t
-	standalone := f.Standalone // f is not to outlive the call
+	standalone := f.Standalone // f must not outlive the call
 	body := func(task runtime.Task) {
 		var status runtime.Status
 		var iterations int
@@ -69,7 +69,7 @@ func (in *Instance) startTurn(f *abi.StartTurn) error {
 // Exceeded implements runtime.World.
 func (t *turn) Exceeded() { t.in.over = append(t.in.over, t) }
 
-// load puts what a StartTurn frame brings into the turn and returns the handle of its message, 0 for none.
+// load loads the contents of a StartTurn frame and returns the handle of its message, 0 for none.
 func (t *turn) load(f *abi.StartTurn) (message int64, err error) {
 	for _, i := range f.Instructions {
 		if !t.run.Accept(i.Handle, 1, value.AppendString(nil, i.Text)) || !t.run.Add(0, record.Instructions, i.Handle, 1) {
@@ -108,8 +108,8 @@ func (t *turn) accept(b abi.Block) error {
 	return nil
 }
 
-// end closes the turn. Tasks that still wait, of calls that nobody awaited, are woken with an error so that they end
-// too; what they say is not heard any more.
+// end closes the turn. Tasks of calls that nobody awaited may still wait: they are woken with an error so that they
+// end, too, and their output is ignored.
 func (t *turn) end(status runtime.Status, iterations int, err error) {
 	if t.ended {
 		return
@@ -134,7 +134,7 @@ func (t *turn) end(status runtime.Status, iterations int, err error) {
 	delete(t.in.turns, t.number)
 }
 
-// begin enters an effect into the table and tells the host.
+// begin adds an effect to the table and sends it to the host.
 func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 	eff, err := t.enter(c)
 	if err != nil {
@@ -176,7 +176,7 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 	return eff, t.fit(eff, start)
 }
 
-// fit takes back an effect whose frame, the last one in the outbox, is too large for the host.
+// fit withdraws an effect whose frame, the last one in the outbox, is too large for the host.
 func (t *turn) fit(eff *effect, start int) error {
 	if t.in.fits(start) {
 		return nil
@@ -192,7 +192,7 @@ func (t *turn) fit(eff *effect, start int) error {
 	return fault.New(fault.ABILimitExceeded, detail)
 }
 
-// beginStream begins an effect that is answered in chunks.
+// beginStream begins an effect whose answer arrives in chunks.
 func (t *turn) beginStream(c *coroutine, kind uint8, context uint32, args marshaler) (runtime.Stream, error) {
 	if t.abortedIn(context) {
 		return nil, aborted()
@@ -236,7 +236,7 @@ func (t *turn) enter(c *coroutine) (*effect, error) {
 	return eff, nil
 }
 
-// abortedIn tells whether a context is aborted.
+// abortedIn reports whether a context is aborted.
 func (t *turn) abortedIn(context uint32) bool {
 	if d := t.run.DispatchContext(context); d != nil {
 		return d.Aborted()
@@ -275,13 +275,13 @@ func (in *Instance) result(f *abi.Result) error {
 	return nil
 }
 
-// neverIssued refuses a frame about an effect that was never issued. A settled effect is no error: a Cancel may have
+// neverIssued rejects a frame about an effect that was never issued. A settled effect is fine: a Cancel may have
 // crossed its Result.
 func neverIssued(frame string, effect uint32) error {
 	return fault.New(fault.ABIUnknownTarget, frame+": effect "+itoa(int64(effect))+" was never issued")
 }
 
-// valueOf copies a value out of a frame; nil for nil.
+// valueOf copies a value from a frame; nil for nil.
 func valueOf(raw []byte) []byte {
 	if len(raw) == 0 || raw[0] == 0xc0 {
 		return nil
@@ -308,12 +308,12 @@ func (in *Instance) abort(f *abi.Abort) error {
 	return nil
 }
 
-// cancelAborted gives up the requests of contexts that were aborted, and wakes who sleeps in them.
+// cancelAborted cancels the requests of aborted contexts and wakes their sleepers.
 func (t *turn) cancelAborted() {
 	for i := 0; i < len(t.effects); {
 		e := t.effects[i]
 		if e.stream != nil && !e.alarm && t.abortedIn(e.context) {
-			e.stream.cancel(aborted()) // takes it out of the table
+			e.stream.cancel(aborted()) // removes it from the table
 			continue
 		}
 		i++

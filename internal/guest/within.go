@@ -5,9 +5,9 @@ import (
 	"github.com/turncore/turncore/runtime"
 )
 
-// within runs body as a task of its own and waits for its end, for at most ms milliseconds of the turn's clock, also
-// while the turn is aborted. After that, whatever the task waits for or asks for fails with reason, so that it ends
-// too. fail is told of a panic. late says that the time was up.
+// within runs body in a task of its own and waits for its end, for at most ms milliseconds of the turn's clock, even
+// while the turn is aborted. After that, the task's wait and its later requests fail with reason, so that it ends, too.
+// A panic calls fail. late reports that the time was up.
 func (c *coroutine) within(ms uint64, reason error, body func(runtime.Task), fail func(error)) (late bool) {
 	t, ended := c.turn, false
 	alarm := &effect{owner: c, alarm: true}
@@ -25,7 +25,7 @@ func (c *coroutine) within(ms uint64, reason error, body func(runtime.Task), fai
 	t.in.effects++
 	_, _, err := alarm.stream.Next()
 	if err != runtime.ErrIdle {
-		return false // it has ended, or the turn has
+		return false // the body has ended, or the turn has
 	}
 	t.drop(alarm)
 	inner.giveUp(reason)
@@ -33,7 +33,7 @@ func (c *coroutine) within(ms uint64, reason error, body func(runtime.Task), fai
 	return true
 }
 
-// giveUp fails what the coroutine's body waits for, and what it asks for later.
+// giveUp fails the current waits and all later requests of the coroutine's body.
 func (c *coroutine) giveUp(reason error) {
 	c.gone = reason
 	t := c.turn

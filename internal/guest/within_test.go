@@ -9,7 +9,7 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// timed runs a turn whose executor waits for body within 100 ms, and returns what it found out.
+// timed runs a turn whose executor waits for body within 100 ms, and returns its observations.
 func timed(t *testing.T, body func(task runtime.Task, d *runtime.Dispatch) error) (w *wire, late *bool, failure *error) {
 	w = open(t, withTool)
 	late, failure = new(bool), new(error)
@@ -33,7 +33,7 @@ func callAdd(task runtime.Task, d *runtime.Dispatch) error {
 	return err
 }
 
-// Whatever a body waits for fails when its time is over, and what it asks for after that too.
+// After the time limit, the body's wait and its later requests fail.
 func TestWithin(t *testing.T) {
 	tests := []struct {
 		name string
@@ -98,8 +98,7 @@ func TestWithinItsTime(t *testing.T) {
 	}
 }
 
-// An abort does not end the wait, the time limit does. What the host keeps of a call that was given up is dropped, and
-// only of such a one.
+// The time limit ends the wait, an abort does not. Kept results are dropped only for calls that were given up.
 func TestCallThatIsGivenUp(t *testing.T) {
 	w := open(t, withTool)
 	late := false

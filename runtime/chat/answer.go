@@ -218,12 +218,12 @@ func (a *Answer) say(text []byte) {
 	a.err = a.d.ReportMessage(a.message.id, text, false)
 }
 
-// Sources of reasoning. Fields are numbered from 0: places where the same reasoning may stand, since gateways that say the
-// same in several fields are common. Blocks are numbered from Block: each is a thought of its own.
+// Sources of reasoning. Fields are numbered from 0: places where the same reasoning may stand, since gateways that say
+// the same in several fields are common. Blocks are numbered from Block: each is a thought of its own.
 const Block = 1 << 16
 
-// Thought adds to what a source of reasoning says. Blocks are reported as they come, of fields only the first one; whether
-// another one said anything else shows at the end.
+// Thought adds to what a source of reasoning says. Blocks are reported as they come, of fields only the first one;
+// whether another one said anything else shows at the end.
 func (a *Answer) Thought(source int, text []byte) {
 	if len(text) == 0 || !a.fits(len(text)) {
 		return
@@ -253,7 +253,8 @@ func (a *Answer) BeginThought(source int) {
 	a.thoughtOf(source)
 }
 
-// ThoughtPayload keeps with a thought what the provider must get back with it: a value. Its size counts for the answer's.
+// ThoughtPayload keeps with a thought what the provider must get back with it: a value. Its size counts for the
+// answer's.
 func (a *Answer) ThoughtPayload(source int, payload []byte) {
 	a.pieces.count++
 	if !a.fits(len(payload)) || !fits(payload) {
@@ -296,8 +297,8 @@ func (a *Answer) ReasoningField(name []byte) int {
 	return -1
 }
 
-// Noise consumes a member that nobody reads. If it is the last string of an event that differs from the one before in it
-// and in the text only, the event need not be read again.
+// Noise consumes a member that nobody reads. If it is the last string of an event that differs from the one before in
+// it and in the text only, the event need not be read again.
 func (a *Answer) Noise(s *value.Scanner) {
 	if s.Kind() == value.KindString {
 		a.pieces.noise = s.Raw()
@@ -310,7 +311,7 @@ func (a *Answer) Delta() (before bool) {
 	return before
 }
 
-// InDeltas tells whether any event so far was a piece of a message.
+// InDeltas reports whether any event so far was a piece of a message.
 func (a *Answer) InDeltas() bool { return a.deltas }
 
 // HasText reports whether the answer has any text so far.
@@ -329,7 +330,7 @@ func (a *Answer) ThoughtLen(source int) int {
 // HasCalls reports whether the answer has a tool call so far.
 func (a *Answer) HasCalls() bool { return len(a.calls) > 0 }
 
-// empty tells whether the answer has neither text nor reasoning nor calls so far.
+// empty reports whether the answer has neither text nor reasoning nor calls so far.
 func (a *Answer) empty() bool {
 	return len(a.message.text) == 0 && len(a.thoughts) == 0 && len(a.calls) == 0 && !a.kept && !((a.reader != nil || a.leading.place != inProse) && a.size > 0)
 }
@@ -347,8 +348,8 @@ func (a *Answer) Finish(reason []byte, stopped bool) {
 	}
 }
 
-// Pause tells that the answer is a part of one: the model goes on when it is asked again, with what it has said so far. White
-// space at its end is not kept, as endpoints refuse a last message that ends so.
+// Pause tells that the answer is a part of one: the model goes on when it is asked again, with what it has said so far.
+// White space at its end is not kept, as endpoints refuse a last message that ends so.
 func (a *Answer) Pause() { a.paused = true }
 
 // Done ends the response; later data is not read.
@@ -410,8 +411,8 @@ func (a *Answer) FailWith(reason, message []byte) {
 	}
 }
 
-// Refuse tells that the model, or the provider for it, declines to answer: why, by a word and perhaps a sentence. What it
-// has said so far is no answer.
+// Refuse tells that the model, or the provider for it, declines to answer: why, by a word and perhaps a sentence. What
+// it has said so far is no answer.
 func (a *Answer) Refuse(reason, message []byte) {
 	if a.failure == nil {
 		a.FailWith(reason, message)

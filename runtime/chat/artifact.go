@@ -8,14 +8,14 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// place names an artifact in a record.
+// place is the position of an artifact or a medium in a record.
 type place struct {
 	handle int64
 	part   int
 }
 
-// describe finds out what stands for the artifacts of a record: their handles, or when the record is inline their texts.
-// It waits for the host; what is found out is kept, so that it is asked for once.
+// describe prepares the text that represents the artifacts of a record: their handles, or for an inline record their
+// whole texts. It waits for the host once and caches the answers.
 func (p *projection) describe(d Dispatch, kind record.Kind, handle int64, id, content []byte, inline bool) (err error) {
 	list := record.PartOf(content) == record.NoPart
 	record.EachPart(content, func(i int, part record.PartKind, body []byte) bool {
@@ -49,13 +49,13 @@ func (p *projection) describe(d Dispatch, kind record.Kind, handle int64, id, co
 	return err
 }
 
-// describeLine does so for the timeline from an item on, and finds out about its media too.
+// describeLine does so for the timeline from an item on, including media.
 func (p *projection) describeLine(o *options, d Dispatch, from int) error {
 	for _, it := range p.line[from:] {
 		var media []byte
 		switch it.kind {
 		case record.Messages:
-			if m := record.Message(it.body); string(m.Role()) != "assistant" { // whose media are never sent
+			if m := record.Message(it.body); string(m.Role()) != "assistant" { // its media are never sent
 				media = m.Attachments()
 			}
 		case record.ToolCalls:
@@ -82,7 +82,7 @@ func (p *projection) describeLine(o *options, d Dispatch, from int) error {
 	return nil
 }
 
-// describeFound does so for what was retrieved.
+// describeFound does so for the retrievables.
 func (p *projection) describeFound(d Dispatch) error {
 	p.found = p.found[:0]
 	d.Records(record.Retrievables, func(handle int64, body []byte) bool {
@@ -100,7 +100,7 @@ func (p *projection) describeFound(d Dispatch) error {
 	return nil
 }
 
-// artifactHandle is what the model sees in the place of an artifact's text.
+// artifactHandle is the text that the model sees in place of an artifact's content.
 func artifactHandle(d Dispatch, kind record.Kind, handle int64, part int, id string, a record.Artifact) ([]byte, error) {
 	bytes, lines := uint64(max(a.Bytes(), 0)), uint64(max(a.Lines(), 0))
 	if a.Bytes() < 0 || a.Lines() < 0 {
@@ -124,7 +124,7 @@ func artifactHandle(d Dispatch, kind record.Kind, handle int64, part int, id str
 	return append(text, '.'), nil
 }
 
-// appendParts appends what stands for artifacts, one a line.
+// appendParts appends the texts that represent artifacts, one per line.
 func (p *projection) appendParts(dst []byte, handle int64, parts []byte) []byte {
 	first := true
 	record.EachPart(parts, func(i int, kind record.PartKind, part []byte) bool {

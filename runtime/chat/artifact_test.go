@@ -76,7 +76,7 @@ func TestArtifactsInRequests(t *testing.T) {
 	}
 }
 
-// Artifacts are asked for once in a dispatch, and what they stand for stays a prefix of the next request.
+// Artifacts are requested once per dispatch, and their texts remain a prefix of the next request.
 func TestArtifactsAreReadOnce(t *testing.T) {
 	d := newDispatch(t)
 	withTools(t, d)
@@ -93,7 +93,7 @@ func TestArtifactsAreReadOnce(t *testing.T) {
 	}
 }
 
-// An inline artifact that is too large stands as a handle, with a line in the log; any other failure nacks.
+// An inline artifact that is too large becomes a handle, with a log line; any other failure nacks.
 func TestArtifactsThatCannotBeRead(t *testing.T) {
 	d := newDispatch(t)
 	d.failRead = fault.New(fault.ArtifactTooLarge)
@@ -113,7 +113,7 @@ func TestArtifactsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// H10, as far as the executor does it: what an artifact tool answers is stored as its text, and never offered again.
+// H10, as far as the executor is concerned: an artifact tool's answer is stored as text, and never offered again.
 func TestArtifactToolsInAnswers(t *testing.T) {
 	d := newDispatch(t)
 	d.tools = []*runtime.Tool{{Number: 1 << 31, Name: "artifact_head", InputSchema: fromJSON(t, `{"type":"object"}`), Artifact: true}}
@@ -130,8 +130,8 @@ func TestArtifactToolsInAnswers(t *testing.T) {
 	}
 }
 
-// A result that the host keeps is reported and stored as what it is. The model gets the handle of an artifact, a note of a
-// media, and the text of what an artifact tool answers.
+// A result that the host keeps is reported and stored as parts. The model gets the handle of an artifact, a note about
+// a medium, and the text of an artifact tool's answer.
 func TestKeptResults(t *testing.T) {
 	artifact := record.AppendArtifact(nil, "A", 7, 2, "")
 	const handle = `Its text is not shown here. Read it with callId \"`

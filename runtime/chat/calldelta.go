@@ -4,38 +4,38 @@ import (
 	"strconv"
 )
 
-// call is a tool call as the response gives it, piece by piece.
+// call is a tool call assembled from the response.
 type call struct {
-	index    int64 // as the response numbers it, NoIndex if it does not
+	index    int64 // the number that the response gives it; NoIndex for none
 	id       []byte
 	name     []byte
 	args     []byte // text
-	extra    []byte // value that the provider must get back; nil for none
+	extra    []byte // value to send back to the provider; nil for none
 	rejected string // why the endpoint itself refused the call; empty if it did not
 }
 
-// CallDelta is a piece of a tool call, or a whole one.
+// CallDelta is a piece of a tool call, or a complete one.
 type CallDelta struct {
-	Index int64 // as the response numbers the call, [NoIndex] if it does not
+	Index int64 // the number that the response gives the call; [NoIndex] for none
 	ID    []byte
 	Name  []byte
 	Args  []byte // text
-	Extra []byte // value that the provider must get back with the call; nil for none
-	Later bool   // continues a call that has begun; without one the piece is dropped
-	Whole bool   // Name and Args are not pieces, but all of it: they take the place of what came before
+	Extra []byte // value to send back to the provider with the call; nil for none
+	Later bool   // continues an earlier call; without one the piece is dropped
+	Whole bool   // Name and Args are complete and replace earlier pieces
 }
 
 // NoIndex is the Index of a call that the response does not number.
 const NoIndex = -1
 
-// NewCall returns an empty piece. Its space is used again for the next one.
+// NewCall returns an empty piece. The next call reuses it.
 func (a *Answer) NewCall() *CallDelta {
 	c := &a.piece
 	*c = CallDelta{Index: NoIndex, ID: c.ID[:0], Name: c.Name[:0], Args: c.Args[:0], Extra: c.Extra[:0]}
 	return c
 }
 
-// Call adds a piece of a tool call. Calls have the order in which they begin.
+// Call adds a piece of a tool call. Calls are in the order of their first pieces.
 func (a *Answer) Call(d *CallDelta) {
 	a.pieces.count++
 	if a.scan.Err() != nil || !a.fits(len(d.ID)+len(d.Name)+len(d.Args)+len(d.Extra)) {
@@ -65,7 +65,7 @@ func (a *Answer) Call(d *CallDelta) {
 			c.args = c.args[:0]
 		}
 	}
-	// Names come in pieces, or whole with every piece of the arguments.
+	// A name comes in pieces, or complete with every piece of the arguments.
 	if len(c.args) == 0 || string(c.name) != string(d.Name) {
 		c.name = append(c.name, d.Name...)
 	}
@@ -75,18 +75,18 @@ func (a *Answer) Call(d *CallDelta) {
 	}
 }
 
-// find returns the call that a piece belongs to, nil for one that begins.
+// find returns the call that a piece belongs to, nil if the piece begins a call.
 func (a *Answer) find(d *CallDelta) *call {
 	if !a.deltas {
-		return nil // a response in one piece has whole calls, whatever ids it gives them
+		return nil // a response in one piece has complete calls, whatever their ids
 	}
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		c := &a.calls[i]
 		switch {
 		case d.Index != NoIndex:
 			if c.index == d.Index {
-				// Some endpoints give every call the index 0, and only id and name say that another one begins. An id
-				// alone does not: others draw one for every piece.
+				// Some endpoints give every call the index 0, so that only a new id and a name begin another one. A new
+				// id alone does not: some endpoints make one for every piece.
 				if len(d.Name) > 0 && len(d.ID) > 0 && len(c.id) > 0 && string(d.ID) != string(c.id) {
 					continue
 				}
@@ -99,7 +99,7 @@ func (a *Answer) find(d *CallDelta) *call {
 		case len(d.Name) > 0 && len(c.name) > 0:
 			return nil
 		default:
-			return c // nothing but more arguments
+			return c // just more arguments
 		}
 	}
 	return nil

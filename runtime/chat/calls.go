@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// compatibility tags the payload of the tool calls that are stored here.
+	// compatibility tags the payloads of stored tool calls.
 	compatibility = "chat-completions-v1"
-	// maxArgsDepth is how deep arguments may nest: they travel inside frames, which have their own levels.
+	// maxArgsDepth is how deep arguments may nest: frames that carry them add their own levels.
 	maxArgsDepth = 48
 	maxItems     = 8192
-	maxName      = 256 // bytes of a tool's name that a record keeps
+	maxName      = 256 // bytes of a tool's name in a record
 )
 
-// pending is a call that is about to be run.
+// pending is a call to run.
 type pending struct {
 	call
 	record  string // id of the record
-	wire    string // what the endpoint is told as the call's id; empty if it is the record's
+	wire    string // id sent to the endpoint; empty for the record's
 	created int64
 	body    []byte // of the finished record; nil until then
 	kept    uint32 // the Kept of its result
@@ -34,14 +34,14 @@ type pending struct {
 
 var emptyMap = value.AppendMapHeader(nil, 0)
 
-// runCalls runs the answer's tool calls, each with its reports and its record: they begin in order, as many at once as the
-// options allow, and are stored in order. A call that cannot be run is answered with an error that the model sees.
+// runCalls runs the answer's tool calls, with their reports and records. It starts and stores them in order, and runs
+// as many at once as the options allow. A call that cannot run gets an error result for the model.
 func (st *state) runCalls() error {
 	a := &st.answer
 	list := make([]pending, len(a.calls))
 	for i, c := range a.calls {
-		// The times are taken before any handler runs, so that the calls of one answer stay together in the timeline
-		// whatever handlers store.
+		// Take the times before any handler runs, so that the calls of one answer stay together in the timeline
+		// whatever the handlers store.
 		list[i] = pending{call: c, created: a.d.Stamp()}
 	}
 	st.identify(list)
@@ -61,12 +61,12 @@ func (st *state) runCalls() error {
 	})
 }
 
-// identify gives each call the id of its record: the endpoint's own, with a number behind it when that is taken, since
-// some endpoints number their calls anew in every response; or one of ours when it gave none.
+// identify sets the record id of each call: the endpoint's id, with a number appended if it is taken, since some
+// endpoints restart their numbering in every response; or a new id if the endpoint gave none.
 func (st *state) identify(list []pending) {
 	d := st.answer.d
 	bases := make([]string, len(list))
-	taken := make([]int, len(list)) // highest number in use behind the base, 1 for the bare base, 0 when it is free
+	taken := make([]int, len(list)) // highest number in use with the base, 1 for the base alone, 0 if it is free
 	for i := range list {
 		bases[i] = clip(bytes.TrimSpace(list[i].id), maxName)
 	}
@@ -99,7 +99,7 @@ func (st *state) identify(list []pending) {
 	}
 }
 
-// numberBehind returns n when id is base + "#n", 1 when it is base itself, and 0 when it is something else.
+// numberBehind returns n if id is base + "#n", 1 if it is base itself, and 0 otherwise.
 func numberBehind(id []byte, base string) int {
 	if base == "" || len(id) < len(base) || string(id[:len(base)]) != base {
 		return 0
@@ -117,7 +117,7 @@ func numberBehind(id []byte, base string) int {
 	return n
 }
 
-// WireID makes an id that any endpoint takes, and the same one for the same record in every request: 64 bits of FNV-1a.
+// WireID derives an id that every endpoint accepts from a record's id: 64 bits of FNV-1a, the same in every request.
 func WireID(id string) string {
 	sum := uint64(14695981039346656037)
 	for _, c := range []byte(id) {
@@ -127,7 +127,7 @@ func WireID(id string) string {
 	return "call_" + strings.Repeat("0", 16-len(digits)) + digits
 }
 
-// run runs one call of the group of calls that one answer made, and makes its record unless the dispatch is aborted.
+// run runs one call of an answer's group, and makes its record unless the dispatch is aborted.
 func (a *Answer) run(d Dispatch, c *pending, group string) error {
 	name := clip(c.name, maxName)
 	args, problem := parseArgs(c.args)
@@ -141,7 +141,7 @@ func (a *Answer) run(d Dispatch, c *pending, group string) error {
 	var result runtime.ToolResult
 	var err error
 	tool, known := d.Tool(name)
-	reads := known && tool.Artifact // text of an artifact
+	reads := known && tool.Artifact // its result is text of an artifact
 	switch {
 	case c.rejected != "":
 		err = fault.New(fault.ChatToolUseFailed, c.rejected)
@@ -151,7 +151,7 @@ func (a *Answer) run(d Dispatch, c *pending, group string) error {
 		err = fault.New(fault.ChatInvalidToolCallArgs, problem, "the arguments were "+clip(c.args, maxMessage))
 	default:
 		if reads {
-			how.Spool = 0 // the model has asked for the text itself
+			how.Spool = 0 // the model asked for the text itself
 		}
 		result, err = d.ExecuteTool(tool, args, how, a.options.toolTimeout)
 	}
@@ -185,7 +185,7 @@ func (a *Answer) run(d Dispatch, c *pending, group string) error {
 	return nil
 }
 
-// parseArgs turns the text of a call's arguments into a map, or says what is wrong with it.
+// parseArgs parses a call's arguments into a map, or describes the problem.
 func parseArgs(text []byte) (args []byte, problem string) {
 	if text = bytes.TrimSpace(text); len(text) == 0 {
 		return emptyMap, ""
@@ -206,7 +206,7 @@ func parseArgs(text []byte) (args []byte, problem string) {
 	return args, ""
 }
 
-// fits tells whether a value of a provider's can be passed on in a frame.
+// fits reports whether a provider's value fits into a frame.
 func fits(v []byte) bool { return value.Fits(v, maxArgsDepth, maxItems) }
 
 func unknownTool(d Dispatch, name string) error {
@@ -222,7 +222,7 @@ func unknownTool(d Dispatch, name string) error {
 	return fault.New(fault.ChatUnknownTool, strconv.Quote(name), "available tools: "+strings.Join(names, ", "))
 }
 
-// resultText turns a tool's result into what the model reads: text as it is, anything else as JSON.
+// resultText turns a tool's result into text for the model: text unchanged, anything else as JSON.
 func resultText(v []byte) []byte {
 	switch value.KindOf(v) {
 	case value.KindString:
@@ -241,9 +241,9 @@ func resultText(v []byte) []byte {
 	return value.AppendText(nil, text)
 }
 
-// payload is what a later projection needs to send the call again as the endpoint made it, and as it was sent before: the
-// nonce of its result's marks, which calls one answer made together, the message it made them with, the call's id on the wire and the text of its arguments. Text that is
-// no JSON object is kept too, but not sent again, since endpoints refuse it.
+// payload holds everything that later requests need to repeat the call exactly: the nonce of its result's marks, the
+// group of calls made by one answer, the message they came with, the call's id on the wire and the text of its
+// arguments. Text that is not a JSON object is kept but not sent again, since endpoints refuse it.
 func (a *Answer) payload(c *pending, group string, args []byte, problem string) []byte {
 	text := bytes.TrimSpace(c.args)
 	key := "arguments"

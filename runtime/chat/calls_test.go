@@ -16,7 +16,7 @@ import (
 // calls is a chunk with tool calls.
 func calls(list string) string { return delta(`{"tool_calls":[` + list + `]}`) }
 
-// withTools gives the dispatch tools that answer with their arguments, and "boom" that fails.
+// withTools adds tools that answer with their arguments, and "boom", which fails.
 func withTools(t testing.TB, d *dispatch) {
 	schema := fromJSON(t, `{"type":"object"}`)
 	d.tools = []*runtime.Tool{{Number: 1, Name: "get", InputSchema: schema}, {Number: 2, Name: "boom", InputSchema: schema}}
@@ -73,7 +73,7 @@ func TestCallAssembly(t *testing.T) {
 	}
 }
 
-// What the model is told about a call, and whether it failed.
+// The text for the model about a call, and whether the call failed.
 func TestResults(t *testing.T) {
 	deep := strings.Repeat(`{\"a\":`, 49) + "1" + strings.Repeat("}", 49)
 	wide := `{\"a\":[` + strings.Repeat("1,", 8192) + `1]}`
@@ -141,7 +141,7 @@ func TestResultKinds(t *testing.T) {
 	}
 }
 
-// Events and records of an answer with text and two calls come in this order.
+// The order of the events and records of an answer with text and two calls.
 func TestOrder(t *testing.T) {
 	d := newDispatch(t)
 	withTools(t, d)
@@ -154,7 +154,7 @@ func TestOrder(t *testing.T) {
 	}
 	for i := range d.events {
 		if i < len(want) && strings.HasPrefix(want[i], "call b \"") {
-			want[i] = d.events[i] // its words are checked elsewhere
+			want[i] = d.events[i] // other tests check its message
 		}
 	}
 	if !slices.Equal(d.events, want) {
@@ -172,7 +172,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A handler that signals ends the answer: the calls after it are not run.
+// A handler that signals ends the answer: later calls do not run.
 func TestSignalInTool(t *testing.T) {
 	d := newDispatch(t)
 	withTools(t, d)
@@ -184,7 +184,7 @@ func TestSignalInTool(t *testing.T) {
 	}
 }
 
-// Endpoints that number their calls anew in every response, in a conversation that has such calls already.
+// An endpoint restarts its numbering of calls in every response, in a conversation that already has such calls.
 func TestReusedIDs(t *testing.T) {
 	d := newDispatch(t)
 	withTools(t, d)
@@ -208,7 +208,7 @@ func TestReusedIDs(t *testing.T) {
 			t.Errorf("%q went to the endpoint", id)
 		}
 	}
-	// Each call and its result agree on an id of their own.
+	// Each call shares a unique id with its result.
 	seen := map[string]int{}
 	for _, part := range strings.Split(body, `id":"`)[1:] {
 		id, _, _ := strings.Cut(part, `"`)
@@ -224,7 +224,7 @@ func TestReusedIDs(t *testing.T) {
 	}
 }
 
-// An error that carries no call that can be read nacks: no record and no request ever has a tool's name that nobody wrote.
+// An error without a legible call nacks: no record and no request ever has an invented tool name.
 func TestFailedGenerationWithoutAName(t *testing.T) {
 	for name, generation := range map[string]string{
 		"empty": `""`, "blank": `" \n"`, "null": "null", "prose": `"I would rather not"`, "no name": `"{\"arguments\":{}}"`, "not there": "",
@@ -260,7 +260,7 @@ func TestFailedGenerationWithoutAName(t *testing.T) {
 	}
 }
 
-// Calls without a name are dropped beside others; an answer that has no other calls nacks.
+// Calls without a name are dropped beside others; an answer without other calls nacks.
 func TestCallsWithoutAName(t *testing.T) {
 	d := newDispatch(t)
 	withTools(t, d)

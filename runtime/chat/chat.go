@@ -1,9 +1,10 @@
 // Package chat is the executor for models behind HTTP APIs, in the protocol of a [Provider].
 //
 // An iteration is one request and its answer. The request is a projection of the dispatch's context: system prompt and
-// standing instructions, then messages and tool calls by time. The answer's deltas are reported as they come; at its end
-// its thoughts and its message are stored, then its tool calls are run, and stored with their results in the order of the calls.
-// An answer without tool calls acks the dispatch; otherwise the runner iterates, and the model sees the results.
+// standing instructions, then messages and tool calls by time. The executor reports the answer's deltas as they come.
+// At the end it stores the thoughts and the message, runs the tool calls, and stores them with their results in the
+// order of the calls. An answer without tool calls acks the dispatch; otherwise the runner iterates, and the model sees
+// the results.
 //
 // The package does no I/O: the dispatch sends the request and passes in the bytes of the answer. The package only
 // names a credential; the host attaches it.
@@ -16,26 +17,26 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// maxRedirects is how many redirects of the endpoint a request follows.
+// maxRedirects is how many redirects a request follows.
 const maxRedirects = 5
 
-// maxPauses is how often a model may pause in a dispatch; after that a part of an answer is the answer.
+// maxPauses is how often a model may pause in a dispatch. The next partial answer counts as the whole one.
 const maxPauses = 10
 
 // Executor makes model calls with one set of options. It serves any number of dispatches, one after another or
-// interleaved, and is not safe for use by several goroutines at once.
+// interleaved, but must not be used by several goroutines at once.
 type Executor struct {
 	options   options
-	given     []byte // the options as they were given
+	given     []byte // the options as passed to New
 	providers []Provider
-	tools     map[uint32][]byte // definitions as JSON, of the tools that all turns of the runner share
+	tools     map[uint32][]byte // JSON definitions of the tools that all turns of the runner share
 }
 
-// New returns an executor with the options in v, a map. abi/options.json lists them, with their bounds and defaults; what
-// the provider calls its members, such as temperature, are options too. The error is E_CHAT_INVALID_OPTIONS and names every
-// option that breaks a rule.
+// New returns an executor with the options in v, a map. abi/options.json lists them, with their bounds and defaults;
+// members of the provider's requests, such as temperature, are options too. The error is E_CHAT_INVALID_OPTIONS and
+// names every invalid option.
 //
-// The providers are those that the option provider may name; the first one serves when it names none.
+// The option provider selects one of the providers; the first is the default.
 func New(v []byte, providers ...Provider) (*Executor, error) {
 	o, err := parseOptions(v, providers, "")
 	if err != nil {
@@ -44,14 +45,14 @@ func New(v []byte, providers ...Provider) (*Executor, error) {
 	return &Executor{options: o, given: bytes.Clone(v), providers: providers, tools: make(map[uint32][]byte)}, nil
 }
 
-// state is what the executor keeps of one dispatch.
+// state is the executor's state for one dispatch.
 type state struct {
 	projection projection
 	override   override
 	pauses     int // answers in which the model paused
 	answer     Answer
-	reported   map[string]int // ids that the endpoint gave its calls, and how often
-	repaired   bool           // an answer did not match the schema, and the model was told
+	reported   map[string]int // how often the endpoint gave each call id
+	repaired   bool           // an answer did not match the schema, and the model was told why
 }
 
 func stateOf(d Dispatch) *state {
@@ -64,9 +65,9 @@ func stateOf(d Dispatch) *state {
 	return st
 }
 
-// Execute runs one iteration: a request, its answer and the answer's tool calls. It acks when the answer has no calls
-// and nacks when there is no answer; after an abort it returns without either. An error is one of a report, of storing
-// or of signalling.
+// Execute runs one iteration: a request, its answer and the answer's tool calls. It acks if the answer has no calls and
+// nacks if there is no answer; after an abort it does neither. It returns the errors of reporting, storing and
+// signalling.
 func (e *Executor) Execute(d Dispatch) error {
 	if d.Aborted() {
 		return nil
@@ -95,7 +96,7 @@ func (e *Executor) Execute(d Dispatch) error {
 		return err
 	}
 	switch {
-	case d.Signalled(): // by a listener, say: the first signal stands
+	case d.Signalled(): // by a listener, for example: the first signal stands
 		return nil
 	case failure != nil:
 		return d.Nack(failure)
@@ -103,12 +104,12 @@ func (e *Executor) Execute(d Dispatch) error {
 		return st.runCalls()
 	case a.paused && st.pauses < maxPauses:
 		st.pauses++
-		return nil // the next iteration asks the model to go on
+		return nil // the next iteration asks the model to continue
 	}
 	return d.Ack()
 }
 
-// answer gets the model's answer. It returns why there is none that can be used.
+// answer gets the model's answer. It fails if there is none that can be used.
 func (e *Executor) answer(d Dispatch, st *state) error {
 	a := &st.answer
 	a.reset(d, &e.options)
@@ -126,7 +127,7 @@ func (e *Executor) answer(d Dispatch, st *state) error {
 	return e.output(d, st, deadline)
 }
 
-// call makes the model call: as many attempts as it takes and the options allow. It returns what the last one failed with.
+// call makes the model call, with as many attempts as necessary and allowed. It returns the failure of the last one.
 func (e *Executor) call(d Dispatch, st *state, body []byte, deadline uint64) error {
 	a := &st.answer
 	for attempt := 1; ; attempt++ {
@@ -140,12 +141,12 @@ func (e *Executor) call(d Dispatch, st *state, body []byte, deadline uint64) err
 		if !again {
 			return failure
 		}
-		if a.usage != nil { // of a response that had nothing else
+		if a.usage != nil { // from a response with nothing else
 			if err := a.reportStats(); err != nil {
 				return err
 			}
 		}
-		a.reset(d, &e.options) // it has been told, also where somebody signals while it waits
+		a.reset(d, &e.options) // it has been reported, even if somebody signals during the wait
 		if err := d.Sleep(ms); err != nil {
 			return err
 		}
@@ -180,8 +181,8 @@ func (e *Executor) exchange(d Dispatch, st *state, body []byte) error {
 	return err
 }
 
-// verdict returns the error that an answer which came whole amounts to, nil for none. A failed generation that the
-// endpoint hands over becomes the answer's calls. A call without a tool's name is no call: no record could name it.
+// verdict returns the error implied by a complete answer, nil for none. It turns a failed generation that the endpoint
+// returned into tool calls. A call without a tool's name does not count, since no record could name its tool.
 func (a *Answer) verdict(iteration int) error {
 	made := len(a.calls)
 	a.calls = named(a.calls)
@@ -200,7 +201,7 @@ func (a *Answer) verdict(iteration int) error {
 	case len(a.message.text) > 0 || len(a.calls) > 0:
 		return nil
 	case a.stopped && iteration > 0:
-		return nil // the model has nothing to add to what its tools did
+		return nil // the model has nothing to add after its tools
 	case a.finish != "":
 		return fault.New(fault.ChatEmptyResponse, "finish reason "+quote([]byte(a.finish)))
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// Whatever an endpoint sends, in whatever parts, nothing panics, the iteration ends in one of the ways it may, and no
-// stream is left open.
+// Whatever an endpoint sends, in any parts, nothing panics, the iteration ends in an allowed way, and no stream is left
+// open.
 func FuzzChatStream(f *testing.F) {
 	f.Add([]byte(sse(text("a"), stop)), uint64(1), true)
 	f.Add([]byte(sse(delta(`{"reasoning":"hm","content":[{"type":"text","text":"a"}]}`), calls(`{"index":0,"id":"a","function":{"name":"get","arguments":"{}"}},{"id":"b"}`), stop)), uint64(2), true)
@@ -42,14 +42,14 @@ func FuzzChatStream(f *testing.F) {
 		if d.Signalled() {
 			return
 		}
-		if err := e.Execute(d); err != nil { // what was stored can be sent
+		if err := e.Execute(d); err != nil { // stored records can be sent
 			t.Fatal(err)
 		}
 		messagesOf(t, d.requests[1])
 	})
 }
 
-// A delta costs what its parsing costs: no allocation, whatever came before.
+// A delta only costs its parsing: no allocation, whatever came before.
 func BenchmarkDeltas(b *testing.B) {
 	const chunk = `{"id":"chatcmpl-C2P2HtMJhPkWjQ2adKerkdVilXmRL","object":"chat.completion.chunk","created":1754688929,"model":"gpt-4o-2024-08-06","service_tier":"default","system_fingerprint":"fp_07871e2ad8","choices":[{"index":0,"delta":{"content":" capital"},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"G2ubBYwM"}`
 	for _, n := range []int{20, 500} {
@@ -82,7 +82,7 @@ func BenchmarkDeltas(b *testing.B) {
 	}
 }
 
-// A further request on a held history costs little more than looking at it.
+// A further request on a known history costs little more than a check of that history.
 func BenchmarkRequest(b *testing.B) {
 	for _, n := range []int{0, 50, 5000} {
 		b.Run(map[int]string{0: "0", 50: "50", 5000: "5000"}[n], func(b *testing.B) {
@@ -106,8 +106,8 @@ func BenchmarkRequest(b *testing.B) {
 	}
 }
 
-// What an iteration on a history does besides handing over its request, which is as long as the history, costs less than copying
-// that: what a record became for one request is there for the next.
+// An iteration on a history, apart from passing on its request, costs less than copying the request: the rendering of a
+// record is reused.
 func BenchmarkIteration(b *testing.B) {
 	for _, n := range []int{0, 5000} {
 		e := newExecutor(b, `{"model":"m"}`)
@@ -130,7 +130,7 @@ func BenchmarkIteration(b *testing.B) {
 				}
 			}
 			for i := 0; b.Loop(); i++ {
-				if i%100 == 0 { // calls do not pile up
+				if i%100 == 0 { // calls do not accumulate
 					b.StopTimer()
 					d.records[record.ToolCalls] = nil
 					d.versions[record.ToolCalls]++
@@ -177,7 +177,7 @@ func deltasDoNotAllocate(t *testing.T, begin string) {
 		})
 	}
 	few, many := cost(10), cost(1000)
-	if many > few+30 { // what is put together grows, a handful of times
+	if many > few+30 { // the buffers grow a handful of times
 		t.Errorf("%v allocations for 20 deltas, %v for 2000", few, many)
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// plain is a provider that has a name only.
+// plain is a provider with nothing but a name.
 type plain struct{ Provider }
 
 func (plain) Protocol() Protocol       { return Protocol{Name: "plain", BaseURL: "http://plain"} }
 func (plain) Path(string, bool) string { return "" }
 
-// An option that is given its default from abi/options.json leaves everything as it is without the option.
+// Setting an option to its default from abi/options.json changes nothing.
 func TestDefaultsAreAsDescribed(t *testing.T) {
 	text, err := os.ReadFile("../../abi/options.json")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestDefaultsAreAsDescribed(t *testing.T) {
 			t.Errorf("%s is not the default", given)
 		}
 	}
-	elsewhere := []string{"toolFormat", "toolDelivery", "reasoningFormat", "reasoningOpened", "toolChoice", "capabilities"} // of package provider
+	elsewhere := []string{"toolFormat", "toolDelivery", "reasoningFormat", "reasoningOpened", "toolChoice", "capabilities"} // handled by package provider
 	for _, o := range slices.Concat(described.Common, described.Own) {
 		if slices.Contains(elsewhere, o.Name) {
 			continue

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	maxMessage = 2 << 10  // bytes of a provider's words that an error of ours repeats
-	maxDetails = 16 << 10 // bytes of a provider's error object that are kept
+	maxMessage = 2 << 10  // bytes of a provider's message that our errors quote
+	maxDetails = 16 << 10 // bytes of a provider's error object to keep
 )
 
-// clip shortens text to at most limit bytes, at a rune's edge, and replaces what is not UTF-8.
+// clip shortens text to at most limit bytes, between runes, and replaces invalid UTF-8.
 func clip(text []byte, limit int) string {
 	cut := len(text) > limit
 	if cut {
@@ -31,27 +31,28 @@ func clip(text []byte, limit int) string {
 	return s
 }
 
-// quote puts a short form of text between quotes.
+// quote quotes a short form of text.
 func quote(text []byte) string { return strconv.Quote(clip(text, 100)) }
 
-// providerError is what an endpoint says about a request that failed.
+// providerError is an endpoint's error message.
 type providerError struct {
 	raw        []byte // JSON text; nil for none
 	message    []byte
 	code       []byte // text or number, as text
-	typ        []byte // likewise
-	refusal    bool   // the model, or the provider for it, declines to answer
-	generation []call // the tool calls that the endpoint could not use; nil if none can be read
-	unusable   bool   // the endpoint says that it could not use what the model wrote as a tool call
+	typ        []byte // text or number, as text
+	refusal    bool   // the model, or the provider on its behalf, declines to answer
+	generation []call // the tool calls that the endpoint could not use; nil if none is legible
+	unusable   bool   // the endpoint could not use the model's text as a tool call
 }
 
-// parseProviderError reads an error object, or the object around one, or an error that is a mere string or no JSON.
+// parseProviderError reads an error object, an object that contains one, or an error that is a plain string or not
+// JSON.
 func parseProviderError(raw []byte) *providerError {
 	e := &providerError{raw: bytes.Clone(raw)}
 	s := value.NewScanner(e.raw)
 	for key := range s.Members() {
 		if string(key) == "error" && (s.Kind() == value.KindMap || s.Kind() == value.KindString) {
-			if inner := s.Raw(); inner != nil { // nil for half an error
+			if inner := s.Raw(); inner != nil { // nil if it is incomplete
 				e.raw = inner
 			}
 			break
@@ -82,7 +83,7 @@ func parseProviderError(raw []byte) *providerError {
 			} else {
 				generation = s.Raw()
 			}
-		case "metadata": // OpenRouter: what the provider behind it said
+		case "metadata": // OpenRouter: the upstream provider's message
 			for key := range s.Members() {
 				if string(key) == "raw" {
 					upstream = scalar(&s)
@@ -104,13 +105,13 @@ func parseProviderError(raw []byte) *providerError {
 	return e
 }
 
-// statuses are the HTTP statuses that the codes of errors stand for, in lower case.
+// statuses maps error codes, in lower case, to HTTP statuses.
 const statuses = " rate_limit_exceeded=429 rate_limit_error=429 rate_limited=429 too_many_requests=429 resource_exhausted=429 insufficient_quota=429" +
 	" server_error=500 internal_server_error=500 internal_error=500 internal=500 api_error=500 bad_gateway=502" +
 	" service_unavailable=503 unavailable=503 timeout=504 timeout_error=504 gateway_timeout=504 deadline_exceeded=504" +
 	" overloaded_error=529 overloaded=529 "
 
-// status is the HTTP status that the error's code amounts to where the response itself has a good one; 0 for none.
+// status is the HTTP status for the error's code when the response itself reports success; 0 for none.
 func (e *providerError) status() int {
 	for _, code := range [...][]byte{e.code, e.typ} {
 		text := string(code)
@@ -126,7 +127,7 @@ func (e *providerError) status() int {
 	return 0
 }
 
-// final tells whether the error is one that time does not heal, although its status is one of those that come and go.
+// final reports whether the error is permanent although its status is that of a temporary one.
 func (e *providerError) final() bool {
 	return string(e.code) == "insufficient_quota" || string(e.typ) == "insufficient_quota"
 }
@@ -143,7 +144,7 @@ func scalar(s *value.Scanner) []byte {
 	return nil
 }
 
-// text is the provider's words and code, at most maxMessage bytes of them.
+// text is the provider's message and code, at most maxMessage bytes.
 func (e *providerError) text() string {
 	s := clip(e.message, maxMessage)
 	if len(e.code) > 0 {
@@ -155,7 +156,7 @@ func (e *providerError) text() string {
 	return s
 }
 
-// details is the provider's error as a value, nil when it is none or a large one.
+// details is the provider's error as a value; nil if it is not JSON or too large.
 func (e *providerError) details() []byte {
 	if len(e.raw) == 0 || len(e.raw) > maxDetails {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// dispatch is a Dispatch that keeps what it is told.
+// dispatch is a Dispatch that records its calls.
 type dispatch struct {
 	t            testing.TB
 	iteration    int
@@ -30,18 +30,18 @@ type dispatch struct {
 	records      [record.Kinds][]item
 	seen         [record.Kinds][]item
 	versions     [record.Kinds]uint32
-	visited      int // records of the timeline
+	visited      int // visited records of the timeline
 	handles      int64
 	tools        []*runtime.Tool
 	hidden       []*runtime.Tool
 	run          func(t *runtime.Tool, args []byte) ([]byte, error)
 	answer       func(r *runtime.HTTPRequest) (runtime.Stream, error)
 	generate     func(r *runtime.ModelRequest) (runtime.Stream, error)
-	hand         func(body []byte) // takes requests in place of keeping them; may be nil
+	hand         func(body []byte) // gets requests, which are then not recorded; may be nil
 	onReport     func()
 	onSleep      func()
 	stash        []byte // under chat.OverrideKey; nil for none
-	order        []int  // in which Each runs its bodies; nil for their own
+	order        []int  // order in which Each runs its bodies; nil for ascending
 	atOnce       int    // of the last Each
 
 	aborted, acked bool
@@ -50,15 +50,15 @@ type dispatch struct {
 	streams        map[string]*stream
 	stats          []byte
 	requests       [][]byte
-	kept           []uint32 // of the tool calls that were stored
+	kept           []uint32 // of the stored tool calls
 	logs           []string
 	payloads       []string
 	failReport     error
-	read           []string // what was asked of artifacts
+	read           []string // requests about artifacts
 	failRead       error
 	mediaSize      int64
 	splices        []runtime.Splice // of the last request
-	quiet          bool             // keep no events
+	quiet          bool             // record no events
 }
 
 type item struct {
@@ -92,7 +92,7 @@ func (d *dispatch) addMessage(role, content string) {
 	}))
 }
 
-// iterate runs the executor as a runner would, until it signals or n iterations are over.
+// iterate runs the executor as a runner would, until it signals or after n iterations.
 func (d *dispatch) iterate(e *chat.Executor, n int) {
 	d.t.Helper()
 	for d.iteration = 0; d.iteration < n && !d.Signalled() && !d.aborted; d.iteration++ {
@@ -102,7 +102,7 @@ func (d *dispatch) iterate(e *chat.Executor, n int) {
 	}
 }
 
-// open lists the streams that nobody sealed.
+// open lists the streams that are not sealed.
 func (d *dispatch) open() []string {
 	var ids []string
 	for id, s := range d.streams {
@@ -164,10 +164,10 @@ func (d *dispatch) Instructions(yield func(text []byte) bool) {
 	}
 }
 
-// Version is that of the collection as the test last saw it changed in any way but by appending.
+// Version is the version that the test last set, and the current size.
 func (d *dispatch) Version(kind record.Kind) (version uint32, size int) {
 	list, seen := d.records[kind], d.seen[kind]
-	if d.hand != nil { // it is told
+	if d.hand != nil { // passed on
 		return d.versions[kind], len(list)
 	}
 	for i, it := range seen {
@@ -272,7 +272,7 @@ func (d *dispatch) SealThought(id string, interrupted bool) error {
 	return d.seal("thought", id, interrupted)
 }
 
-// seal ends the line of a stream that was broken off with ! in place of |.
+// seal ends the line of an interrupted stream with ! instead of |.
 func (d *dispatch) seal(kind, id string, interrupted bool) error {
 	n := len(d.events)
 	err := d.report(kind, id, nil, true)
@@ -392,13 +392,13 @@ func (d *dispatch) Nack(err error) error {
 	return nil
 }
 
-// response is a Stream of a response in parts.
+// response is a Stream that returns a response in parts.
 type response struct {
 	status    int
 	mime      string
 	headers   [][2]string
 	parts     [][]byte
-	err       error // in the place of the end
+	err       error // instead of the end
 	onNext    func(n int)
 	idle      uint64
 	cancelled bool
@@ -431,7 +431,7 @@ func (r *response) Next() (runtime.Chunk, bool, error) {
 func (r *response) Idle(ms uint64) { r.idle = ms }
 func (r *response) Cancel()        { r.cancelled = true }
 
-// split cuts text at random, reproducibly, into parts of at most 40 bytes; seed 0 leaves it whole.
+// split cuts text into random parts of at most 40 bytes, reproducibly; seed 0 leaves it whole.
 func split(text string, seed uint64) [][]byte {
 	var parts [][]byte
 	for seed != 0 && len(text) > 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// readGeneration reads tool calls out of a generation that the endpoint could not use. Each is rejected with the
-// endpoint's words. A call whose tool's name cannot be read is none.
+// readGeneration reads the tool calls in a generation that the endpoint could not use. Each is rejected with the
+// endpoint's message. A call without a legible tool name is skipped.
 func readGeneration(text []byte, reason string) []call {
 	text = bytes.TrimSpace(text)
 	if reason == "" {
@@ -33,7 +33,7 @@ func readGeneration(text []byte, reason string) []call {
 	return named(list)
 }
 
-// nameIn reads the tool's name out of a call's JSON text that is broken behind it, nil for none.
+// nameIn reads the tool's name from the JSON text of a call that is broken after it; nil if there is none.
 func nameIn(text []byte) (name []byte) {
 	s := value.NewScanner(text[max(0, bytes.IndexByte(text, '{')):])
 	for key := range s.Members() {
@@ -45,7 +45,7 @@ func nameIn(text []byte) (name []byte) {
 	return name
 }
 
-// named leaves the calls whose tool's name can be read, nil for none.
+// named keeps the calls with a legible tool name; nil for none.
 func named(list []call) []call {
 	list = slices.DeleteFunc(list, func(c call) bool { return len(bytes.TrimSpace(c.name)) == 0 })
 	if len(list) == 0 {
@@ -74,8 +74,8 @@ func appendGenerated(list []call, s *value.Scanner, reason string) []call {
 	return append(list, c)
 }
 
-// taggedCall reads <function=NAME{…}</function>, with or without a bracket behind the name: how Llama models write
-// calls. Anything else is arguments, with the name that can be read in them.
+// taggedCall reads <function=NAME{…}</function>, with or without a bracket after the name: the way Llama models write
+// calls. It treats anything else as arguments, and looks for the name there.
 func taggedCall(text []byte) (name, args []byte) {
 	rest, ok := bytes.CutPrefix(text, []byte("<function="))
 	if !ok {

@@ -4,36 +4,36 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// Given is what an endpoint gives with an answer to have it back: a map, whose members go back as they came. One of them may be
-// a list of maps that are told piece by piece.
+// Given is data that an endpoint sends with an answer and expects back: a map, whose members go back unchanged. One of
+// them may be a list of maps that arrives in pieces.
 type Given struct {
 	Members []byte // map without the list; nil for none
-	List    string // name of the list; it does not go back without one
-	Last    []byte // the list's last entry, with the last piece of its text; nil for none
+	List    string // name of the list; without a name it does not go back
+	Last    []byte // the list's last entry, with the latest piece of its text; nil for none
 
-	name  string // of that text
+	name  string // field name of that text
 	text  []byte // all pieces of it
 	list  []byte // values of the entries before the last one
 	count int    // entries
 }
 
 const (
-	entryBytes = 64       // what an entry counts for the size of the answer, beside its members
-	maxGrowing = 64 << 10 // bytes of an entry that may grow, as it is copied each time
+	entryBytes = 64       // counted for an entry in addition to its members
+	maxGrowing = 64 << 10 // largest entry that may grow, since each piece copies it
 )
 
-// Given is what of the answer goes back so far. Who changes it tells by Keep.
+// Given is the data to send back so far. Report changes to it with Keep.
 func (a *Answer) Given() *Given { return &a.given }
 
-// Keep tells that what goes back has grown by so many bytes, which count for the answer's size.
+// Keep adds growth of the data to the answer's size.
 func (a *Answer) Keep(grown int) {
 	a.pieces.count++
 	a.kept = true
 	a.fits(grown)
 }
 
-// Entry adds an entry to the list, or to the last one what a map says, where grows tells so. text is its text, or a piece of
-// that, which stands under the name.
+// Entry adds an entry to the list; with grows it merges a map into the last entry. text is the entry's text, or a piece
+// of it, in the field name.
 func (a *Answer) Entry(v []byte, grows bool, name string, text []byte) {
 	g := &a.given
 	before := len(g.Last)
@@ -50,7 +50,7 @@ func (a *Answer) Entry(v []byte, grows bool, name string, text []byte) {
 	a.Keep(len(g.Last) - before + len(text))
 }
 
-// flush puts the last entry to the others, with all of its text.
+// flush completes the last entry with its whole text.
 func (g *Given) flush() {
 	if len(g.text) > 0 {
 		g.Last = Merge(g.Last, value.AppendText(value.AppendString(value.AppendMapHeader(nil, 1), g.name), g.text))
@@ -58,7 +58,7 @@ func (g *Given) flush() {
 	g.list, g.text = append(g.list, g.Last...), g.text[:0]
 }
 
-// keepGiven puts what goes back with the first thought, which has no words where there is none.
+// keepGiven attaches the data to the first thought; if there is none, it adds an empty one.
 func (a *Answer) keepGiven() {
 	g := &a.given
 	payload := g.Members

@@ -10,7 +10,7 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// seals are the ends of streams, in order: | for one that is whole, ! for one that was broken off.
+// seals lists the ends of streams in order: | for a complete one, ! for an interrupted one.
 func (d *dispatch) seals() (list []string) {
 	for _, e := range d.events {
 		if end := e[len(e)-1:]; end == "|" || end == "!" {
@@ -21,8 +21,8 @@ func (d *dispatch) seals() (list []string) {
 	return list
 }
 
-// Streams of an answer that breaks off are completed with a mark, in whatever way it breaks off. Those of an answer that came
-// whole are not, whatever becomes of it.
+// Streams of an interrupted answer are completed with a mark, whatever interrupts it. Those of a complete answer are
+// not marked, whatever happens to it later.
 func TestInterrupted(t *testing.T) {
 	const failed = `{"error":{"message":"gone","code":502}}`
 	reset := errors.New("connection reset")
@@ -33,8 +33,8 @@ func TestInterrupted(t *testing.T) {
 		name    string
 		options string
 		body    string
-		err     error  // in the place of the end of the body
-		before  string // who ends the turn before the end of the body: abort or time
+		err     error  // instead of the end of the body
+		before  string // what ends the turn before the end of the body: abort or time
 		code    fault.Code
 		seals   []string
 	}{
@@ -94,7 +94,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A report that fails breaks the answer off.
+// A failing report interrupts the answer.
 func TestInterruptedByReport(t *testing.T) {
 	d := newDispatch(t)
 	d.replies(sse(text("Hel"), text("lo"), stop))
@@ -114,7 +114,7 @@ func TestInterruptedByReport(t *testing.T) {
 	}
 }
 
-// An answer that repairs another one and breaks off is the only one with a mark.
+// If an answer that repairs another one is interrupted, only its streams are marked.
 func TestInterruptedRepair(t *testing.T) {
 	d := newDispatch(t)
 	d.replies(sse(text("Hello"), stop), "data: "+text("{")+"\n\n")

@@ -1,33 +1,33 @@
 package chat
 
-// leading takes reasoning off the beginning of an answer's text: what stands between <think>, with which the text begins but
-// for white space, and </think> or the end of the text. All else is prose, whatever is in it; of that, only the white space
-// behind the tags is cut out. It holds back what may be the start of a tag, and white space that may stand before one.
+// leading separates reasoning from the beginning of an answer's text: the part between <think>, which may only follow
+// white space, and </think> or the end of the text. Everything else is prose, whatever it contains; only the white
+// space after the tags is dropped. It holds back a possible start of a tag, and white space that may precede one.
 type leading struct {
 	place leadingPlace
-	tag   int    // bytes of leadingTag that the text ends with; 0 for none
-	held  []byte // text that is not told
-	sure  int    // bytes of it that are reasoning; of the others it is not known
+	tag   int    // length of the prefix of leadingTag at the end of the text; 0 for none
+	held  []byte // text not passed on yet
+	sure  int    // bytes of it known to be reasoning; the others are undecided
 }
 
-// leadingPlace is where in a text the answer is.
+// leadingPlace is the position in the text.
 type leadingPlace uint8
 
 const (
-	inProse   leadingPlace = iota // nothing is looked for
-	atStart                       // nothing but white space has come
-	inThought                     // behind the tag that opens it
-	behind                        // behind the tag that closes it; nothing but white space has come
+	inProse   leadingPlace = iota // the rest is prose
+	atStart                       // so far there is only white space
+	inThought                     // after the opening tag
+	behind                        // after the closing tag, with only white space so far
 )
 
-// leadingTag closes reasoning, and without the slash opens it.
+// leadingTag is the closing tag; without the slash it is the opening one.
 const leadingTag = "</think>"
 
-// lead takes the next part of a text of which it is not known that all is prose.
+// lead processes the next part of a text that may still contain reasoning.
 func (a *Answer) lead(text []byte) {
 	l := &a.leading
 	for i, c := range text {
-		if l.tag > 0 && l.place == inThought && c != leadingTag[l.tag] { // that was none
+		if l.tag > 0 && l.place == inThought && c != leadingTag[l.tag] { // it was not the tag
 			l.tag, l.sure = 0, len(l.held)
 		}
 		l.held = append(l.held, c)
@@ -59,7 +59,7 @@ func (a *Answer) lead(text []byte) {
 	}
 }
 
-// endLead takes what is held back at the end of the text: the start of no tag, or white space.
+// endLead releases the held text at the end: an incomplete tag, or white space.
 func (a *Answer) endLead() {
 	l := &a.leading
 	switch {

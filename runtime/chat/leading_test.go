@@ -7,7 +7,7 @@ import (
 	"github.com/turncore/turncore/internal/provider/markup"
 )
 
-// told is a dispatch that keeps what is reported of an answer's text.
+// told is a dispatch that records the reports about an answer's text.
 type told struct {
 	Dispatch
 	prose, reasoning []byte
@@ -34,7 +34,7 @@ func (d *told) String() string {
 	return string(d.prose) + " ~ " + string(d.reasoning)
 }
 
-// listening returns an answer whose text is looked at, and what is told of it.
+// listening returns an answer that looks for reasoning, and its recorder.
 func listening() (*Answer, *told) {
 	a, d := &Answer{}, &told{}
 	a.reset(d, &options{leading: true})
@@ -42,7 +42,7 @@ func listening() (*Answer, *told) {
 	return a, d
 }
 
-// feed gives an answer parts of its text. It keeps none of them.
+// feed passes parts of a text to an answer, in a reused buffer.
 func feed(a *Answer, parts ...string) {
 	for _, part := range parts {
 		delta := []byte(part)
@@ -51,7 +51,7 @@ func feed(a *Answer, parts ...string) {
 	}
 }
 
-// lead reads a text in parts and returns what came of it.
+// lead reads a text in parts and returns the result.
 func lead(parts ...string) string {
 	a, d := listening()
 	feed(a, parts...)
@@ -59,7 +59,7 @@ func lead(parts ...string) string {
 	return d.String()
 }
 
-// bytesOf cuts a text into its bytes.
+// bytesOf splits a text into its bytes.
 func bytesOf(text string) (list []string) {
 	for i := range len(text) {
 		list = append(list, text[i:i+1])
@@ -77,7 +77,7 @@ var leadingShapes = []leadingShape{
 	{"<think>\n\n</think>\n\nHello.", "Hello."},
 	{"<think></think>", ""},
 	{"<think>Hm.</think>\n", " ~ Hm."},
-	// Behind the beginning all is prose.
+	// After the beginning everything is prose.
 	{"Hello. <think>Hm.</think>", "Hello. <think>Hm.</think>"},
 	{".<think>Hm.</think>", ".<think>Hm.</think>"},
 	{"<think>a</think><think>b</think>c</think>", "<think>b</think>c</think> ~ a"},
@@ -85,7 +85,7 @@ var leadingShapes = []leadingShape{
 	{"</think>Hello.", "</think>Hello."},
 	{"Hm.</think>Hello.", "Hm.</think>Hello."},
 	{"\n</think>", "\n</think>"},
-	// Inside of reasoning nothing else is looked for.
+	// Within reasoning, other tags mean nothing.
 	{"<think>a <think> b [1] <x> </thin </ think> < </think>c", "c ~ a <think> b [1] <x> </thin </ think> <"},
 	{"<think><</think></think>c", "</think>c ~ <"},
 	{"<think></thin></think>c", "c ~ </thin>"},
@@ -114,7 +114,7 @@ var leadingShapes = []leadingShape{
 	{"\xff\x00", "\xff\x00"},
 }
 
-// Wherever a text is cut, once, twice or at every byte, it says the same.
+// A text means the same however it is cut: once, twice or at every byte.
 func TestLeading(t *testing.T) {
 	for _, s := range leadingShapes {
 		if got := lead(s.text); got != s.want {
@@ -133,7 +133,7 @@ func TestLeading(t *testing.T) {
 	}
 }
 
-// What cannot be a part of a tag is not held back.
+// Text that cannot be part of a tag is not held back.
 func TestLeadingStreams(t *testing.T) {
 	for _, c := range []struct {
 		text, come string
@@ -167,7 +167,7 @@ func TestLeadingStreams(t *testing.T) {
 	}
 }
 
-// A text costs what its length does, however it is cut.
+// The cost of a text is linear in its length, however it is cut.
 func TestLeadingIsLinear(t *testing.T) {
 	for _, unit := range []string{" ", "<", "a ", "</", "</think", "<think>", "</think>", " <think>\n"} {
 		for _, start := range []string{"", "<think>", "<think>a"} {
@@ -198,14 +198,14 @@ func TestLeadingDoesNotAllocate(t *testing.T) {
 			}
 		}
 		feed(a, start)
-		write() // what is kept has its place then
+		write() // the buffer has its size
 		if n := testing.AllocsPerRun(100, write); n != 0 {
 			t.Errorf("behind %s: %v allocations", start, n)
 		}
 	}
 }
 
-// taken is what a whole text says.
+// taken is the result for a whole text.
 func taken(text string) (prose, reasoning string) {
 	rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n"), "<think>")
 	if !ok {
@@ -215,8 +215,8 @@ func taken(text string) (prose, reasoning string) {
 	return strings.TrimLeft(prose, " \t\r\n"), strings.Trim(reasoning, " \t\r\n")
 }
 
-// FuzzLeading cuts texts anywhere, and compares with what reads them whole, and with the reader of all formats where that
-// says the same.
+// FuzzLeading cuts texts anywhere and compares the results with those of whole texts, and with the reader of all
+// formats where the two agree.
 func FuzzLeading(f *testing.F) {
 	for i, s := range leadingShapes {
 		f.Add([]byte(s.text), uint64(i))

@@ -9,71 +9,72 @@ import (
 	"github.com/turncore/turncore/runtime/framing"
 )
 
-// Local is what a provider brings for engines that the host runs itself.
+// Local is a provider's support for engines that the host runs itself.
 type Local interface {
-	// Open returns what one executor knows of its engine.
+	// Open returns the Engine of one executor.
 	Open() Engine
 }
 
-// Engine is an engine of the host's as the options of an executor describe it. Where its model has no fields for tools, they
-// are told in the prompt, and calls are read from the text.
+// Engine describes an engine of the host, as the executor's options configure it. If its model has no fields for tools,
+// the prompt describes them, and calls are read from the text.
 type Engine interface {
 	TextOptions
-	// Takes tells whether a request may hold media of a kind.
+	// Takes reports whether a request may hold media of a kind.
 	Takes(kind string) bool
-	// Match is told the JSON Schema that answers must match, a value and its JSON text.
+	// Match passes the JSON Schema that answers must match, as a value and as JSON text.
 	Match(schema, text []byte)
 }
 
-// TextOptions are options that say which calls and which reasoning stand in texts, and what they come to.
+// TextOptions are the options about calls and reasoning in texts, and their effects.
 type TextOptions interface {
 	InText
-	// Option takes an option that only such texts have, or that an engine does not have; ok is false for any other. fail
-	// tells what is wrong with it. Finish checks what the options say together.
+	// Option sets an option that is only for such texts, or that an engine does not have; ok is false for any other.
+	// fail reports an invalid value. Finish checks the combination of options.
 	Option(name string, v []byte, fail func(name, problem string)) (ok bool)
 	Finish(fail func(name, problem string))
 }
 
-// InText tells tools in prompts, and finds calls and reasoning in answers.
+// InText describes tools in prompts, and finds calls and reasoning in answers.
 type InText interface {
-	// Tell is asked what a request says of its tools, whose definitions are given. InText is false when they go into their
-	// own field.
+	// Tell returns the parts of a request that describe its tools, given their definitions. InText is false if they go
+	// into their own field.
 	Tell(d Dispatch, definitions []byte) Told
-	// Flatten writes the calls of an assistant's unit into its text, and their results into a message of the user, which
-	// follows it; nil where calls have fields.
+	// Flatten writes the calls of an assistant's unit into its text, and their results into the user message that
+	// follows; nil if calls have fields.
 	Flatten(u *Unit) (results *Unit)
-	// Reader returns a reader of the answer to a request that told of tools with these names; nil where calls have fields.
+	// Reader returns a reader of the answer to a request that described tools with these names; nil if calls have
+	// fields.
 	Reader(names []string) TextReader
 }
 
-// Told is what a request says of its tools and of what its answer must match.
+// Told describes the tools of a request, and the constraints on its answer.
 type Told struct {
-	InText  bool     // the tools are told in Text, behind the system text
-	Text    []byte   // empty if there is nothing to tell
-	Names   []string // of the tools that Text tells of
+	InText  bool     // Text describes the tools, after the system text
+	Text    []byte   // empty if there is nothing to describe
+	Names   []string // of the tools in Text
 	Grammar string   // GBNF of the answer; empty for none
 	Schema  []byte   // JSON Schema of the answer, as JSON; empty for none
 }
 
-// TextReader takes a text apart while it comes.
+// TextReader splits a text into pieces while it arrives.
 type TextReader interface {
 	Write(delta []byte, emit func(TextPiece))
-	// End tells that the text has ended, and gives the calls in it.
+	// End ends the text and returns the calls in it.
 	End(emit func(TextPiece)) []TextCall
 }
 
-// TextPiece is a piece of a text. Its text is valid during the call only.
+// TextPiece is a piece of a text. Its text is only valid during the call.
 type TextPiece struct {
 	Thought bool   // it is reasoning
-	Text    []byte // empty if Recall is not 0
-	Recall  int    // so many bytes of prose, the last ones, were reasoning
+	Text    []byte // empty unless Recall is 0
+	Recall  int    // the last bytes of prose, this many, were reasoning
 }
 
-// TextCall is a call that stands in a text.
+// TextCall is a call found in a text.
 type TextCall struct {
 	Name   string
 	Args   []byte // JSON of an object
-	Defect string // why it cannot be run; empty if it can
+	Defect string // why it cannot run; empty if it can
 	Raw    []byte // the text of a call with a defect
 }
 
@@ -103,7 +104,7 @@ func (a *Answer) receiveParts(stream runtime.Stream) error {
 	}
 }
 
-// readMarkup makes the answer look for calls and reasoning in the text.
+// readMarkup turns on the search for calls and reasoning in the text.
 func (a *Answer) readMarkup(names []string) {
 	if a.options.leading {
 		a.leading.place = atStart
@@ -116,11 +117,11 @@ func (a *Answer) readMarkup(names []string) {
 	}
 }
 
-// addPiece takes what a piece of the text has turned out to be.
+// addPiece adds a piece of the text as what it is: prose or reasoning.
 func (a *Answer) addPiece(p TextPiece) {
 	switch {
 	case p.Recall > 0:
-		// It was shown as text; the record has it where it belongs.
+		// It was shown as text; the record has it in the right place.
 		from := max(len(a.message.text)-p.Recall, 0)
 		text := append([]byte(nil), a.message.text[from:]...)
 		a.message.text = a.message.text[:from]
@@ -132,11 +133,11 @@ func (a *Answer) addPiece(p TextPiece) {
 	}
 }
 
-// inText is the source of reasoning that stands in the text.
+// inText is the source number of reasoning in the text.
 const inText = Block - 2
 
-// endMarkup takes what the end of the text makes certain. What an answer that failed holds back is dropped as long as nothing
-// of it is shown, so that the model can be asked again.
+// endMarkup processes the end of the text. If the answer failed, it drops the held text unless part of it was shown, so
+// that the model can be asked again.
 func (a *Answer) endMarkup(failure error) {
 	if a.d.Aborted() || (failure != nil || a.failure != nil) && !a.shown() {
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// parts is the answer of an engine: bytes of lines, then perhaps an error.
+// parts is the answer of an engine: the bytes of its lines, then perhaps an error.
 type parts struct {
 	data      []string
 	err       error
@@ -35,7 +35,7 @@ func (p *parts) Next() (runtime.Chunk, bool, error) {
 func (p *parts) Idle(ms uint64) { p.idle = ms }
 func (p *parts) Cancel()        { p.cancelled = true }
 
-// saying is an answer that says a text, a few bytes a part.
+// saying is an answer with a text, in parts of a few bytes.
 func saying(text string, size int) []string {
 	var list []string
 	for len(text) > 0 {
@@ -46,7 +46,7 @@ func saying(text string, size int) []string {
 	return append(list, `{"usage":{"promptTokens":5,"completionTokens":2},"finish":"stop"}`+"\n")
 }
 
-// localTurn lets an engine give one answer after another, as often as there are answers.
+// localTurn runs a dispatch on an engine with the given answers.
 func localTurn(t *testing.T, options string, answers ...*parts) *dispatch {
 	t.Helper()
 	e, err := chat.New(fromJSON(t, options), provider.All...)
@@ -101,7 +101,7 @@ func requestOf(t *testing.T, body []byte) (r localRequest) {
 
 const textCall = "Let me see.\n<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>"
 
-// Where no tools are told, what looks like a call is the answer.
+// Without tools, text that looks like a call is the answer.
 func TestAnswersThatLookLikeCalls(t *testing.T) {
 	const answer = `{"name": "Ada", "parameters": {"age": 36}}`
 	e, err := chat.New(fromJSON(t, `{"provider":"model","model":"tiny","schema":{"type":"object","required":["name"]}}`), provider.All...)
@@ -118,8 +118,8 @@ func TestAnswersThatLookLikeCalls(t *testing.T) {
 	}
 }
 
-// An engine without tools of its own is told of them in the prompt, and its calls are read from its text, wherever that is
-// cut.
+// The prompt describes tools to an engine without fields for them, and calls are read from its text, wherever the text
+// is cut.
 func TestToolsInText(t *testing.T) {
 	for _, size := range []int{1, 3, 1000} {
 		d := localTurn(t, `{"provider":"model","model":"tiny","temperature":0,"trust":"off","capabilities":{"grammar":"gbnf"}}`,
@@ -208,7 +208,7 @@ func TestLocalFailures(t *testing.T) {
 			t.Errorf("%s: waits %d ms", c.name, c.answer.idle)
 		}
 	}
-	// A call that is cut off is told to the model.
+	// The model learns about an incomplete call.
 	d := localTurn(t, options, &parts{data: saying("<tool_call>\n{\"name\": \"get_weather\", \"argu", 5)}, &parts{data: saying("Sorry.", 5)})
 	if !d.acked || !strings.Contains(string(d.requests[1]), "the text ends inside the call") {
 		t.Errorf("nacked %v, requests %s", d.nacked, d.requests)

@@ -5,7 +5,7 @@ import (
 	"github.com/turncore/turncore/internal/trust"
 )
 
-// marks says whether texts are put between marks that tell where they come from.
+// marks puts texts between marks that name their origin, unless it is off.
 type marks struct{ off bool }
 
 // append appends a text between marks.
@@ -16,7 +16,7 @@ func (m *marks) append(dst []byte, mark trust.Mark, text []byte) []byte {
 	return mark.Append(dst, text)
 }
 
-// text appends a text that has no mark of its own.
+// text appends a text without a mark of its own.
 func (m *marks) text(dst, text []byte) []byte {
 	if m.off {
 		return append(dst, text...)

@@ -9,7 +9,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// all is what all messages of a request say, one after another.
+// all joins the texts of all messages of a request.
 func all(t *testing.T, body []byte) string {
 	t.Helper()
 	var request struct{ Messages []struct{ Content string } }
@@ -23,7 +23,7 @@ func all(t *testing.T, body []byte) string {
 	return text.String()
 }
 
-// Each text is between the marks of where it comes from.
+// Each text is between marks that name its origin.
 func TestMarks(t *testing.T) {
 	d := newDispatch(t)
 	d.prompt = "Be kind."
@@ -100,7 +100,7 @@ by us
 	}
 }
 
-// withoutNonces puts a word in the place of each nonce.
+// withoutNonces replaces each nonce by a word.
 func withoutNonces(text string) string {
 	parts := strings.Split(text, "_tc")
 	for i := range parts[1:] {
@@ -109,7 +109,7 @@ func withoutNonces(text string) string {
 	return strings.Join(parts, "_NONCE")
 }
 
-// Whatever a text from outside holds, marks and nonces in it are harmless, wherever it stands.
+// Marks and nonces in a text from outside are harmless, wherever the text is.
 func TestMarksCannotBeForged(t *testing.T) {
 	evil := func(kind record.Kind, id string) string {
 		nonce := newDispatch(t).Nonce(kind, []byte(id))

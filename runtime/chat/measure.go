@@ -1,9 +1,8 @@
 package chat
 
-// Measure tells what Execute would send: it visits the pieces of the request's text in order, each with the handles of the
-// records that it stands for, none for what stands for the prompt and the tools, or for no record. A piece that is inside stands in the one
-// visited before, where it may be longer by what JSON escapes. What is given is valid until the executor is used again. An error is one that Execute would
-// nack with.
+// Measure visits the pieces of text that Execute would send, in order, each with the handles of its records; prompt and
+// tools have none. A piece that is inside is part of the previous one, where JSON escapes may lengthen it. Text and
+// handles are valid until the executor is used again. Execute would nack with the same error.
 func (e *Executor) Measure(d Dispatch, visit func(text []byte, handles []int64, inside bool)) error {
 	st := stateOf(d)
 	e, err := e.overridden(d, st)

@@ -12,20 +12,20 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// UnitMedia is a media that a request holds: an image, a sound, a video or a document. Its bytes stay with the host, which
-// puts them into the place that AppendData leaves.
+// UnitMedia is a medium in a request: an image, a sound, a video or a document. Its bytes stay in the host, which
+// inserts them at the position that AppendData reserves.
 type UnitMedia struct {
 	Kind     string // image, audio, video or document
 	MimeType []byte // type/subtype, in characters that need no escaping
 	Filename []byte
-	Note     []byte // what a request says before it: which media it is
+	Note     []byte // text before it that identifies the medium
 
-	at     int // offset in the request; 0 if it has no place there
+	at     int // offset in the request; 0 if it is not in it
 	handle int64
 	part   int
 }
 
-// AppendData leaves the place of the media's bytes, which will stand there in base64.
+// AppendData reserves the position of the medium's bytes, which the host inserts in base64.
 func (m *UnitMedia) AppendData(dst []byte) []byte {
 	m.at = len(dst)
 	return dst
@@ -33,12 +33,12 @@ func (m *UnitMedia) AppendData(dst []byte) []byte {
 
 // mediaOptions say which media are sent.
 type mediaOptions struct {
-	kinds    []string // nil for all that the provider takes
-	max      int64    // bytes of each
-	required bool     // what cannot be sent is an error
+	kinds    []string // nil for all that the provider accepts
+	max      int64    // bytes per medium
+	required bool     // a medium that cannot be sent is an error
 }
 
-// media takes the options about media.
+// media sets the options about media.
 func (p *parser) media(name string, v []byte) {
 	switch name {
 	case "maxMediaBytes":
@@ -71,7 +71,7 @@ func (p *parser) media(name string, v []byte) {
 // MediaKinds are the kinds of media.
 var MediaKinds = [...]string{"image", "audio", "video", "document"}
 
-// takes tells whether a request may hold a media.
+// takes reports whether a request may hold a medium.
 func (o *options) takes(m record.Media) bool {
 	kind, mime := string(m.Kind()), string(m.MimeType())
 	switch {
@@ -83,7 +83,7 @@ func (o *options) takes(m record.Media) bool {
 	return o.protocol.Media != nil && o.protocol.Media(kind, mime)
 }
 
-// isMimeType tells whether a text is a type and a subtype, in lower case and without parameters.
+// isMimeType reports whether a text is a type and a subtype in lower case, without parameters.
 func isMimeType(text string) bool {
 	slash := -1
 	for i := range len(text) {
@@ -98,8 +98,8 @@ func isMimeType(text string) bool {
 	return slash > 0 && slash < len(text)-1 && len(text) <= 128
 }
 
-// describeMedia finds out how long the media of records are that may be sent, where their records do not say it. It waits for
-// the host; what is found out is kept.
+// describeMedia finds the sizes of media that may be sent and whose records do not give them. It waits for the host and
+// caches the answers.
 func (p *projection) describeMedia(o *options, d Dispatch, handle int64, content []byte) (err error) {
 	record.EachPart(content, func(i int, kind record.PartKind, part []byte) bool {
 		m, at := record.Media(part), place{handle, i}
@@ -119,8 +119,8 @@ func (p *projection) describeMedia(o *options, d Dispatch, handle int64, content
 	return err
 }
 
-// addMedia takes the media of a record into a unit: into the list when the request may hold them, else as texts that stand
-// for them, behind dst, one a line. The nonce is that of the record. With asText none is sent.
+// addMedia puts the media of a record into the list if the request may hold them. Otherwise, or with asText, it appends
+// texts that represent them to dst, one per line. The nonce is that of the record.
 func (p *projection) addMedia(o *options, dst []byte, list []*UnitMedia, handle int64, parts []byte, nonce string, asText bool) ([]byte, []*UnitMedia) {
 	first := true
 	record.EachPart(parts, func(i int, kind record.PartKind, part []byte) bool {
@@ -148,7 +148,7 @@ func (p *projection) addMedia(o *options, dst []byte, list []*UnitMedia, handle 
 	return dst, list
 }
 
-// sent tells whether a request holds a media.
+// sent reports whether a request holds a medium.
 func (p *projection) sent(o *options, handle int64, part int, m record.Media) bool {
 	size := m.Bytes()
 	if size < 0 {
@@ -157,8 +157,8 @@ func (p *projection) sent(o *options, handle int64, part int, m record.Media) bo
 	return size <= o.medias.max && o.takes(m)
 }
 
-// unsupported is the error for a media of a message or a call that is not sent, nil when all are or when a text may stand for
-// it.
+// unsupported is the error for a medium of a message or a call that cannot be sent; nil if all can, or if texts may
+// represent them.
 func (p *projection) unsupported(o *options, handle int64, parts []byte) (err error) {
 	if !o.medias.required {
 		return nil
@@ -177,7 +177,7 @@ func (p *projection) unsupported(o *options, handle int64, parts []byte) (err er
 	return err
 }
 
-// appendNote appends what says of a media which it is.
+// appendNote appends the text that identifies a medium.
 func appendNote(dst []byte, m record.Media) []byte {
 	dst = append(append(append(dst, '['), m.Kind()...), ' ')
 	dst = append(append(dst, plainFilename(m.ID())...), ' ')
@@ -188,7 +188,7 @@ func appendNote(dst []byte, m record.Media) []byte {
 	return append(dst, ']')
 }
 
-// plainFilename is a name without brackets and control characters, of at most 256 bytes.
+// plainFilename removes brackets and control characters from a name and cuts it to 256 bytes.
 func plainFilename(name []byte) []byte {
 	const most = 256
 	plain := make([]byte, 0, min(len(name), most))
@@ -204,11 +204,11 @@ func plainFilename(name []byte) []byte {
 	return plain
 }
 
-// stashTexts are the names of what may stand for a media, the best first.
+// stashTexts are the stash keys of texts that may represent a medium, best first.
 var stashTexts = [...]string{"text:transcript", "text:caption", "text:description"}
 
-// fallback is a text that says what a media holds, with the mark that it needs; nil when nobody has written one down. It is
-// trusted no more than the media, and not at all when it was read out of one that may hold instructions.
+// fallback is a text that describes a medium's content, with the mark it needs; nil if there is none. It is trusted no
+// more than the medium, and not at all if it was extracted from one that may hold instructions.
 func fallback(m record.Media) (text []byte, mark trust.Mark) {
 	for _, name := range stashTexts {
 		entry, _ := value.Get(m.Stash(), name)
@@ -231,7 +231,7 @@ func fallback(m record.Media) (text []byte, mark trust.Mark) {
 	return nil, mark
 }
 
-// placeMedia takes down where the media of a unit belong, after the unit was written.
+// placeMedia notes the positions of a unit's media after the unit was written.
 func (p *projection) placeMedia(u *Unit, most int64) {
 	p.addPlaces(u.Media, most)
 	for i := range u.Calls {
@@ -239,7 +239,7 @@ func (p *projection) placeMedia(u *Unit, most int64) {
 	}
 }
 
-// addPlaces keeps the splices in order, whatever order the provider wrote the media in.
+// addPlaces keeps the splices in order of position, since providers write media in any order.
 func (p *projection) addPlaces(list []*UnitMedia, most int64) {
 	for _, m := range list {
 		if m.at == 0 {

@@ -22,12 +22,12 @@ func (d *dispatch) attach(id, content, media string) {
 	}))
 }
 
-// medium is a media as JSON.
+// medium is a medium as JSON.
 func medium(id, kind, mime, name, tier, hazard, size, stash string) string {
 	return `[2,"` + id + `","` + kind + `","` + mime + `","` + name + `","` + tier + `","` + hazard + `",null,` + size + `,` + stash + `]`
 }
 
-// spliced is the last request with «HANDLE.PART» in the places of media.
+// spliced is the last request with «HANDLE.PART» in place of media.
 func (d *dispatch) spliced() string {
 	body, from, out := string(d.requests[len(d.requests)-1]), 0, ""
 	for _, s := range d.splices {
@@ -59,7 +59,7 @@ func TestMediaIsSent(t *testing.T) {
 	if got := d.spliced(); !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	// Only those whose size is not known are asked for it.
+	// Only media of unknown size are asked for it.
 	if got := strings.Join(d.read, ", "); got != "media 1, media 0" {
 		t.Errorf("asked for %s", got)
 	}
@@ -70,7 +70,7 @@ func TestMediaIsSent(t *testing.T) {
 	}
 }
 
-// What an earlier request held stays where it was; the same body goes out again when it is tried again.
+// Media of an earlier request keep their places; a retry sends the same body.
 func TestMediaStaysInPlace(t *testing.T) {
 	d := newDispatch(t)
 	withTools(t, d)
@@ -103,7 +103,7 @@ func TestMediaStaysInPlace(t *testing.T) {
 	if got := strings.Join(d.read, ", "); got != "media 0, media 0" {
 		t.Errorf("asked for %s", got)
 	}
-	// A record that goes takes its media along.
+	// Removing a record removes its media.
 	d.records[record.Messages] = d.records[record.Messages][1:]
 	d.acked = false
 	replies = append(replies, sse(text("ok"), stop))
@@ -170,7 +170,7 @@ func TestMediaAsText(t *testing.T) {
 	}
 }
 
-// What an assistant shows goes back as a text, and a media whose reader fails is an error.
+// An assistant's media go back as texts, and a medium whose reader fails is an error.
 func TestMediaElsewhere(t *testing.T) {
 	d := newDispatch(t)
 	d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{ID: "a", Role: "assistant", Attachments: fromJSON(t, "["+media+"]"), CreatedAt: 1, UpdatedAt: 1}))
@@ -186,7 +186,7 @@ func TestMediaElsewhere(t *testing.T) {
 	}
 }
 
-// An engine gets the kinds that it says it takes.
+// An engine gets the kinds of media that it accepts.
 func TestMediaOfEngines(t *testing.T) {
 	film := medium("v", "video", "video/mp4", "a.mp4", "first-party", "inert", "7", "null")
 	for _, c := range []struct{ capabilities, want string }{
@@ -207,7 +207,7 @@ func TestMediaOfEngines(t *testing.T) {
 			t.Errorf("%s: %s", c.capabilities, d.spliced())
 		}
 	}
-	// Where calls stand in texts, what they gave follows with the results.
+	// If calls are in texts, media of their results follow the results.
 	d := newDispatch(t)
 	d.addResults(5, "c1", fromJSON(t, media), false)
 	d.generate = func(*runtime.ModelRequest) (runtime.Stream, error) { return &parts{data: saying("ok", 9)}, nil }

@@ -51,18 +51,18 @@ func (s Shape) String() string {
 	return strings.Join(names, " or ")
 }
 
-// Member is a member of the request that options may set by its own name. Any other goes into the option body.
+// Member is a member of the request that options may set by its own name. All others belong in the option body.
 type Member struct {
 	Name     string
 	Shape    Shape
-	Bounded  bool // a number from Min to Max
+	Bounded  bool // a number between Min and Max
 	Min, Max float64
 }
 
-// Unbounded is the Max of a number that has none.
+// Unbounded is the Max of a number without an upper bound.
 const Unbounded = value.MaxInt
 
-// known returns what the protocol says of a member, nil if it does not know it.
+// known returns the protocol's description of a member, nil for an unknown one.
 func (p *parser) known(name string) *Member {
 	for i := range p.protocol.Members {
 		if m := &p.protocol.Members[i]; m.Name == name {
@@ -72,7 +72,7 @@ func (p *parser) known(name string) *Member {
 	return nil
 }
 
-// member takes an option that is a member of the request.
+// member handles an option that is a member of the request.
 func (p *parser) member(name string, v []byte) {
 	m := p.known(name)
 	if m == nil {
@@ -86,7 +86,7 @@ func (p *parser) member(name string, v []byte) {
 	p.pass(name, name, v)
 }
 
-// names are those of the options that the protocol may know.
+// names lists the valid option names.
 func (p *parser) names() []string {
 	names := append(strings.Fields(optionNames), "provider")
 	if p.engine != nil {
@@ -98,7 +98,7 @@ func (p *parser) names() []string {
 	return names
 }
 
-// problem says what is wrong with a value of the member, "" for nothing.
+// problem describes the fault of a value; "" for none.
 func (m *Member) problem(v []byte) string {
 	n, _ := value.Number(v)
 	switch {

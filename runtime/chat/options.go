@@ -22,40 +22,40 @@ type options struct {
 	totalTimeout   uint64 // ms, 0: none
 	retry          retry
 	parallel       int    // tool calls that run at once
-	toolTimeout    uint64 // ms that a tool may run; 0 for as long as it takes
-	spoolOver      uint64 // bytes of a result's text beyond which the host keeps it, as an artifact; 0 for none
+	toolTimeout    uint64 // longest run of a tool in ms; 0 for no limit
+	spoolOver      uint64 // largest result text in bytes; the host keeps longer ones as artifacts; 0 for no bound
 	reasoning      []string
 	thoughts       thoughtOptions
-	order          [buckets]uint8 // of the buckets in the system text
+	order          [buckets]uint8 // order of the buckets in the system text
 	marks          marks
 	medias         mediaOptions
-	engine         Engine      // nil where there is an address
-	dialect        TextOptions // the engine, or what the protocol has; nil for neither
-	leading        bool        // reasoning is taken off the beginning of texts
+	engine         Engine      // nil if the model has an address
+	dialect        TextOptions // the engine, or the protocol's Text; nil for neither
+	leading        bool        // texts may begin with reasoning
 	output         output
 	endpoint       string // host name of the endpoint, without a port
-	native         string // tag of thoughts that the provider takes back; empty for none
-	extra          string // where the payload of a call has what the provider takes back
-	// head is what all requests begin with, tools and what only they may have aside; toolOnly and extras are JSON members
-	// with a comma before each.
+	native         string // tag of thoughts that the provider accepts back; empty for none
+	extra          string // payload key of a call for the provider's data
+	// head begins every request, except for tools and members that depend on them; toolOnly and extras are JSON
+	// members, each after a comma.
 	head     Head
 	toolOnly []byte
 	extras   map[string][]byte
 }
 
-// parser reads the options and collects what is wrong with them.
+// parser reads the options and collects their faults.
 type parser struct {
 	options
 	baseURL      string
 	includeUsage bool
 	hasModel     bool
-	prefix       string // of the names of options in errors
+	prefix       string // before option names in errors
 	seen         []string
 	wrong        []string
 }
 
-// parseOptions reads the options map. All errors are in one E_CHAT_INVALID_OPTIONS, with prefix before each option's name, behind
-// what is known to be wrong.
+// parseOptions reads the options map. It reports all faults in one E_CHAT_INVALID_OPTIONS, after those already in
+// wrong, with prefix before each option's name.
 func parseOptions(v []byte, providers []Provider, prefix string, wrong ...string) (options, error) {
 	p := parser{
 		prefix: prefix, wrong: wrong,
@@ -76,7 +76,7 @@ func parseOptions(v []byte, providers []Provider, prefix string, wrong ...string
 		if err := value.Check(v); err != nil {
 			return options{}, fault.Wrap(fault.ChatInvalidOptions, err)
 		}
-		name, _ := value.Get(v, "provider") // first, since it says what the others may be
+		name, _ := value.Get(v, "provider") // first, since it determines the other options
 		if err := p.choose(name, providers); err != nil {
 			return options{}, err
 		}
@@ -103,8 +103,8 @@ func parseOptions(v []byte, providers []Provider, prefix string, wrong ...string
 	return p.options, nil
 }
 
-// choose takes the provider of a name, the first one when there is no name. It returns the error that leaves nothing else
-// to say: that the provider is in another module.
+// choose selects the provider by its name; the first one is the default. It fails if the provider is in another module,
+// which leaves nothing else to report.
 func (p *parser) choose(v []byte, providers []Provider) error {
 	name, isText := value.String(v)
 	var known, elsewhere []string
@@ -146,7 +146,7 @@ func (p *parser) fail(name, problem string) {
 
 func (p *parser) option(name string, v []byte) {
 	if value.KindOf(v) == value.KindNil {
-		return // as if it were not there, like undefined in a host's object
+		return // as if absent, like undefined in a host's object
 	}
 	if p.protocol.Leading && name == "reasoningFormat" {
 		format, _ := value.String(v)
@@ -162,7 +162,7 @@ func (p *parser) option(name string, v []byte) {
 		return
 	}
 	switch name {
-	case "toolFormat", "toolDelivery", "reasoningFormat", "reasoningOpened": // and no dialect takes them
+	case "toolFormat", "toolDelivery", "reasoningFormat", "reasoningOpened": // and there is no dialect
 		if where := p.protocol.TextElsewhere; where != "" {
 			p.fail(name, "is not in this module, but in "+where)
 		} else {
@@ -258,7 +258,7 @@ func (p *parser) duration(name string, v []byte) uint64 {
 	return uint64(n)
 }
 
-// header takes the headers that are sent beside, or instead of, the executor's own.
+// header sets headers that are sent beside, or instead of, the executor's own.
 func (p *parser) header(v []byte) {
 	p.members("headers", v, func(key, val []byte) {
 		s, ok := value.String(val)
@@ -274,7 +274,7 @@ func (p *parser) header(v []byte) {
 	})
 }
 
-// isToken tells whether s can be a header's name (RFC 9110).
+// isToken reports whether s is a valid header name (RFC 9110).
 func isToken(s string) bool {
 	for _, c := range []byte(s) {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
@@ -300,7 +300,7 @@ func (p *parser) reasoningFields(v []byte) {
 	}
 }
 
-// body takes members of the request as they are.
+// body adds members to the request unchanged.
 func (p *parser) body(v []byte) {
 	p.members("body", v, func(key, val []byte) {
 		name := string(key)
@@ -315,7 +315,7 @@ func (p *parser) body(v []byte) {
 	})
 }
 
-// pass puts a member into the request.
+// pass adds a member to the request.
 func (p *parser) pass(option, name string, v []byte) {
 	for _, s := range p.seen {
 		if s == name {
@@ -338,7 +338,7 @@ func appendMember(dst []byte, name string, v []byte) []byte {
 	return dst
 }
 
-// toolExtras takes what is added to the definitions of tools, such as strict.
+// toolExtras sets members to add to tool definitions, such as strict.
 func (p *parser) toolExtras(v []byte) {
 	p.members("toolExtras", v, func(tool, extras []byte) {
 		option := "toolExtras." + string(tool)
@@ -357,7 +357,7 @@ func (p *parser) toolExtras(v []byte) {
 	})
 }
 
-// address makes the request's address out of the base URL. A query of the base URL stays at the end.
+// address builds the request's URL from the base URL. A query of the base URL stays at the end.
 func (p *parser) address() {
 	base, query := p.baseURL, ""
 	if i := strings.IndexByte(base, '?'); i >= 0 {
@@ -386,13 +386,13 @@ func (p *parser) address() {
 		p.url += "&" + more
 	}
 	p.endpoint = authority[strings.LastIndexByte(authority, '@')+1:]
-	// A port says nothing about who answers, and one that is chosen at random would make equal turns differ.
+	// A port does not identify an endpoint, and a random one would make equal turns differ.
 	if i := strings.LastIndexByte(p.endpoint, ':'); i > strings.LastIndexByte(p.endpoint, ']') {
 		p.endpoint = p.endpoint[:i]
 	}
 }
 
-// build puts together what does not depend on a request.
+// build prepares the parts that do not depend on a request.
 func (p *parser) build() {
 	p.native, p.extra = p.protocol.Reasoning, "extra"
 	if p.protocol.ByHost {

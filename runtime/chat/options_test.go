@@ -12,8 +12,9 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// sent is what the first request of an executor with options is, and how long it waits for the head, for the rest
-// of the response and for the end of the stream that has said that it ends. The dispatch has a user's message, and the tool get when it is asked for.
+// sent returns the first request of an executor with options, and how long it waits for the head, for the rest of the
+// response, and for the end of a stream that has announced its end. The dispatch has a user's message, and with tools
+// the tool get.
 func sent(t *testing.T, options string, tool bool) (r *runtime.HTTPRequest, idle []uint64, d *dispatch) {
 	t.Helper()
 	d = newDispatch(t)
@@ -30,7 +31,7 @@ func sent(t *testing.T, options string, tool bool) (r *runtime.HTTPRequest, idle
 	return r, idle, d
 }
 
-// waits notes how long a stream is waited for.
+// waits records how long a stream waits.
 type waits struct {
 	runtime.Stream
 	idle *[]uint64
@@ -61,7 +62,7 @@ func TestOptions(t *testing.T) {
 	if !slices.Equal(r.Headers, want) {
 		t.Errorf("headers %q, want %q", r.Headers, want)
 	}
-	// Without a tool nothing speaks of tools.
+	// Without a tool no member mentions tools.
 	if r, _, _ := sent(t, `{"model": "m", "tool_choice": "auto", "toolExtras": {"get": {"strict": true}}}`, false); strings.Contains(string(r.Body), "tool") {
 		t.Errorf("request %s", r.Body)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/turncore/turncore/runtime"
 )
 
-// What an answer leaves comes after the records that it answers, though the clock is behind them.
+// The records of an answer come after those that it answers, even if the clock is behind them.
 func TestAnswerFollowsTheConversation(t *testing.T) {
 	d := newDispatch(t)
 	d.clock = 100

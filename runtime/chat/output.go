@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	maxOutput  = 64 << 10 // bytes of an answer that is refused which its error keeps
-	maxProblem = 4 << 10  // bytes of what the model is told about it
+	maxOutput  = 64 << 10 // bytes of a rejected answer that its error keeps
+	maxProblem = 4 << 10  // bytes of the problem's description for the model
 )
 
-// Shaper is a [Provider] whose requests have a place for the JSON Schema of the answer.
+// Shaper is a [Provider] whose requests have a field for the JSON Schema of the answer.
 type Shaper interface {
 	Provider
-	// AppendSchema appends what goes into that place, JSON text that AppendHead finds in Head.Schema: made of the schema, a
-	// value, and of what options say that belongs there. It returns nil when the API refuses such a schema, or when an
-	// option takes the place. The prompt tells the schema then, and also when the model does not see all of it.
+	// AppendSchema appends the text of Head.Schema for AppendHead, made from the schema, a value, and from related
+	// options. It returns nil if the API refuses the schema, or if an option occupies the field. The prompt describes
+	// the schema then, and also if seen is false: the model does not see all of it.
 	AppendSchema(dst []byte, h *Head, schema []byte) (out []byte, seen bool)
 }
 
-// output is what an answer must be.
+// output is the required form of an answer.
 type output struct {
 	schema *schema.Schema
 	given  []byte // the schema, a value
 	text   []byte // as JSON
-	native []byte // what the request has in the provider's place for it; empty if the prompt tells it
-	seen   bool   // the model sees there all of the schema
+	native []byte // the provider's field for it; empty if the prompt describes it
+	seen   bool   // the model sees the whole schema there
 	mode   string // of the option schemaMode
 }
 
@@ -39,7 +39,7 @@ const (
 	modeBoth   = "both"
 )
 
-// option takes the JSON Schema of the answer.
+// option sets the JSON Schema of the answer.
 func (o *output) option(v []byte, fail func(name, problem string)) {
 	if value.KindOf(v) != value.KindMap {
 		fail("schema", "must be a JSON Schema, an object")
@@ -54,15 +54,15 @@ func (o *output) option(v []byte, fail func(name, problem string)) {
 	o.text, _ = value.AppendJSON(nil, v) // well-formed: the whole options were checked
 }
 
-// place finds out where requests tell the schema.
+// place decides where requests describe the schema.
 func (o *output) place(p Provider, h *Head) {
 	if s, ok := p.(Shaper); ok && o.schema != nil && o.mode != modePrompt {
 		o.native, o.seen = s.AppendSchema(nil, h, o.given)
 	}
 }
 
-// inRequest is what a request has in the provider's place, nil for nothing, also where tools keep it out. told says that the
-// prompt tells the schema.
+// inRequest returns the provider's field of a request; nil for none, or if tools keep it out. told says that the prompt
+// describes the schema.
 func (o *output) inRequest(kept bool) (native []byte, told bool) {
 	if o.schema == nil {
 		return nil, false
@@ -73,7 +73,7 @@ func (o *output) inRequest(kept bool) (native []byte, told bool) {
 	return nil, true
 }
 
-// tell appends what the prompt says of the schema.
+// tell appends the description of the schema to the prompt.
 func (o *output) tell(dst []byte, tools bool) []byte {
 	dst = append(appendBlankLine(dst), "# Answer\n\n"...)
 	if tools {
@@ -85,7 +85,7 @@ func (o *output) tell(dst []byte, tools bool) []byte {
 	return append(dst, o.text...)
 }
 
-// check tells what is wrong with an answer: in words, empty for nothing, and as a list.
+// check describes the faults of an answer, in words (empty for none) and as a list.
 func (o *output) check(a *Answer) (words string, list []byte) {
 	answer, err := value.FromJSON(nil, jsonIn(a.message.text))
 	if err == nil {
@@ -103,7 +103,7 @@ func (o *output) check(a *Answer) (words string, list []byte) {
 	return schema.Report([]schema.Violation{{Keyword: "json", Message: words}})
 }
 
-// invalidOutput is the error of an answer that is refused, which keeps its text.
+// invalidOutput is the error of a rejected answer. It keeps the answer's text.
 func invalidOutput(text []byte, words string, list []byte) error {
 	f := fault.New(fault.ChatInvalidOutput, words)
 	details := value.AppendString(value.AppendMapHeader(nil, 2), "text")
@@ -112,7 +112,7 @@ func invalidOutput(text []byte, words string, list []byte) error {
 	return f
 }
 
-// jsonIn is the part of an answer that is to be JSON: all of it, or what is in a code fence around it.
+// jsonIn returns the JSON of an answer: all of it, or the content of a code fence around it.
 func jsonIn(text []byte) []byte {
 	text = bytes.TrimSpace(text)
 	if body, fenced := bytes.CutPrefix(text, []byte("```")); fenced {
@@ -123,8 +123,8 @@ func jsonIn(text []byte) []byte {
 	return text
 }
 
-// output makes sure that an answer without calls matches the schema of the options. One that does not is shown and not
-// stored; the model is told what is wrong with it and asked once more, once in a dispatch.
+// output makes sure that an answer without calls matches the schema of the options. An invalid answer is shown but not
+// stored; the model is told its faults and asked again, once per dispatch.
 func (e *Executor) output(d Dispatch, st *state, deadline uint64) error {
 	a, o := &st.answer, &e.options.output
 	if o.schema == nil || len(a.calls) > 0 || a.paused {
@@ -147,7 +147,7 @@ func (e *Executor) output(d Dispatch, st *state, deadline uint64) error {
 	}
 	d.Log(Info, "output-repair", "the answer does not match its schema, and the model is told: "+words, nil)
 	body := st.projection.objection(&e.options, a.message.text, words)
-	a.reset(d, &e.options) // it has been told, also where somebody has signalled meanwhile
+	a.reset(d, &e.options) // it has been reported, even if somebody has signalled meanwhile
 	if d.Aborted() || d.Signalled() {
 		return nil
 	}
@@ -157,8 +157,7 @@ func (e *Executor) output(d Dispatch, st *state, deadline uint64) error {
 	return e.output(d, st, deadline)
 }
 
-// objection returns the body of the request that was made last with two more messages: the answer to it, and what is wrong
-// with that.
+// objection returns the last request with two more messages: the answer, and its faults.
 func (p *projection) objection(o *options, answer []byte, problem string) []byte {
 	p.repair = append(p.repair[:0], p.body...)
 	if len(bytes.TrimSpace(answer)) > 0 {

@@ -15,7 +15,7 @@ import (
 
 const weather = `{"type":"object","properties":{"city":{"type":"string"},"degrees":{"type":"integer","minimum":-90}},"required":["city","degrees"],"additionalProperties":false}`
 
-// tells is a stream of chat completions that says a text in pieces of a few bytes, with its cost.
+// tells is a stream of chat completions with a text in pieces of a few bytes, and its usage.
 func tells(text, finish string) string {
 	var list []string
 	for len(text) > 0 {
@@ -27,7 +27,7 @@ func tells(text, finish string) string {
 	return sse(append(list, `{"choices":[{"delta":{},"finish_reason":"`+finish+`"}],"usage":{"prompt_tokens":5,"completion_tokens":2}}`)...)
 }
 
-// shaped plays a dispatch whose answers must be about the weather.
+// shaped plays a dispatch whose answers must describe the weather.
 func shaped(t *testing.T, options string, replies ...string) *dispatch {
 	t.Helper()
 	d := newDispatch(t)
@@ -78,7 +78,7 @@ func TestOutputRepair(t *testing.T) {
 	}
 }
 
-// There is one more answer in a dispatch, whatever is wrong with it.
+// The model is asked again once per dispatch, whatever the fault.
 func TestOutputIsRepairedOnce(t *testing.T) {
 	for _, c := range []struct{ first, second, finish, want string }{
 		{"Oslo has 4 degrees.", "Still words.", "stop", "it is no JSON: "},
@@ -110,7 +110,7 @@ func TestOutputIsRepairedOnce(t *testing.T) {
 	}
 }
 
-// Answers with calls are not checked. The one after the last results is, and it is told in another way.
+// Answers with calls are not checked. The one after the last results is, with another description.
 func TestOutputWithTools(t *testing.T) {
 	d := newDispatch(t)
 	d.addMessage("user", "Weather?")
@@ -126,7 +126,7 @@ func TestOutputWithTools(t *testing.T) {
 	if s := string(d.requests[3]); strings.Contains(s, "words") || !strings.Contains(s, `"response_format":{"type":"json_schema"`) {
 		t.Errorf("request %s", s)
 	}
-	// The repair was used up.
+	// No second repair.
 	d = newDispatch(t)
 	d.tools = []*runtime.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
 	d.run = func(*runtime.Tool, []byte) ([]byte, error) { return value.AppendString(nil, "4"), nil }
@@ -155,7 +155,7 @@ func TestOutputEndsWithTheDispatch(t *testing.T) {
 	}
 }
 
-// Who signals while an answer is completed that misses its schema ends the dispatch: the answer is told once, and the model is
+// A signal while an invalid answer is being completed ends the dispatch: the answer is reported once, and the model is
 // not asked again.
 func TestOutputIsSignalledWhileItIsCompleted(t *testing.T) {
 	for _, signal := range []func(d *dispatch) error{(*dispatch).Ack, func(d *dispatch) error { return d.Nack(errSealed) }} {
@@ -176,7 +176,7 @@ func TestOutputIsSignalledWhileItIsCompleted(t *testing.T) {
 	}
 }
 
-// The prompt tells the schema where the request does not, or where it is asked to.
+// The prompt describes the schema if the request has no field for it, or if the options say so.
 func TestOutputInThePrompt(t *testing.T) {
 	answer := tells(`{"city":"Oslo","degrees":4}`, "stop")
 	for options, want := range map[string][2]bool{

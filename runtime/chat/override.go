@@ -8,20 +8,20 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// OverrideKey is the key of a dispatch's stash whose value, a map, takes the place of the executor's options for as long as it
-// is there: member by member, of headers and retry each of theirs; nil leaves an option as it is. The provider, and what an
-// engine can do, stay.
+// OverrideKey is the key in a dispatch's stash of a map that overrides the executor's options while it is there: member
+// by member, also within headers and retry; nil keeps an option. The provider and an engine's capabilities cannot be
+// overridden.
 const OverrideKey = "chatExecutor"
 
-// override is what the stash of a dispatch made of the executor's options.
+// override caches the executor with overridden options.
 type override struct {
-	executor *Executor // what the last iteration ran with
+	executor *Executor // executor of the last iteration
 	given    []byte    // the stash's value; nil for none
-	changed  *Executor // the executor with it
+	changed  *Executor // the executor with these options
 	err      error
 }
 
-// overridden returns the executor with the options that the stash gives for this iteration.
+// overridden returns the executor with the options in the stash for this iteration.
 func (e *Executor) overridden(d Dispatch, st *state) (*Executor, error) {
 	o := &st.override
 	given, _ := d.Stash(OverrideKey)
@@ -40,13 +40,13 @@ func (e *Executor) overridden(d Dispatch, st *state) (*Executor, error) {
 		use = o.changed
 	}
 	if o.executor != nil && o.executor != use {
-		st.projection = projection{} // it was rendered by other options
+		st.projection = projection{} // other options rendered it
 	}
 	o.executor = use
 	return use, nil
 }
 
-// with returns an executor with other options. It shares nothing with this one.
+// with returns a new executor with other options.
 func (e *Executor) with(given []byte) (*Executor, error) {
 	const field = "`stash." + OverrideKey
 	if value.KindOf(given) != value.KindMap {
@@ -65,11 +65,11 @@ func (e *Executor) with(given []byte) (*Executor, error) {
 	return &Executor{options: o, tools: make(map[uint32][]byte)}, nil
 }
 
-// fixedOptions are the options that the stash does not change.
+// fixedOptions are the options that the stash cannot override.
 var fixedOptions = []string{"provider", "capabilities"}
 
-// mergeOptions returns a map with the members of two. Those of b count where both have them and that of b is not nil; headers and
-// retry are merged likewise. The options that are fixed are those of a.
+// mergeOptions merges two maps. A member of b wins unless it is nil; headers and retry are merged likewise. Fixed
+// options come from a.
 func mergeOptions(a, b []byte) []byte {
 	n := 0
 	var members []byte

@@ -9,7 +9,7 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// The stash changes options from one iteration to the next, and its removal brings them back.
+// The stash changes options from one iteration to the next; removing the key restores them.
 func TestOverrides(t *testing.T) {
 	d := newDispatch(t)
 	withTools(t, d)
@@ -72,7 +72,7 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-// An override that breaks a rule fails the dispatch before any request, and every wrong field is named.
+// An invalid override fails the dispatch before any request; the error names every invalid field.
 func TestInvalidOverrides(t *testing.T) {
 	tests := []struct {
 		stash string

@@ -15,7 +15,7 @@ import (
 // threeCalls is an answer that calls get three times.
 var threeCalls = sse(calls(`{"index":0,"id":"a","function":{"name":"get","arguments":"{\"x\":0}"}},{"index":1,"id":"b","function":{"name":"get","arguments":"{\"x\":1}"}},{"index":2,"id":"c","function":{"name":"get","arguments":"{\"x\":2}"}}`))
 
-// Whatever order calls end in, their records come in the order of the calls, each as soon as those before it are there.
+// In whatever order calls end, their records are stored in the order of the calls, each as soon as all before it are.
 func TestCallsAreStoredInOrder(t *testing.T) {
 	tests := []struct {
 		order []int
@@ -52,7 +52,7 @@ func TestCallsAreStoredInOrder(t *testing.T) {
 	}
 }
 
-// A call that fails is told to the model and stops no other; a report that fails stops those that have not begun.
+// A failing call is reported to the model and stops no other; a failing report stops those that have not begun.
 func TestParallelFailures(t *testing.T) {
 	d := newDispatch(t)
 	withTools(t, d)

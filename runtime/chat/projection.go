@@ -8,22 +8,21 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// projection turns a dispatch's context into the text of requests. The messages are the last member of a request, and
-// what an earlier request of the dispatch held is kept: the next one is that text with more messages at its end, as
-// long as nobody changed the records before them. Endpoints that cache prompts by their prefix profit, and so does the
-// time to make the text.
+// projection renders a dispatch's context into requests. The messages are the last member of a request, and the text of
+// the previous request is kept: the next one is that text with more messages appended, as long as nobody changed
+// earlier records. Endpoints that cache prompts by prefix benefit, and rendering costs less.
 type projection struct {
 	sources [3]source // of the timeline, in the order of equal times
 	line    []item    // the timeline, with the bodies of this request's records
-	done    []int64   // handles of the timeline as it is in body
-	units   []unit    // what body holds of the timeline
+	done    []int64   // handles of the timeline's items in body
+	units   []unit    // units of the timeline in body
 	head    int       // bytes of body before the timeline
 	body    []byte
 	splices []runtime.Splice // of body
-	// What stands for artifacts, and how long media are, as the host has told.
+	// Texts that represent artifacts, and sizes of media, from the host.
 	artifacts map[place]string
 	sizes     map[place]int64 // bytes; -1 for unknown
-	latest    int64           // handle of the newest thought, where that one only goes back; 0 for none
+	latest    int64           // handle of the newest thought, if only that one goes back; 0 for none
 	nonces    map[recordKey]string
 	found     []item // scratch
 	note      []byte // scratch
@@ -35,7 +34,7 @@ type projection struct {
 	text   []byte   // scratch
 	tools  []byte   // scratch
 	unit   Unit     // scratch
-	names  []string // of the tools that the request offers, where they are told in the prompt
+	names  []string // tools that the prompt describes
 }
 
 // recordKey names a record of the dispatch.
@@ -44,14 +43,14 @@ type recordKey struct {
 	handle int64
 }
 
-// source is a collection that is part of the timeline.
+// source is a collection in the timeline.
 type source struct {
 	kind    record.Kind
 	items   []item
-	known   bool   // the items are those of the collection as it was
-	version uint32 // of the collection then
-	size    int    // of the collection then
-	merged  int    // items that are in the timeline
+	known   bool   // the items are those of that version and size
+	version uint32 // of the collection at the last visit
+	size    int    // of the collection at the last visit
+	merged  int    // items already in the timeline
 }
 
 // item is a record of the timeline.
@@ -62,20 +61,19 @@ type item struct {
 	body   []byte
 }
 
-// span is what of the system text stands for a record.
+// span is the part of the system text that represents a record.
 type span struct {
 	handle     int64
 	start, end int
 }
 
-// unit is one or several messages of the request that stand for neighbours in the timeline: a record, or an answer with
-// the calls it made.
+// unit is one or more messages of the request for neighbours in the timeline: a record, or an answer with its calls.
 type unit struct {
 	first int // index of the first item
 	start int // offset in body
 }
 
-// request returns the body of a request. It is valid until the next one. An error is one of reading an artifact.
+// request renders the body of a request, valid until the next one. It fails if an artifact cannot be read.
 func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 	if err := p.describeFound(d); err != nil {
 		return nil, err
@@ -144,13 +142,13 @@ func (e *Executor) appendTools(dst []byte, d Dispatch) []byte {
 	return dst
 }
 
-// maxSharedTool is the highest number of a tool that means the same tool in all turns of a runner.
+// maxSharedTool is the highest number of a tool that all turns of a runner share.
 const maxSharedTool = 65_535
 
-// collect puts the timeline together: messages, tool calls and, if they are sent, thoughts, by the times they were made.
-// Records of the same time keep the order of their collection; a message comes before a thought, and that before a call.
-// What is made after it is stamped later than all of them, so that it follows them whatever the clock says. It returns how many items are
-// those of the last time, in their places.
+// collect builds the timeline: messages, tool calls and, if they are sent, thoughts, ordered by time. Records of the
+// same time keep the order of their collection; messages come before thoughts, and thoughts before calls. It makes
+// later stamps follow all of them, whatever the clock says. It returns how many items at the start are unchanged since
+// the last time.
 func (p *projection) collect(o *options, d Dispatch) (same int) {
 	grown := true
 	for i, kind := range [...]record.Kind{record.Messages, record.Thoughts, record.ToolCalls} {
@@ -176,7 +174,7 @@ func (p *projection) collect(o *options, d Dispatch) (same int) {
 	return same
 }
 
-// follows tells whether all items that are not in the timeline belong behind it.
+// follows reports whether all new items belong behind the timeline.
 func (p *projection) follows() bool {
 	n := len(p.line)
 	if n == 0 {
@@ -185,7 +183,7 @@ func (p *projection) follows() bool {
 	last, behind := p.line[n-1], false
 	for i := range p.sources {
 		s := &p.sources[i]
-		behind = behind || s.kind == last.kind // from this kind on they may be of the same time
+		behind = behind || s.kind == last.kind // from this kind on, equal times are in order
 		if s.merged == len(s.items) {
 			continue
 		}
@@ -196,7 +194,7 @@ func (p *projection) follows() bool {
 	return true
 }
 
-// merge appends to the timeline what is not in it. The sources are in order by themselves.
+// merge adds the new items to the timeline. Each source is sorted.
 func (p *projection) merge() {
 	for {
 		best := -1
@@ -215,8 +213,8 @@ func (p *projection) merge() {
 	}
 }
 
-// visit takes the collection as it is, sorted by time and without thoughts that are not sent, and tells whether it is what it
-// was with more at its end.
+// visit reads the collection, sorted by time and without thoughts that are not sent, and reports whether it has only
+// grown.
 func (s *source) visit(o *options, d Dispatch) (grown bool) {
 	version, size := d.Version(s.kind)
 	grown = s.known && s.version == version && size >= s.size
@@ -241,15 +239,15 @@ func (s *source) visit(o *options, d Dispatch) (grown bool) {
 	return false
 }
 
-// rewind takes out of body what is not as it was in the first most items, and all behind those. So many items are known to
-// be the same. It returns the first item of the timeline that is not in it.
+// rewind removes everything from body after the first item that has changed, or after the first most items. The first
+// same items are known to be unchanged. It returns the first item of the timeline to render.
 func (p *projection) rewind(most, same int) (from int) {
 	most = min(most, len(p.done))
 	same = min(same, most)
 	for same < most && same < len(p.line) && p.done[same] == p.line[same].handle {
 		same++
 	}
-	// The unit before the first difference is made again too: what follows it may have become a part of it.
+	// Render the unit before the first difference again, too: what follows may have become a part of it.
 	for len(p.units) > 0 {
 		last := p.units[len(p.units)-1]
 		p.units = p.units[:len(p.units)-1]
@@ -266,7 +264,7 @@ func (p *projection) rewind(most, same int) (from int) {
 	return from
 }
 
-// extend puts the timeline from an item on into body.
+// extend renders the timeline from an item on into body.
 func (p *projection) extend(o *options, d Dispatch, from int) {
 	for i := from; i < len(p.line); {
 		p.units = append(p.units, unit{first: i, start: len(p.body)})

@@ -49,7 +49,7 @@ func (d *dispatch) addCall(at int64, id, args, result, payload string) {
 	d.add(record.ToolCalls, record.AppendToolCall(nil, f))
 }
 
-// request is what the executor sends first.
+// request is the executor's first request.
 func (d *dispatch) request(options string) []byte {
 	d.t.Helper()
 	d.replies(sse(text("ok"), stop))
@@ -99,7 +99,7 @@ func TestSystem(t *testing.T) {
 
 func TestTimeline(t *testing.T) {
 	d := newDispatch(t)
-	// Loaded newest first, and with calls of the same time as messages.
+	// Loaded newest first, with calls of the same time as messages.
 	d.addAt(30, "user", "u2", "again")
 	d.addAt(10, "user", "u1", "hi")
 	d.addAt(20, "assistant", "a1", "one moment")
@@ -170,8 +170,8 @@ func TestThoughts(t *testing.T) {
 	}
 }
 
-// The calls of one answer go back in one message, with its text, and arguments as the endpoint wrote them; the request
-// is the one before with more at its end. A message that a handler stores comes after them.
+// The calls of one answer go back in one message, with its text, and with arguments as the endpoint wrote them; the
+// request is the previous one with more at its end. A message that a handler stores comes after them.
 func TestNextRequest(t *testing.T) {
 	d := newDispatch(t)
 	withTools(t, d)
@@ -205,7 +205,7 @@ func TestNextRequest(t *testing.T) {
 	}
 }
 
-// Whatever changes between two iterations, the request is what a fresh executor would send.
+// Whatever changes between two iterations, the request equals that of a new executor.
 func TestChanges(t *testing.T) {
 	d := newDispatch(t)
 	withTools(t, d)
@@ -236,11 +236,11 @@ func TestChanges(t *testing.T) {
 		func() { d.addMessage("user", "more") },
 		func() {},
 		func() { d.prompt = "Changed." },
-		func() { // a message in the middle is replaced
+		func() { // replace a message in the middle
 			d.handles++
 			d.records[record.Messages][1] = item{d.handles, d.records[record.Messages][0].body}
 		},
-		func() { d.records[record.ToolCalls] = d.records[record.ToolCalls][:3] }, // the last group loses a call
+		func() { d.records[record.ToolCalls] = d.records[record.ToolCalls][:3] }, // remove a call of the last group
 		func() { d.addCall(d.clock, "late", `{}`, `"x"`, "") },
 		func() { d.records[record.Messages] = d.records[record.Messages][1:] },
 		func() { d.addAt(1, "user", "old", "from long ago") },
@@ -256,7 +256,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// An iteration looks at the records that are new, whatever order the history came in.
+// An iteration visits only new records, whatever order the history came in.
 func TestIterationsLookAtWhatIsNew(t *testing.T) {
 	for _, backwards := range []bool{false, true} {
 		d := newDispatch(t)
@@ -272,7 +272,7 @@ func TestIterationsLookAtWhatIsNew(t *testing.T) {
 		call := sse(calls(`{"index":0,"id":"a","function":{"name":"get"}}`))
 		d.replies(call, call, call)
 		e := newExecutor(t, `{"model":"m"}`)
-		for i, want := range []int{n, 1, 1} { // then the call that was stored
+		for i, want := range []int{n, 1, 1} { // then the stored call
 			d.visited = 0
 			if err := e.Execute(d); err != nil || d.Signalled() {
 				t.Fatal(err, d.nacked)
@@ -284,7 +284,7 @@ func TestIterationsLookAtWhatIsNew(t *testing.T) {
 		if list := messagesOf(t, d.requests[2]); len(list) != n+4 || list[0] != `{"role":"user","content":"1"}` || list[n-1] != `{"role":"user","content":"200"}` {
 			t.Errorf("%d messages, from %s", len(list), list[0])
 		}
-		// A record that comes late, from earlier, goes where it belongs, and the calls stay behind.
+		// A late record from earlier goes to its place, and the calls stay behind it.
 		d.addAt(5, "user", "late", "late")
 		d.replies(call)
 		if err := e.Execute(d); err != nil {

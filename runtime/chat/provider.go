@@ -6,60 +6,58 @@ import (
 	"github.com/turncore/turncore/runtime/framing"
 )
 
-// Provider is a wire protocol that models are spoken to with: it writes the text of requests and reads what responses
-// say. Everything else is the executor's, so that a provider keeps no state and knows neither records nor hosts.
+// Provider is the wire protocol of a model API: it renders requests and reads responses. The executor does everything
+// else, so a provider keeps no state and knows neither records nor hosts.
 //
-// A request is a JSON object whose last member is the list of the conversation: what AppendHead writes, then units, then
-// Protocol.Close. What a request holds is never changed by what is added to it.
+// A request is a JSON object whose last member is the conversation, a list: the text of AppendHead, then units, then
+// Protocol.Close. Appending never changes earlier text.
 type Provider interface {
-	// Protocol returns the part that does not depend on a request. It is called once per executor.
+	// Protocol returns the properties that do not depend on a request. It is called once per executor.
 	Protocol() Protocol
-	// Path is the path behind the base URL, with a query if it needs one.
+	// Path is appended to the base URL, with a query if it needs one.
 	Path(model string, stream bool) string
-	// AppendTool appends the definition of a tool, with members that are added to it: JSON text that begins with a comma,
+	// AppendTool appends the definition of a tool. extras are additional members: JSON text that begins with a comma,
 	// or nothing.
 	AppendTool(dst []byte, t *runtime.Tool, extras []byte) []byte
-	// AppendHead appends a request from its opening brace up to where the first unit goes.
+	// AppendHead appends a request from its opening brace up to the first unit.
 	AppendHead(dst []byte, h *Head) []byte
-	// AppendUnit appends a unit of the conversation, behind a comma unless it is the first.
+	// AppendUnit appends a unit of the conversation, after a comma unless it is the first.
 	AppendUnit(dst []byte, u *Unit) []byte
 	// Read reads one event of a streaming response, or a whole response: one JSON value, which it consumes. name is the
-	// event's, "message" when the stream gives it none, as in lines of JSON, and nil for a whole response.
+	// event's name, "message" if the stream gives none (as in JSON lines), and nil for a whole response.
 	Read(a *Answer, name []byte, s *value.Scanner)
-	// Usage reads the token counts from the usage in a response.
+	// Usage reads the token counts of a response's usage.
 	Usage(usage []byte) Usage
 }
 
-// Protocol is the common part of all requests of a provider.
+// Protocol holds the properties of a provider that all requests share.
 type Protocol struct {
-	Name      string         // as the option provider has it
-	Elsewhere string         // the module that has the provider where this one has its name only; empty where it is
-	BaseURL   string         // where the option baseURL is not given
-	Headers   [][2]string    // names in lower case; an option's header of the same name takes the place
-	Close     string         // what ends a request
-	Format    framing.Format // how streams are made of events
-	Members   []Member       // what of the request options may set by its name
-	Reserved  []string       // what of the request only the executor sets
-	OfTools   []string       // what of a tool's definition only the executor sets
+	Name      string         // value of the option provider
+	Elsewhere string         // the module that has the provider, if this one only knows its name; otherwise empty
+	BaseURL   string         // default of the option baseURL
+	Headers   [][2]string    // names in lower case; the option headers overrides them
+	Close     string         // end of a request
+	Format    framing.Format // format of streams
+	Members   []Member       // members of the request that options may set by name
+	Reserved  []string       // members of the request that only the executor sets
+	OfTools   []string       // members of a tool's definition that only the executor sets
 	WithTools []string       // members that only a request with tools may have
-	Thoughts  []string       // values of the option thoughts, beside off, that make plain thoughts go back
-	Local     Local          // how an engine of the host's is spoken to; nil where there is an address
-	// Text opens the options of calls and reasoning in the texts of answers; nil where there are none, or where another
+	Thoughts  []string       // values of the option thoughts, besides off, that send plain thoughts back
+	Local     Local          // support for engines of the host; nil if the model has an address
+	// Text opens the options about calls and reasoning in the texts of answers; nil if there are none, or if another
 	// module has them, which TextElsewhere names.
 	Text          func() TextOptions
 	TextElsewhere string
-	// Leading says that an answer's text may begin with reasoning in tags.
+	// Leading says that an answer's text may begin with tagged reasoning.
 	Leading   bool
-	Reasoning string // tag of the thoughts' payloads that it takes back; empty for none
-	// ByHost says that what is kept to go back goes back to the host that gave it only: the tag has @ and the host's name
-	// behind it.
+	Reasoning string // tag of thought payloads that it accepts back; empty for none
+	// ByHost says that provider data goes back only to the host that sent it: the tag ends with @ and the host's name.
 	ByHost bool
-	// InParts says that reasoning has its place among the parts of an answer. Elsewhere it has a place of its own, wherever
-	// it stood.
+	// InParts says that reasoning is ordered among the parts of an answer. Otherwise it has a field of its own.
 	InParts bool
-	// Media reports whether a request may contain a media of a kind, such as image, with a MIME type; nil for none.
+	// Media reports whether a request may contain a medium of a kind, such as image, with a MIME type; nil for none.
 	Media func(kind, mimeType string) bool
-	// SchemaAlone says that requests with tools have no place for the schema of an answer.
+	// SchemaAlone says that requests with tools have no field for the schema of an answer.
 	SchemaAlone bool
 }
 
@@ -68,11 +66,11 @@ type Head struct {
 	Model    string
 	Host     string // name of the endpoint's host; empty for an engine
 	Stream   bool
-	Usage    bool   // a stream is to tell the token counts
-	Members  []byte // of the request, as options give them: `,"name":value` each
+	Usage    bool   // the stream must report token counts
+	Members  []byte // members of the request from options: `,"name":value` each
 	System   []byte // text; empty for none
-	Tools    []byte // definitions, with commas between them; empty for none
-	Schema   []byte // what asks for an answer of a JSON Schema, as the provider's AppendSchema made it; empty for none
+	Tools    []byte // definitions, separated by commas; empty for none
+	Schema   []byte // schema of the answer, from the provider's AppendSchema; empty for none
 	Grammar  string // GBNF of the answer; empty for none
 	ToolOnly []byte // members that only a request with tools may have, like Members; empty without tools
 }
@@ -92,7 +90,7 @@ func (h *Head) Member(name string) (text []byte) {
 	return text
 }
 
-// EachMember visits members as a [Head] has them: names, and JSON texts of values.
+// EachMember visits members in the form of a [Head]: names, and values as JSON text.
 func EachMember(members []byte, fn func(name, text []byte)) {
 	if len(members) == 0 {
 		return
@@ -104,11 +102,11 @@ func EachMember(members []byte, fn func(name, text []byte)) {
 	}
 }
 
-// Unit is a message of the conversation: a user's, or an assistant's with what it thought, the calls that it made and
-// their results. Its parts are valid during the call of AppendUnit only.
+// Unit is a message of the conversation: a user's, or an assistant's with its thoughts, its calls and their results. It
+// is valid only during AppendUnit.
 type Unit struct {
 	Assistant bool
-	Name      []byte // of who speaks, in letters, digits, _ and -; empty when the role says it
+	Name      []byte // of the speaker, in letters, digits, _ and -; empty if the role suffices
 	Text      []byte
 	HasText   bool // even when it is empty
 	Media     []*UnitMedia
@@ -116,8 +114,7 @@ type Unit struct {
 	Calls     []UnitCall
 }
 
-// UnitThought is a thought of an assistant's message. It has a payload from the provider, or the text of a plain
-// thought.
+// UnitThought is a thought of an assistant's message: a provider's payload, or plain text.
 type UnitThought struct {
 	Text    []byte
 	Payload []byte // value; nil for none
@@ -128,20 +125,19 @@ type UnitCall struct {
 	ID      []byte
 	Name    []byte
 	Args    []byte       // JSON text of an object
-	Extra   []byte       // value that the provider gave with Answer.CallExtra; nil for none
+	Extra   []byte       // value that the provider sent with the call; nil for none
 	Result  []byte       // text
-	Media   []*UnitMedia // what the tool gave
+	Media   []*UnitMedia // media in the result
 	IsError bool
 }
 
-// Usage is the cost of a model call in tokens; -1 stands for unknown. Durations are in nanoseconds; 0 stands for
-// unknown.
+// Usage is the cost of a model call in tokens, or -1 if unknown. Durations are in nanoseconds, or 0 if unknown.
 type Usage struct {
-	Prompt     int64 // all of the request, with what came from a cache
+	Prompt     int64 // of the whole request, including cached tokens
 	Completion int64
 	Total      int64
 	Cached     int64 // of Prompt, read from a cache
-	Reasoning  int64 // of Completion, spent on reasoning; 0 stands for unknown too
+	Reasoning  int64 // of Completion, spent on reasoning; 0 if unknown
 
 	TotalTime      int64
 	LoadTime       int64 // of the model
@@ -149,7 +145,7 @@ type Usage struct {
 	CompletionTime int64 // for the tokens of the answer
 }
 
-// Count returns the whole number at a path of members in a usage, -1 if there is none.
+// Count returns the integer at a path of members in a usage, -1 if there is none.
 func Count(usage []byte, path ...string) int64 {
 	for _, name := range path {
 		usage, _ = value.Get(usage, name)
@@ -169,7 +165,7 @@ func AppendComma(dst []byte) []byte {
 	return append(dst, ',')
 }
 
-// AppendMember appends `"name":` and a string, behind a comma unless it is the first member.
+// AppendMember appends `"name":` and a string, after a comma unless it is the first member.
 func AppendMember(dst []byte, name string, text []byte) []byte {
 	dst = append(append(append(AppendComma(dst), '"'), name...), `":`...)
 	return value.AppendJSONText(dst, text)

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	maxErrorBody  = 64 << 10 // bytes of the body of an error response that are read
-	doneTimeout   = 1_000    // ms that a stream may stay open after it said that it ends
-	finishTimeout = 5_000    // ms that what follows the finish reason, such as token counts, is waited for
+	maxErrorBody  = 64 << 10 // bytes of an error response to read
+	doneTimeout   = 1_000    // ms that a stream may stay open after announcing its end
+	finishTimeout = 5_000    // ms to wait after the finish reason for the rest, such as token counts
 )
 
-// receive reads a response to its end. It returns the error to nack with, nil for an answer that can be used; a.err and
-// a.failure are not its business.
+// receive reads a response to its end. It returns the error to nack with, nil for a usable answer; it ignores a.err and
+// a.failure.
 func (a *Answer) receive(stream runtime.Stream) error {
 	chunk, more, err := a.next(stream, a.options.requestTimeout)
 	switch {
@@ -40,7 +40,7 @@ func (a *Answer) receive(stream runtime.Stream) error {
 	}
 	mediaType := contentType(chunk.Headers)
 	body := framing.Sniffer{Limit: maxAnswer, Choose: func(first byte) framing.Format { return a.format(mediaType, first) }}
-	event := a.event // made once, since it is a function on the heap
+	event := a.event // made once, since closures escape to the heap
 	heard := a.d.Elapsed()
 	for more {
 		if len(chunk.Data) > 0 {
@@ -55,7 +55,7 @@ func (a *Answer) receive(stream runtime.Stream) error {
 			} else if a.finish != "" && (idle == 0 || idle > finishTimeout) {
 				idle = finishTimeout
 			}
-			// Comments keep connections open, but nobody waits for them.
+			// Comments keep connections open, but do not count as progress.
 			if quiet := a.d.Elapsed() - heard; idle > 0 && quiet >= idle {
 				return a.cutOff(stream, runtime.ErrIdle)
 			} else if idle > 0 {
@@ -75,7 +75,7 @@ func (a *Answer) receive(stream runtime.Stream) error {
 	return a.unusable(a.end(&body, mediaType))
 }
 
-// cutOff tells what an answer is worth whose stream failed. One that has its finish reason is whole.
+// cutOff decides the fate of an answer whose stream failed. It is complete if it has a finish reason.
 func (a *Answer) cutOff(stream runtime.Stream, err error) error {
 	a.cut = true
 	if err == errLate {
@@ -92,10 +92,10 @@ func (a *Answer) cutOff(stream runtime.Stream, err error) error {
 	return err
 }
 
-// errLate is how next says that the time of the whole call is over.
+// errLate says that the whole call took too long.
 var errLate = errors.New("chat: the time of the call is over")
 
-// next waits for the next chunk: for idle ms, 0 for as long as it takes, and not beyond the deadline of the call.
+// next waits for the next chunk for idle ms (0 for no limit), and not beyond the deadline of the call.
 func (a *Answer) next(stream runtime.Stream, idle uint64) (chunk runtime.Chunk, more bool, err error) {
 	if a.deadline > 0 {
 		now := a.d.Elapsed()
@@ -114,7 +114,7 @@ func (a *Answer) next(stream runtime.Stream, idle uint64) (chunk runtime.Chunk, 
 	return chunk, more, err
 }
 
-// late gives up a response whose call has taken too long.
+// late cancels a response whose call took too long.
 func (a *Answer) late(stream runtime.Stream) error {
 	stream.Cancel()
 	return fault.New(fault.ChatTotalTimeout, "the answer took longer than "+strconv.FormatUint(a.options.totalTimeout, 10)+" ms")
@@ -137,7 +137,7 @@ func (a *Answer) refused(stream runtime.Stream, head runtime.Chunk) error {
 	for len(text) < maxErrorBody {
 		chunk, more, err := a.next(stream, a.options.idleTimeout)
 		if err != nil || !more {
-			break // what has come is all there is to say
+			break // the rest of the error is lost
 		}
 		text = append(text, chunk.Data...)
 	}
@@ -152,7 +152,7 @@ func (a *Answer) refused(stream runtime.Stream, head runtime.Chunk) error {
 	return e.fault(fault.ChatHTTPError, "status "+strconv.Itoa(head.Status))
 }
 
-// outOfList is the JSON of an error without the list that Gemini wraps it into.
+// outOfList unwraps an error that Gemini puts into a list.
 func outOfList(text []byte) []byte {
 	if len(text) > 0 && text[0] == '[' {
 		return bytes.TrimSuffix(bytes.TrimSpace(text[1:]), []byte{']'})
@@ -160,7 +160,7 @@ func outOfList(text []byte) []byte {
 	return text
 }
 
-// strayError takes JSON between the events of a stream: an error, or nothing of any use.
+// strayError checks JSON between the events of a stream for an error, and ignores anything else.
 func (a *Answer) strayError(text []byte) error {
 	text = bytes.TrimSpace(outOfList(text))
 	s := value.NewScanner(text)
@@ -183,9 +183,9 @@ func contentType(headers [][2]string) string {
 	return ""
 }
 
-// format is how a response is made of events. It shows in its first byte, since the type that the head gives is wrong too
-// often. What begins like JSON is one object, or one in each line: the latter where the protocol's streams are such and
-// a stream was asked for, or where the head says so.
+// format detects the format of a response from its first byte, since the declared type is too often wrong. A body that
+// begins like JSON is one object, or JSON lines if the protocol's streams are and a stream was requested, or if the
+// head says so.
 func (a *Answer) format(mediaType string, first byte) framing.Format {
 	switch {
 	case first != '{':
@@ -198,7 +198,7 @@ func (a *Answer) format(mediaType string, first byte) framing.Format {
 	return framing.Single
 }
 
-// end looks at what has come when the body has ended.
+// end checks the response after the body has ended.
 func (a *Answer) end(body *framing.Sniffer, mediaType string) error {
 	if a.failure != nil {
 		return nil
@@ -213,7 +213,7 @@ func (a *Answer) end(body *framing.Sniffer, mediaType string) error {
 	return nil
 }
 
-// last takes an event that the end of the body ended. It may be a part of one.
+// last handles an event that the end of the body completed. It may be cut off.
 func (a *Answer) last(e framing.Event) error {
 	s := value.NewScanner(e.Data)
 	s.Skip()

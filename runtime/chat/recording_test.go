@@ -15,7 +15,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// recordings are conversations with real providers. They lie beside the checkout.
+// recordings are conversations with real providers, in a folder beside the checkout.
 const recordings = "../../../shared/recordings"
 
 type recording struct {
@@ -32,14 +32,14 @@ type recording struct {
 	}
 }
 
-// said is what a response says, read by means of encoding/json.
+// said is the content of a response, read with encoding/json.
 type said struct {
 	text, thought, finish string
 	calls                 []struct{ id, name, args string }
 	failed                bool
 }
 
-// encrypted tells whether a response has reasoning that cannot be seen, and is kept to go back.
+// encrypted reports whether a response has encrypted reasoning to send back.
 func encrypted(body string) bool { return strings.Contains(body, `"type":"reasoning.encrypted"`) }
 
 func listen(t *testing.T, body string) (s said) {
@@ -89,10 +89,10 @@ func listen(t *testing.T, body string) (s said) {
 	return s
 }
 
-// differences that a request of ours may have from the recorded one, besides those that normal makes equal.
+// Allowed differences between our request and the recorded one, besides those that normal removes.
 var differences = map[string]func(messages []any){
-	// The client that was recorded sends reasoning inside the content, mints an id for the call that Groq refused, and
-	// words its error itself.
+	// The recorded client sends reasoning inside the content, makes an id for the call that Groq refused, and has its
+	// own error message.
 	"groq-tool-use-failed": func(messages []any) {
 		for _, m := range messages {
 			m := m.(map[string]any)
@@ -110,7 +110,7 @@ var differences = map[string]func(messages []any){
 	},
 }
 
-// normal removes what makes no difference in meaning: a content that is null, and the spelling of arguments.
+// normal removes differences without meaning: a null content, and the spelling of arguments.
 func normal(t *testing.T, name string, body map[string]any) map[string]any {
 	t.Helper()
 	messages := body["messages"].([]any)
@@ -165,7 +165,7 @@ func TestRecordings(t *testing.T) {
 	t.Logf("%d recordings, %d cases", len(files), cases)
 }
 
-// replay runs the executor against a recording and compares requests, events and records with it.
+// replay runs the executor on a recording and compares requests, events and records.
 func replay(t *testing.T, name string, r recording, seed uint64) {
 	t.Helper()
 	first := r.Interactions[0].Request.Body
@@ -229,7 +229,7 @@ func replay(t *testing.T, name string, r recording, seed uint64) {
 		sent++
 		return &response{status: want.Response.Status, mime: want.Response.ContentType, parts: split(want.Response.Body, seed)}, nil
 	}
-	// A tool says what the next request of the recording has as its result.
+	// A tool returns the result in the recording's next request.
 	results := map[string]string{}
 	last := r.Interactions[len(r.Interactions)-1].Request.Body["messages"].([]any)
 	for _, m := range last {
@@ -256,7 +256,7 @@ func replay(t *testing.T, name string, r recording, seed uint64) {
 	compare(t, name, d, r)
 }
 
-// compare holds what was stored and reported against what the responses say.
+// compare checks stored records and reports against the responses.
 func compare(t *testing.T, name string, d *dispatch, r recording) {
 	t.Helper()
 	var texts, thoughts, calls []string

@@ -8,8 +8,8 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// fill makes the unit of the item at i and its neighbours that belong to it, and returns the index behind them. filled is
-// false when they say nothing.
+// fill makes the unit of the item at i and of the neighbours that belong to it, and returns the index after them.
+// filled is false if the unit is empty.
 func (p *projection) fill(o *options, d Dispatch, i int) (end int, filled bool) {
 	thoughts := i
 	for i < len(p.line) && p.line[i].kind == record.Thoughts {
@@ -28,10 +28,10 @@ func (p *projection) fill(o *options, d Dispatch, i int) (end int, filled bool) 
 	if string(m.Role()) == "assistant" {
 		next := i + 1
 		for !o.protocol.InParts && next < len(p.line) && p.line[next].kind == record.Thoughts {
-			next++ // where reasoning has no place among the parts of an answer
+			next++ // reasoning has no position among the parts of an answer
 		}
 		if next == len(p.line) || !bytes.Equal(messageOf(p.line[next]), m.ID()) {
-			next = i + 1 // what was thought behind the message led to no call
+			next = i + 1 // thoughts after the message led to no call
 		}
 		return p.fillAssistant(o, d, thoughts, next, i, m)
 	}
@@ -39,8 +39,7 @@ func (p *projection) fill(o *options, d Dispatch, i int) (end int, filled bool) 
 	return i + 1, p.unit.HasText
 }
 
-// fillMessage takes what a message says. When somebody else than the role's own speaks it is put between marks that say
-// who.
+// fillMessage adds a message's content. If the speaker is not the role's own, marks name the speaker.
 func (p *projection) fillMessage(o *options, d Dispatch, it item, mark string) {
 	u, m := &p.unit, record.Message(it.body)
 	text, ok := m.Content()
@@ -63,8 +62,8 @@ func (p *projection) fillMessage(o *options, d Dispatch, it item, mark string) {
 	u.Text = p.text[start:len(p.text):len(p.text)]
 }
 
-// attach takes the attachments of a message: into the unit, or into its text, which begins at start. No protocol takes those
-// of an assistant.
+// attach adds the attachments of a message to the unit, or to its text, which begins at start. No protocol accepts an
+// assistant's attachments.
 func (p *projection) attach(o *options, d Dispatch, it item, start int) {
 	u, m := &p.unit, record.Message(it.body)
 	var notes []byte
@@ -75,7 +74,7 @@ func (p *projection) attach(o *options, d Dispatch, it item, start int) {
 	p.text = append(p.text, notes...)
 }
 
-// speakerName reduces an identifier to what the protocol takes as a name.
+// speakerName reduces an identifier to the characters that protocols accept in names.
 func speakerName(id []byte) []byte {
 	name := make([]byte, 0, 64)
 	for _, c := range id {
@@ -89,9 +88,9 @@ func speakerName(id []byte) []byte {
 	return name
 }
 
-// fillAssistant makes the unit of an assistant's message m, nil for none, and the tool calls from i on that the same
-// answer made, with their results. Without a message it takes at least one call. The thoughts before them begin at
-// thoughts; m is the item at message.
+// fillAssistant makes the unit of an assistant's message m (nil for none) and of the same answer's tool calls from i
+// on, with their results. Without a message it takes at least one call. The thoughts before them begin at thoughts; m
+// is the item at message.
 func (p *projection) fillAssistant(o *options, d Dispatch, thoughts, i, message int, m record.Message) (end int, filled bool) {
 	end = i
 	if m == nil {
@@ -118,7 +117,7 @@ func (p *projection) fillAssistant(o *options, d Dispatch, thoughts, i, message 
 	return end, true
 }
 
-// addCall puts a call and its result into the unit.
+// addCall adds a call and its result to the unit.
 func (p *projection) addCall(o *options, d Dispatch, it item) {
 	t := record.ToolCall(it.body)
 	c := UnitCall{ID: callID(t), Name: callName(t.Tool()), Args: payloadOf(t, "arguments"), Extra: o.extraOf(t), IsError: t.IsError()}
@@ -132,7 +131,7 @@ func (p *projection) addCall(o *options, d Dispatch, it item) {
 		c.Args = text[start:len(text):len(text)]
 	}
 	start := len(p.text)
-	if results := t.Results(); holds(results, record.MediaPart) { // what is said of media is ours
+	if results := t.Results(); holds(results, record.MediaPart) { // our descriptions of media are trusted
 		p.text, c.Media = p.addMedia(o, p.text, nil, it.handle, results, p.callNonce(d, it), false)
 	} else {
 		p.note = p.appendResult(p.note[:0], it.handle, results)
@@ -142,8 +141,8 @@ func (p *projection) addCall(o *options, d Dispatch, it item) {
 	p.unit.Calls = append(p.unit.Calls, c)
 }
 
-// resultMark is the mark of a call's result. A tool's word is trusted when the application says so of the tool; what an
-// artifact holds never is.
+// resultMark is the mark of a call's result. A tool's result is trusted if the application declares the tool trusted;
+// the content of an artifact never is.
 func (p *projection) resultMark(o *options, d Dispatch, it item) trust.Mark {
 	if o.marks.off {
 		return trust.Mark{}
@@ -164,7 +163,7 @@ func (p *projection) resultMark(o *options, d Dispatch, it item) trust.Mark {
 	return m
 }
 
-// holds tells whether a result is a part of a kind, or a list with one.
+// holds reports whether a result is, or contains, a part of a kind.
 func holds(results []byte, what record.PartKind) (found bool) {
 	if value.KindOf(results) == value.KindList {
 		record.EachPart(results, func(_ int, kind record.PartKind, _ []byte) bool {
@@ -175,7 +174,7 @@ func holds(results []byte, what record.PartKind) (found bool) {
 	return found
 }
 
-// callNonce is the nonce of a call: the one that was kept with it, or its record's.
+// callNonce is the nonce of a call: the one stored with it, or its record's.
 func (p *projection) callNonce(d Dispatch, it item) string {
 	t := record.ToolCall(it.body)
 	if kept := payloadOf(t, "nonce"); trust.IsNonce(kept) {
@@ -184,7 +183,7 @@ func (p *projection) callNonce(d Dispatch, it item) string {
 	return p.nonce(d, it.kind, it.handle, t.ID())
 }
 
-// nonce is the nonce of a record, asked for once in a dispatch.
+// nonce is the nonce of a record, requested once per dispatch.
 func (p *projection) nonce(d Dispatch, kind record.Kind, handle int64, id []byte) string {
 	key := recordKey{kind, handle}
 	nonce, known := p.nonces[key]
@@ -198,7 +197,7 @@ func (p *projection) nonce(d Dispatch, kind record.Kind, handle int64, id []byte
 	return nonce
 }
 
-// payloadOf returns a member of the payload that this executor gives its calls, nil if there is none.
+// payloadOf returns a member of the payload that this executor stores with calls, nil if there is none.
 func payloadOf(t record.ToolCall, key string) []byte {
 	if string(t.ReplayCompatibility()) != compatibility {
 		return nil
@@ -207,7 +206,7 @@ func payloadOf(t record.ToolCall, key string) []byte {
 	return s
 }
 
-// extraOf returns what the provider gave with the call, nil for nothing, and for what another host gave.
+// extraOf returns the provider's data of a call; nil for none, or if another host sent it.
 func (o *options) extraOf(t record.ToolCall) []byte {
 	if string(t.ReplayCompatibility()) != compatibility {
 		return nil
@@ -227,7 +226,7 @@ func payloadIn(it item, key string) []byte {
 	return payloadOf(record.ToolCall(it.body), key)
 }
 
-// callID is what the endpoint is told as the id of a call.
+// callID is the id of a call for the endpoint.
 func callID(t record.ToolCall) []byte {
 	if id := payloadOf(t, "id"); len(id) > 0 {
 		return id
@@ -239,7 +238,7 @@ func callID(t record.ToolCall) []byte {
 	return id
 }
 
-// callName is a tool's name in a form that endpoints take; a model may have called a tool that cannot exist.
+// callName replaces a tool's name by one that endpoints accept; a model may have called a tool that cannot exist.
 func callName(name []byte) []byte {
 	if printable(name) && len(name) <= 128 {
 		return name
@@ -253,7 +252,7 @@ func callName(name []byte) []byte {
 	return out
 }
 
-// printable tells whether text is ASCII without white space.
+// printable reports whether text is ASCII without white space or control characters.
 func printable(text []byte) bool {
 	for _, c := range text {
 		if c <= ' ' || c > '~' {
@@ -263,7 +262,7 @@ func printable(text []byte) bool {
 	return len(text) > 0
 }
 
-// appendResult appends what the model reads as the result of a call.
+// appendResult appends the text of a call's result for the model.
 func (p *projection) appendResult(dst []byte, handle int64, v []byte) []byte {
 	if text, ok := value.String(v); ok {
 		return append(dst, text...)

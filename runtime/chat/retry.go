@@ -10,13 +10,13 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// retry says which failed attempts are followed by another one, and when.
+// retry says which failed attempts are repeated, and when.
 type retry struct {
 	maxAttempts int
 	baseDelay   uint64 // ms before the second attempt; it doubles with each further one
-	maxDelay    uint64 // ms that it never exceeds
+	maxDelay    uint64 // upper bound of that delay in ms
 	statuses    []int
-	honorAfter  bool // a response says itself when to come again
+	honorAfter  bool // heed the response's own delay
 }
 
 var defaultRetry = retry{
@@ -24,7 +24,7 @@ var defaultRetry = retry{
 	statuses: defaultRetryStatuses, honorAfter: true,
 }
 
-// retry takes the option of that name. What it leaves out keeps its default.
+// retry sets the option retry. Missing members keep their defaults.
 func (p *parser) retry(v []byte) {
 	r := &p.options.retry
 	p.members("retry", v, func(key, val []byte) {
@@ -52,7 +52,7 @@ func (p *parser) retry(v []byte) {
 	})
 }
 
-// whole takes a whole number within bounds.
+// whole reads an integer within bounds.
 func (p *parser) whole(name string, v []byte, low, high int64) int {
 	n, ok := value.Int(v)
 	if !ok || n < low || n > high {
@@ -61,7 +61,7 @@ func (p *parser) whole(name string, v []byte, low, high int64) int {
 	return int(n)
 }
 
-// Why an attempt failed, as the log says it.
+// Reasons of failed attempts, for the log.
 const (
 	reasonStatus    = "http-status"
 	reasonProvider  = "provider-error"
@@ -72,8 +72,8 @@ const (
 	reasonEmpty     = "empty-response"
 )
 
-// classify tells why an attempt failed and which status that amounts to, 0 for none. reason is empty when another attempt
-// would do no better.
+// classify returns why an attempt failed and the corresponding status, 0 for none. reason is empty if another attempt
+// would fail the same way.
 func (a *Answer) classify(failure error) (reason string, status int) {
 	switch {
 	case a.status != 0:
@@ -99,10 +99,10 @@ func (a *Answer) classify(failure error) (reason string, status int) {
 	return reason, status
 }
 
-// shown tells whether the user has seen anything of the answer.
+// shown reports whether the user has seen anything of the answer.
 func (a *Answer) shown() bool { return len(a.message.text) > 0 || len(a.thoughts) > 0 }
 
-// said is what the endpoint says went wrong, nil for nothing.
+// said is the endpoint's error message, nil for none.
 func (a *Answer) said() *providerError {
 	if a.status != 0 {
 		return a.refusal
@@ -110,8 +110,8 @@ func (a *Answer) said() *providerError {
 	return a.failure
 }
 
-// another tells whether a failed attempt is followed by another one, and after how many ms. Nothing that the user has seen
-// is ever asked for a second time.
+// another reports whether to repeat a failed attempt, and after how many ms. An answer that the user has seen is never
+// requested again.
 func (a *Answer) another(failure error, attempt int) (ms uint64, ok bool) {
 	r := &a.options.retry
 	if failure == nil || a.options.engine != nil || a.err != nil || a.d.Aborted() || a.d.Signalled() || a.shown() || attempt >= r.maxAttempts {
@@ -129,8 +129,8 @@ func (a *Answer) another(failure error, attempt int) (ms uint64, ok bool) {
 	return ms, true
 }
 
-// delay is how long to wait after an attempt: between half of the backoff and all of it, or what the response asks for and
-// up to a tenth more. after is that, -1 for nothing.
+// delay returns the delay after an attempt: between half and all of the backoff, or the response's own delay after plus
+// up to a tenth; after is -1 for none.
 func (r *retry) delay(attempt int, after int64, random uint64) uint64 {
 	ms := r.baseDelay
 	for i := 1; i < attempt && ms < r.maxDelay; i++ {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// maxRetryAfter is the longest time that a response can ask for, in ms: a day.
+// maxRetryAfter is the longest delay that a response can request, in ms: a day.
 const maxRetryAfter = 24 * 60 * 60 * 1000
 
-// retryAfter is how many ms the head of a response asks to wait, -1 if it asks for nothing. A date counts from the one that the
-// head bears itself, whatever the clock here says, or else from now, in ms since the Unix epoch.
+// retryAfter is the delay in ms that a response's headers request, -1 for none. A date counts from the date of the
+// response, whatever the local clock says, or else from now, in ms since the Unix epoch.
 func retryAfter(headers [][2]string, now int64) int64 {
 	ms, until := int64(-1), int64(-1)
 	for _, h := range headers {
@@ -41,8 +41,8 @@ func retryAfter(headers [][2]string, now int64) int64 {
 
 const months = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
-// httpDate reads a date of HTTP in any of its three forms (RFC 9110, section 5.6.7), as ms since the Unix epoch; -1 for what is
-// none.
+// httpDate parses an HTTP date in any of its three forms (RFC 9110, section 5.6.7), as ms since the Unix epoch; -1 if
+// invalid.
 func httpDate(text string) int64 {
 	f := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '-' || r == ':' })
 	if len(f) < 7 {

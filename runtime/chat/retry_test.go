@@ -14,7 +14,7 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// attempts answers each request with the next of the streams, and the last one with text.
+// attempts answers each request with the next stream, and the last one with text.
 func (d *dispatch) attempts(list ...runtime.Stream) {
 	n := 0
 	d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) {
@@ -31,14 +31,14 @@ func status(n int, body string, headers ...[2]string) runtime.Stream {
 
 func broken(body string, err error) runtime.Stream { return &response{parts: split(body, 0), err: err} }
 
-// What is tried again, with its reason, and what is not.
+// Which failures are retried, and the logged reason.
 func TestRetries(t *testing.T) {
 	reset := errors.New("connection reset")
 	transport := fault.New(fault.HTTPTransport, "connection refused")
 	for _, tt := range []struct {
 		name   string
 		first  runtime.Stream
-		reason string // in the log; empty if it is not tried again
+		reason string // in the log; empty if not retried
 		code   fault.Code
 	}{
 		{"429", status(429, ""), "http-status 429", fault.ChatHTTPError},
@@ -106,7 +106,7 @@ func TestRetries(t *testing.T) {
 		if d.open() != nil {
 			t.Errorf("%s: open %q", tt.name, d.open())
 		}
-		// With one attempt the failure is what it is.
+		// A single attempt fails with the plain failure.
 		one := newDispatch(t)
 		first := tt.first
 		if r, ok := first.(*response); ok {
@@ -120,7 +120,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// A request that the host does not even take is its error at once.
+// A request that the host rejects fails at once.
 func TestNoRetryWithoutRequest(t *testing.T) {
 	d := newDispatch(t)
 	d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) { return nil, fault.New(fault.ABILimitExceeded) }
@@ -130,7 +130,7 @@ func TestNoRetryWithoutRequest(t *testing.T) {
 	}
 }
 
-// The last failure is the one that is told, and as many requests are made as the options say.
+// The last failure is returned, after as many requests as the options allow.
 func TestAttempts(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 100} {
 		d := newDispatch(t)
@@ -146,7 +146,7 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// The waits double from the base on up to the most, and chance makes them shorter by up to a half.
+// The waits double from the base up to the maximum, and are randomly shortened by up to a half.
 func TestBackoff(t *testing.T) {
 	for _, tt := range []struct {
 		options string
@@ -175,7 +175,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// The endpoint may say when to come again; the options say how long that may be at most, and whether it counts.
+// The endpoint may request a delay; the options limit it, or ignore it.
 func TestRetryAfter(t *testing.T) {
 	after := func(s string) [2]string { return [2]string{"retry-after", s} }
 	for _, tt := range []struct {
@@ -207,7 +207,7 @@ func TestRetryAfter(t *testing.T) {
 			t.Errorf("%q %s: slept %v, want %d", tt.headers, tt.options, d.slept, tt.want)
 		}
 	}
-	// An error that is hidden in a good response has the header of that.
+	// An error in a successful response counts with that response's headers.
 	d := newDispatch(t)
 	d.attempts(&response{parts: split(sse(`{"error":{"code":429}}`), 0), headers: [][2]string{after("2")}})
 	d.iterate(newExecutor(t, `{"model":"m"}`), 1)
@@ -216,7 +216,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// What the log says about an attempt can be read by programs.
+// Programs can read the log line about an attempt.
 func TestRetryLog(t *testing.T) {
 	d := newDispatch(t)
 	d.attempts(status(503, `{"error":{"message":"down"}}`), failing{runtime.ErrIdle})
@@ -230,7 +230,7 @@ func TestRetryLog(t *testing.T) {
 	}
 }
 
-// An abort while the executor waits ends the iteration without a signal and without a request.
+// An abort during the wait ends the iteration without a signal and without a request.
 func TestAbortBetweenAttempts(t *testing.T) {
 	d := newDispatch(t)
 	d.attempts(status(503, ""))
@@ -241,7 +241,7 @@ func TestAbortBetweenAttempts(t *testing.T) {
 	}
 }
 
-// The listener of a log line may signal: the request is not made again, and what it has cost is told once.
+// A listener of the log line may signal: the request is not repeated, and its cost is reported once.
 func TestSignalBetweenAttempts(t *testing.T) {
 	for stats, first := range []runtime.Stream{
 		status(503, ""),
@@ -260,7 +260,7 @@ func TestSignalBetweenAttempts(t *testing.T) {
 	}
 }
 
-// Tokens that an answer without content has cost are told.
+// The cost of an answer without content is reported.
 func TestStatsOfFailedAttempts(t *testing.T) {
 	d := newDispatch(t)
 	d.attempts(broken("data: "+`{"choices":[],"usage":{"prompt_tokens":5}}`+"\n\n", nil))
@@ -270,7 +270,7 @@ func TestStatsOfFailedAttempts(t *testing.T) {
 	}
 }
 
-// slow is a stream whose every chunk takes a while.
+// slow is a stream whose chunks all take a while.
 type slow struct {
 	*response
 	d  *dispatch
@@ -286,11 +286,11 @@ func (s *slow) Next() (runtime.Chunk, bool, error) {
 	return s.response.Next()
 }
 
-// The time of the whole call bounds the head, the body, the attempts and the waits between them.
+// The total timeout bounds the head, the body, the attempts and the waits between them.
 func TestTotalTimeout(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
-		ms       uint64 // of each chunk
+		ms       uint64 // per chunk
 		body     string
 		options  string
 		code     fault.Code
@@ -317,7 +317,7 @@ func TestTotalTimeout(t *testing.T) {
 			t.Errorf("%s: acked %v, nacked with %v, %d requests, %d ms, open %q", tt.name, d.acked, d.nacked, len(d.requests), d.elapsed, d.open())
 		}
 	}
-	// A wait that would end after the deadline is not begun: the failure is told at once.
+	// A wait beyond the deadline does not begin: the dispatch fails at once.
 	d := newDispatch(t)
 	d.attempts(status(503, ""))
 	d.iterate(newExecutor(t, `{"model":"m","totalTimeoutMs":500}`), 1)
@@ -326,7 +326,7 @@ func TestTotalTimeout(t *testing.T) {
 	}
 }
 
-// Comments are no sign of life: an endpoint could hold a turn with them for ever. Parts of events are.
+// Comments do not reset the idle timeout, since an endpoint could hold a turn with them for ever. Parts of events do.
 func TestCommentsCountAsSilence(t *testing.T) {
 	ping, word := strings.Repeat(": ping\n\n", 8), "data: "+text("a")+"\n\n"
 	for body, code := range map[string]fault.Code{
@@ -376,7 +376,7 @@ func TestRetryOptions(t *testing.T) {
 	}
 }
 
-// FuzzRetryAfter gives any header: the wait is within bounds.
+// FuzzRetryAfter tries any header: the delay stays within bounds.
 func FuzzRetryAfter(f *testing.F) {
 	for _, s := range []string{"", "7", "1e9", "-1", "Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 99 Nov 9999 99:99:99 GMT", "Xxx, 00 Foo 0000 00:00:00 GMT"} {
 		f.Add(s, s)

@@ -7,8 +7,8 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// seal completes the streams of an answer that is not stored, so that nobody waits for more, and marks those of one that
-// was broken off. The answer has an error already; another one has nowhere to go.
+// seal completes the streams of an answer that is not stored, so that nobody waits for more, and marks interrupted
+// ones. It ignores further errors, since the answer already has one.
 func (a *Answer) seal() {
 	for i := range a.thoughts {
 		if t := &a.thoughts[i]; t.told {
@@ -20,7 +20,7 @@ func (a *Answer) seal() {
 	}
 }
 
-// store completes the answer's streams and stores its records: what was thought before what was said.
+// store completes the answer's streams and stores its records, thoughts first.
 func (a *Answer) store() error {
 	a.keepGiven()
 	for i := range a.thoughts {
@@ -48,12 +48,12 @@ func (a *Answer) store() error {
 	}))
 }
 
-// storeThought stores the reasoning of one source unless it is blank, or the same as another's.
+// storeThought stores the reasoning of one source unless it is blank or repeats another's.
 func (a *Answer) storeThought(i int) error {
 	t := &a.thoughts[i]
 	blank := len(bytes.TrimSpace(t.text)) == 0
 	switch {
-	case t.told: // blank or not
+	case t.told: // even if it is blank
 		if err := a.d.ReportThought(t.id, nil, true); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (a *Answer) storeThought(i int) error {
 	return a.d.StoreThought(record.AppendThought(nil, f))
 }
 
-// repeats tells whether an earlier source said the same as the i-th.
+// repeats reports whether an earlier source has the same text as the i-th.
 func (a *Answer) repeats(i int) bool {
 	for j := range i {
 		if bytes.Equal(a.thoughts[j].text, a.thoughts[i].text) {
@@ -84,7 +84,7 @@ func (a *Answer) repeats(i int) bool {
 	return false
 }
 
-// reportStats tells what is known about what the answer cost.
+// reportStats reports the known cost of the answer.
 func (a *Answer) reportStats() error {
 	if a.usage == nil && a.finish == "" && a.model == "" {
 		return nil

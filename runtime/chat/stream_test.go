@@ -23,7 +23,7 @@ func text(s string) string { return delta(`{"content":"` + s + `"}`) }
 
 const stop = `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`
 
-// events that an answer leads to, without the id of the turn.
+// events returns the events of an answer, without the id of the turn.
 func TestAnswers(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -163,7 +163,7 @@ func TestNacks(t *testing.T) {
 		err      error
 		code     fault.Code
 		want     []string
-		open     bool // a stream was opened before
+		open     bool // a stream was open before
 	}{
 		{name: "404", response: response{status: 404, mime: "application/json"}, body: `{"error":{"message":"no such model","code":"model_not_found"}}`, code: fault.ChatHTTPError, want: []string{"status 404", "no such model (code model_not_found)"}},
 		{name: "500 in HTML", response: response{status: 500, mime: "text/html"}, body: "<h1>oops</h1>" + strings.Repeat("x", 1<<20), code: fault.ChatHTTPError, want: []string{"status 500", "<h1>oops</h1>", "…"}},
@@ -217,7 +217,7 @@ func TestNacks(t *testing.T) {
 	}
 }
 
-// What the host says about a request that it did not send stays the host's error.
+// An error of the host about a request that it did not send stays the host's error.
 func TestRequestFails(t *testing.T) {
 	refused := fault.New(fault.HTTPNotAllowed)
 	for _, early := range []bool{true, false} {
@@ -247,7 +247,7 @@ func (f failing) Next() (runtime.Chunk, bool, error) { return runtime.Chunk{}, f
 func (f failing) Idle(uint64)                        {}
 func (f failing) Cancel()                            {}
 
-// A stream that has said that it ends has ended, whatever the connection does afterwards.
+// A stream that announced its end has ended, whatever the connection does later.
 func TestAfterDone(t *testing.T) {
 	for _, err := range []error{runtime.ErrIdle, errors.New("reset")} {
 		r := &response{parts: split(sse(text("a"), stop), 0), err: err}
@@ -263,7 +263,7 @@ func TestAfterDone(t *testing.T) {
 	}
 }
 
-// An abort ends the iteration without a signal, wherever it comes, and completes what was begun.
+// An abort at any point ends the iteration without a signal, and completes open streams.
 func TestAbort(t *testing.T) {
 	body := sse(delta(`{"reasoning":"hm"}`), text("Hel"), text("lo"), delta(`{"tool_calls":[{"id":"a","function":{"name":"get","arguments":"{}"}},{"id":"b","function":{"name":"get","arguments":"{}"}}]}`), stop)
 	parts := len(split(body, 1))
@@ -298,7 +298,7 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// A report that fails ends the iteration with that error.
+// A failing report ends the iteration with its error.
 func TestReportFails(t *testing.T) {
 	sealed := errors.New("sealed by somebody else")
 	d := newDispatch(t)
@@ -312,7 +312,7 @@ func TestReportFails(t *testing.T) {
 	}
 }
 
-// The model may have nothing to add to what its tools did.
+// The model may have nothing to add after its tools.
 func TestEmptyAfterTools(t *testing.T) {
 	d := newDispatch(t)
 	d.tools = []*runtime.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
@@ -324,7 +324,7 @@ func TestEmptyAfterTools(t *testing.T) {
 	}
 }
 
-// A listener may signal while the answer comes; the answer is stored and the first signal stands.
+// A listener may signal during the answer; the answer is stored and the first signal stands.
 func TestSignalInListener(t *testing.T) {
 	for _, body := range []string{sse(text("a"), stop), sse(text("a"), `{"error":"late"}`)} {
 		d := newDispatch(t)
@@ -337,7 +337,7 @@ func TestSignalInListener(t *testing.T) {
 	}
 }
 
-// The provider's own error object goes with the error, unless it is large.
+// The error includes the provider's own error object, unless it is large.
 func TestProviderErrorDetails(t *testing.T) {
 	for _, tt := range []struct{ body, want string }{
 		{sse(`{"error":{"message":"no","code":7,"more":[1]}}`), `{"message":"no","code":7,"more":[1]}`},
@@ -358,11 +358,11 @@ func TestProviderErrorDetails(t *testing.T) {
 	}
 }
 
-// A stream that ends without saying so is not an answer; its finish reason says so as well as [DONE].
+// A stream that ends without announcing it is not an answer; a finish reason is as good as [DONE].
 func TestStreamWithoutEnd(t *testing.T) {
 	for _, tt := range []struct {
 		body string
-		code fault.Code // empty for an answer
+		code fault.Code // empty for success
 	}{
 		{"data: " + text("Hel") + "\n\n", fault.ChatStreamError},
 		{"data: " + text("Hel") + "\n\ndata: " + stop[:20], fault.ChatStreamError},
@@ -382,7 +382,7 @@ func TestStreamWithoutEnd(t *testing.T) {
 	}
 }
 
-// A chunk that is half a JSON text was a part of the answer.
+// An incomplete JSON chunk was a part of the answer.
 func TestBrokenChunk(t *testing.T) {
 	for _, tt := range []struct {
 		body  string
@@ -400,7 +400,7 @@ func TestBrokenChunk(t *testing.T) {
 	}
 }
 
-// A stream that has given its finish reason has ended, whatever the connection does afterwards.
+// A stream with a finish reason has ended, whatever the connection does later.
 func TestAfterFinish(t *testing.T) {
 	for _, err := range []error{runtime.ErrIdle, errors.New("reset")} {
 		r := &response{parts: split("data: "+text("a")+"\n\ndata: "+stop+"\n\n", 0), err: err}

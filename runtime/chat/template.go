@@ -5,35 +5,35 @@ import (
 	"unsafe"
 )
 
-// template is a chunk with holes. The chunks of a stream are long and differ in little: in the piece of text that each
-// brings, and with some endpoints in a string of noise at the end. A chunk that is the one before but for these is not
-// scanned again; what stays the same in it has done what it does.
+// template is a chunk with holes. The chunks of a stream are long and differ little: in a piece of text, and with some
+// endpoints in a string of noise at the end. A chunk that differs from the previous one only there is not scanned
+// again; the unchanged rest has had its effect.
 type template struct {
 	before []byte // up to the text's opening quote
 	middle []byte // from the text's closing quote on, up to the noise's opening quote or to the end
 	after  []byte // from the noise's closing quote on
 	noisy  bool
-	source int // of the text: inMessage, or as in thought
+	source int // source of the text: inMessage, or as in thought
 	usable bool
 }
 
 const inMessage = -2
 
-// pieces is what of a chunk can become holes: the one piece of text in it, and the last string that nobody reads.
+// pieces are the parts of a chunk that can become holes: its only piece of text, and its last unread string.
 type pieces struct {
 	text   []byte // part of the chunk
 	noise  []byte // part of the chunk, with its quotes
 	source int
-	count  int // of what cannot simply be done once more
+	count  int // number of effects that cannot simply be repeated
 }
 
-// note takes down that text has been read from the chunk.
+// note records that text was read from the chunk.
 func (p *pieces) note(source int, text []byte) {
 	p.text, p.source = text, source
 	p.count++
 }
 
-// learn makes a template of a chunk that was scanned without an error.
+// learn makes a template from a chunk that was scanned without an error.
 func (t *template) learn(chunk []byte, p *pieces) {
 	t.usable = false
 	at, ok := offset(chunk, p.text)
@@ -56,7 +56,7 @@ func (t *template) learn(chunk []byte, p *pieces) {
 	t.source, t.usable = p.source, true
 }
 
-// match returns the text of a chunk that differs from the template in the holes only, as a JSON string.
+// match returns the text, as a JSON string, of a chunk that differs from the template only in the holes.
 func (t *template) match(chunk []byte) (text []byte, ok bool) {
 	if !t.usable || !bytes.HasPrefix(chunk, t.before) {
 		return nil, false
@@ -78,8 +78,8 @@ func (t *template) match(chunk []byte) (text []byte, ok bool) {
 	return text, noise != nil && bytes.Equal(rest, t.after)
 }
 
-// cutString cuts the string that b begins with from the rest, nil if it begins with none. What is between the quotes is
-// not checked.
+// cutString splits the string at the start of b from the rest, nil if there is none. It does not check the string's
+// contents.
 func cutString(b []byte) (s, rest []byte) {
 	if len(b) == 0 || b[0] != '"' {
 		return nil, nil
@@ -95,7 +95,7 @@ func cutString(b []byte) (s, rest []byte) {
 	return nil, nil
 }
 
-// offset tells where in whole the bytes of part lie; ok is false when they do not lie there.
+// offset returns the position of part within whole; ok is false if it is not inside.
 func offset(whole, part []byte) (int, bool) {
 	if len(part) == 0 || len(whole) == 0 {
 		return 0, false

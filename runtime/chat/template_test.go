@@ -31,7 +31,7 @@ var similar = [][2]string{
 	{`{"x":"a","choices":[{"delta":{"content":"a"}}]}`, `{"x":"b","choices":[{"delta":{"content":"b"}}]}`},
 }
 
-// hear tells what the executor made of a stream.
+// hear returns the executor's result for a stream.
 func hear(t *testing.T, chunks ...string) []string {
 	t.Helper()
 	d := newDispatch(t)
@@ -56,7 +56,7 @@ func hear(t *testing.T, chunks ...string) []string {
 	return said
 }
 
-// otherwise writes a chunk so that it means the same and resembles no other.
+// otherwise rewrites a chunk with the same meaning, so that it resembles no other.
 func otherwise(chunk string, n int) string {
 	if !strings.HasPrefix(chunk, "{") {
 		return chunk
@@ -64,7 +64,7 @@ func otherwise(chunk string, n int) string {
 	return "{" + strings.Repeat(" ", n) + chunk[1:]
 }
 
-// Chunks that resemble each other are read as they would be alone.
+// Similar chunks are read as they would be alone.
 func FuzzSimilarChunks(f *testing.F) {
 	for _, pair := range similar {
 		f.Add([]byte(pair[0]), []byte(pair[1]))

@@ -9,35 +9,35 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// thoughtOptions say which thoughts go back to the model. Those that the provider has given to be sent back always do.
+// thoughtOptions select the thoughts that go back to the model. Payloads of the provider always do.
 type thoughtOptions struct {
 	form       thoughtForm
 	surfacing  thoughtSurfacing
-	compatible []string // tags that other thoughts may have
+	compatible []string // tags of other thoughts to send back
 }
 
-// thoughtForm is how thoughts go back.
+// thoughtForm is the form in which thoughts go back.
 type thoughtForm uint8
 
 const (
 	thoughtsOff   thoughtForm = iota
-	thoughtsField             // in the field that the protocol has for them
+	thoughtsField             // in the protocol's own field
 	thoughtsText              // in the text, between marks
 )
 
-// thoughtSurfacing is whose thoughts go back.
+// thoughtSurfacing selects whose thoughts go back.
 type thoughtSurfacing uint8
 
 const (
-	allSelf    thoughtSurfacing = iota // all of the model's own
+	allSelf    thoughtSurfacing = iota // all of the model's own thoughts
 	latestSelf                         // the newest of them
-	allOfAll                           // those of others too
+	allOfAll                           // also thoughts of others
 )
 
-// plainThought is the tag of a thought that is nothing but its text.
+// plainThought is the tag of a thought that is just text.
 const plainThought = "plain-text"
 
-// thoughtOption takes one of the options about thoughts.
+// thoughtOption sets one of the options about thoughts.
 func (p *parser) thoughtOption(name string, v []byte) {
 	o := &p.thoughts
 	switch name {
@@ -76,18 +76,18 @@ func (p *parser) thoughtOption(name string, v []byte) {
 	}
 }
 
-// isSelf tells whether a thought is the model's own.
+// isSelf reports whether a thought is the model's own.
 func isSelf(t record.Thought) bool {
 	id, ok := t.Identity()
 	return !ok || string(id.Identifier) == "assistant"
 }
 
-// isNative tells whether a thought is one that the provider takes back as it gave it.
+// isNative reports whether the provider accepts a thought back unchanged.
 func (o *options) isNative(t record.Thought) bool {
 	return t.Payload() != nil && o.protocol.Reasoning != "" && string(t.ReplayCompatibility()) == o.native && isSelf(t)
 }
 
-// surfaces tells whether the text of a thought goes back, apart from whether it is the newest.
+// surfaces reports whether the text of a thought goes back, unless only the newest does.
 func (o *options) surfaces(t record.Thought) bool {
 	if o.thoughts.form == thoughtsOff || len(t.Content()) == 0 || o.thoughts.surfacing != allOfAll && !isSelf(t) {
 		return false
@@ -99,7 +99,7 @@ func (o *options) surfaces(t record.Thought) bool {
 	return slices.Contains(o.thoughts.compatible, tag)
 }
 
-// newest is the handle of the newest thought of the model's own whose text may go back, 0 for none.
+// newest is the handle of the model's newest thought whose text may go back, 0 for none.
 func (s *source) newest(o *options) int64 {
 	for _, it := range slices.Backward(s.items) {
 		if t := record.Thought(it.body); isSelf(t) && !o.isNative(t) && o.surfaces(t) {
@@ -109,7 +109,7 @@ func (s *source) newest(o *options) int64 {
 	return 0
 }
 
-// addThought puts a thought into the unit, or behind dst when it stands in the text.
+// addThought adds a thought to the unit, or appends it to dst if it goes into the text.
 func (p *projection) addThought(o *options, d Dispatch, dst []byte, it item) []byte {
 	t := record.Thought(it.body)
 	switch {
@@ -131,7 +131,7 @@ func (p *projection) addThought(o *options, d Dispatch, dst []byte, it item) []b
 	return o.marks.append(appendBlankLine(dst), m, t.Content())
 }
 
-// addThoughts puts thoughts of the timeline into the unit, those that stand in the text before what it says.
+// addThoughts adds thoughts of the timeline to the unit, before the message's own text.
 func (p *projection) addThoughts(o *options, d Dispatch, line []item) {
 	var texts []byte
 	for _, it := range line {
@@ -150,8 +150,8 @@ func (p *projection) addThoughts(o *options, d Dispatch, line []item) {
 	u.Text, u.HasText = p.text[start:len(p.text):len(p.text)], true
 }
 
-// rewindTo is the place in the timeline of the last request that must be made again because another thought is the newest
-// one, all of it when none is.
+// rewindTo is the index in the last request's timeline from which to render again because the newest thought has
+// changed; all of it if it has not.
 func (p *projection) rewindTo(o *options) int {
 	if o.thoughts.surfacing != latestSelf {
 		return len(p.done)

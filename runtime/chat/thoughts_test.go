@@ -21,8 +21,8 @@ func (d *dispatch) addThought(at int64, id, content, from, tag, payload string) 
 	d.add(record.Thoughts, record.AppendThought(nil, f))
 }
 
-// thoughtful is a conversation with thoughts of every sort: two of the model's own before its answers, one of another
-// agent, one that another provider gave, one of this provider and two with tags only.
+// thoughtful is a conversation with all sorts of thoughts: two of the model's own before its answers, one of another
+// agent, one from another provider, one from this provider and two with tags only.
 func thoughtful(t *testing.T) *dispatch {
 	d := newDispatch(t)
 	d.addAt(10, "user", "u", "hi")
@@ -82,7 +82,7 @@ func TestThoughtOptions(t *testing.T) {
 	}
 }
 
-// A thought in the text stands between marks that say whose it is, and nothing in it can end them.
+// Marks around a thought in the text name its origin, and nothing in it can end them.
 func TestThoughtMarks(t *testing.T) {
 	d := newDispatch(t)
 	d.addThought(20, "t1", "</thought_x>", "", "", "")
@@ -97,7 +97,7 @@ func TestThoughtMarks(t *testing.T) {
 	}
 }
 
-// The newest thought is the one of the last answer; what stood there for an earlier one goes.
+// The newest thought is that of the last answer; an earlier one disappears.
 func TestLatestThought(t *testing.T) {
 	d := newDispatch(t)
 	withTools(t, d)
@@ -118,8 +118,8 @@ func TestLatestThought(t *testing.T) {
 	}
 }
 
-// TestThoughtBehindText: reasoning that came behind the text, or stood behind it in an answer of one piece, goes back with the
-// answer that it belongs to, whose calls stay with its text.
+// TestThoughtBehindText: reasoning after the text goes back with its answer, whose calls stay with its text. This holds
+// for streams and for answers in one piece.
 func TestThoughtBehindText(t *testing.T) {
 	const call = `{"index":0,"id":"a","type":"function","function":{"name":"get","arguments":"{}"}}`
 	for name, answer := range map[string]string{

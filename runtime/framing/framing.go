@@ -1,8 +1,8 @@
 // Package framing cuts the body of a response, which comes in chunks of any size, into the events that it is made of:
 // server-sent events, lines of JSON, or one event that is the whole body.
 //
-// Line ends are LF, CR and CR LF, in any mixture. A byte order mark at the start of a body is skipped. What is held of an
-// event that is not complete has a limit, and nothing is searched twice, however a body is cut.
+// Line ends are LF, CR and CR LF, in any mixture. A byte order mark at the start of a body is skipped. What is held of
+// an event that is not complete has a limit, and nothing is searched twice, however a body is cut.
 package framing
 
 import (
@@ -35,12 +35,12 @@ func (e *LimitError) Error() string {
 
 // Parser turns the bytes of a body into events. A parser that has returned an error, or has been flushed, is spent.
 type Parser interface {
-	// Write takes the next bytes of the body and calls emit for each event that they complete. It keeps nothing of chunk.
-	// It stops at an error of emit and returns it; its own is a [*LimitError].
+	// Write takes the next bytes of the body and calls emit for each event that they complete. It keeps nothing of
+	// chunk. It stops at an error of emit and returns it; its own is a [*LimitError].
 	Write(chunk []byte, emit func(Event) error) error
 	// Flush says that the body has ended: an event that the end cuts off is taken as it is.
 	Flush(emit func(Event) error) error
-	// Heard tells whether any part of an event has come since it was asked last. Comments, blank lines and what else
+	// Heard reports whether any part of an event has come since it was asked last. Comments, blank lines and what else
 	// carries nothing are no part of one.
 	Heard() bool
 }
@@ -112,15 +112,15 @@ type splitter struct {
 	told    int    // bytes of line that grown has told of
 }
 
-// grown tells whether the line whose end has not come has become longer since it was asked last.
+// grown reports whether the line whose end has not come has become longer since it was asked last.
 func (s *splitter) grown() bool {
 	grown := len(s.line) > s.told
 	s.told = len(s.line)
 	return grown
 }
 
-// write takes the next bytes. It calls fits before it holds part of a line, with the length that it would then hold, and
-// end for each whole line, without its end.
+// write takes the next bytes. It calls fits before it holds part of a line, with the length that it would then hold,
+// and end for each whole line, without its end.
 func (s *splitter) write(chunk []byte, fits func(int) error, end func([]byte) error) error {
 	if s.seen < markDone {
 		var held string

@@ -2,7 +2,7 @@ package record
 
 import "github.com/turncore/turncore/abi/value"
 
-// IdentityFields are what [AppendMessage] and [AppendThought] write as an identity.
+// IdentityFields are the fields of an identity.
 type IdentityFields struct {
 	Identifier     string
 	Representation string
@@ -117,7 +117,7 @@ func AppendToolCall(dst []byte, f ToolCallFields) []byte {
 type RetrievableFields struct {
 	ID        string
 	Content   []byte // text
-	Part      []byte // the content that the host holds, in the place of text; nil for none
+	Part      []byte // content that the host holds, in place of text; nil for none
 	TrustTier string
 	Source    string // empty for none
 	Kind      string // empty for none

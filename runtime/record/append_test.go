@@ -10,7 +10,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// The layouts are the ABI's: what the builders write, the ABI's generated decoders read, and the other way round.
+// The layouts are the ABI's: its generated decoders read the builders' output, and vice versa.
 
 func ptr[T any](v T) *T { return &v }
 
@@ -164,7 +164,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// Readers of bytes that are no body answer with zero values.
+// Readers return zero values for invalid bodies.
 func FuzzReaders(f *testing.F) {
 	f.Add(record.AppendMessage(nil, record.MessageFields{ID: "m", Role: "user", Content: []byte("hi")}))
 	f.Add(record.AppendToolCall(nil, record.ToolCallFields{ID: "c", Tool: "t"}))

@@ -9,25 +9,25 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// maxTime is the largest magnitude of a time, in ms: what an ECMAScript Date can hold.
+// maxTime is the largest absolute time, in ms, that an ECMAScript Date can hold.
 const maxTime = 8_640_000_000_000_000
 
-// rule is what a field must hold.
+// rule is the rule for a field.
 type rule uint8
 
 const (
-	requiredText  rule = iota // a string, not empty
-	optionalText              // null, or a string that is not empty
-	prose                     // text, not empty
-	optionalProse             // null, or text that is not empty
-	blankText                 // text, also empty
+	requiredText  rule = iota // a non-empty string
+	optionalText              // null, or a non-empty string
+	prose                     // non-empty text
+	optionalProse             // null, or non-empty text
+	blankText                 // text, possibly empty
 	flag                      // bool
 	instant                   // a time
 	portion                   // a number from 0 to 1
 	optionalPortion
 	arguments // a map
 	result    // text, a part, or a list of parts
-	content   // text that is not empty, or a part
+	content   // non-empty text, or a part
 	media     // null, or a list of media
 	anything
 	speaker // null, or the two parts of an identity
@@ -111,9 +111,9 @@ var codes = [Kinds]fault.Code{
 	Retrievables: fault.InvalidInitialRetrievableValue,
 }
 
-// Check tells whether body is the body of a record of that kind and keeps the kind's rules. The error has the kind's
-// code, E_INVALID_INITIAL_MESSAGE_VALUE for instance, and says what is wrong with each field. An instruction must be text
-// that is not empty; one that is not is E_INVALID_VALUE.
+// Check reports whether body is a valid body of that kind. The error has the kind's code, such as
+// E_INVALID_INITIAL_MESSAGE_VALUE, and describes each invalid field. An instruction must be non-empty text; otherwise
+// the error is E_INVALID_VALUE.
 func Check(kind Kind, body []byte) error {
 	if kind == Instructions || kind >= Kinds {
 		if kind == Instructions && isText(body) && value.Len(body) > 0 && value.Check(body) == nil {
@@ -168,8 +168,8 @@ func Check(kind Kind, body []byte) error {
 	return fault.New(codes[kind], wrong...)
 }
 
-// plain returns the length of the value that v starts with if it is of the kinds that most fields are: null, a truth
-// value, a number, or a string of less than 256 bytes. It is 0 for all others, and for what is cut off.
+// plain returns the length of the value at the start of v if it is of a common kind: null, a boolean, a number, or a
+// string of less than 256 bytes. It is 0 for all others, and for a truncated value.
 func plain(v []byte) int {
 	if len(v) == 0 {
 		return 0
@@ -192,7 +192,7 @@ func plain(v []byte) int {
 	return size
 }
 
-// holds tells by the first bytes of a well-formed value that a rule is kept. Where it says no, check decides.
+// holds reports whether the first bytes of a well-formed value prove that it is valid. If not, check decides.
 func (r rule) holds(v []byte) bool {
 	switch c := v[0]; r {
 	case requiredText, prose, content:
@@ -224,8 +224,7 @@ func checkPayload(wrong []string, payload, compatibility []byte) []string {
 
 func isText(v []byte) bool { return value.KindOf(v) == value.KindString }
 
-// add adds what is wrong with a field's value, which is well-formed; nothing for a good one. The words are those of the
-// hosts' table of rules.
+// add adds the fault of a field's value, which is well-formed, in the words of the hosts' table of rules.
 func (f *fieldRule) add(wrong []string, v []byte) []string {
 	if n, _ := tuple(v); f.rule == speaker && n == 2 {
 		for i, part := range [...]fieldRule{{"identifier", requiredText}, {"representation", prose}} {
@@ -241,8 +240,8 @@ func (f *fieldRule) add(wrong []string, v []byte) []string {
 	return wrong
 }
 
-// violation names the field that a problem is about. One that begins with a place in a list, or with a field, is about
-// that part of the field's value.
+// violation names the field with the problem. A problem that begins with an index, or with a field, is about that part
+// of the field's value.
 func violation(path, problem string) string {
 	for problem != "" && (problem[0] == '[' || problem[0] == '`') {
 		if problem[0] == '[' {
@@ -256,7 +255,7 @@ func violation(path, problem string) string {
 	return "`" + path + "` " + problem
 }
 
-// check says what is wrong with a field's value, which is well-formed; nothing is said of a good one.
+// check describes the fault of a field's value, which is well-formed; "" for none.
 func (f *fieldRule) check(v []byte) string {
 	null := v[0] == 0xc0
 	switch f.rule {

@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 		kind record.Kind
 		body []byte
 		code fault.Code
-		want []string // parts of the message, in order; none: the body is good
+		want []string // parts of the message, in order; none for a valid body
 	}{
 		{name: "message", kind: record.Messages, body: tuple("m", "user", "hi", nil, 1, 2, nil)},
 		{name: "message with identity", kind: record.Messages, body: tuple("m", "assistant", "hi", tuple("a", "b"), 1, 2, nil)},
@@ -100,7 +100,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A good record is checked without allocating.
+// Checking a valid record allocates nothing.
 func TestCheckAllocations(t *testing.T) {
 	body := tuple("c", "t", value.AppendMapHeader(nil, 0), "ab", "x1", "call_1", true, false, "done", nil, nil, false, false, 1, 2, 3)
 	if n := testing.AllocsPerRun(100, func() {

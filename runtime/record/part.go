@@ -6,14 +6,14 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// PartKind tells what a part stands for: content that the host holds.
+// PartKind is the kind of a part, which stands for content that the host holds.
 type PartKind uint8
 
-// NoPart is what stands for nothing but itself.
+// NoPart marks a value that is not a part.
 const NoPart PartKind = 0
 
-// PartOf tells which part a value is: an array whose first element says so. It is NoPart for everything else, also for
-// a list of parts.
+// PartOf returns the kind of part that a value is: an array whose first element names the kind. Everything else is
+// NoPart, even a list of parts.
 func PartOf(v []byte) PartKind {
 	n, fields := tuple(v)
 	if n < 1 {
@@ -26,8 +26,8 @@ func PartOf(v []byte) PartKind {
 	return PartKind(kind)
 }
 
-// EachPart visits the parts that a value consists of, a single one or a list, with their places from 0. Of a list it
-// visits the elements that are parts.
+// EachPart visits the parts in a value, a single one or a list, with their indices from 0. In a list it skips elements
+// that are not parts.
 func EachPart(v []byte, yield func(i int, kind PartKind, part []byte) bool) {
 	if kind := PartOf(v); kind != NoPart {
 		yield(0, kind, v)
@@ -42,10 +42,10 @@ func EachPart(v []byte, yield func(i int, kind PartKind, part []byte) bool) {
 	})
 }
 
-// Artifact is the part of a text that is read through a reader of the host.
+// Artifact is the part of a text that is read through a reader in the host.
 type Artifact []byte
 
-// ClassName is the class of the artifact, "SpooledArtifact" for instance.
+// ClassName is the class of the artifact, such as "SpooledArtifact".
 func (a Artifact) ClassName() []byte { return text(field(a, 1)) }
 
 // Bytes is the size hint in bytes of UTF-8, -1 if unknown.
@@ -57,10 +57,10 @@ func (a Artifact) Lines() int64 { return integer(field(a, 3)) }
 // Form of a JSON artifact: "json", "jsonl", "ndjson" or "json5"; empty if unknown.
 func (a Artifact) Form() []byte { return text(field(a, 4)) }
 
-// Media is the part of an image, a sound, a video or a document.
+// Media is the part of a medium: an image, a sound, a video or a document.
 type Media []byte
 
-// ID of the media.
+// ID of the medium.
 func (m Media) ID() []byte { return text(field(m, 1)) }
 
 // Kind is "image", "audio", "video" or "document".
@@ -78,10 +78,10 @@ func (m Media) TrustTier() []byte { return text(field(m, 5)) }
 // ModalityHazard is "inert", "extractable-instructions" or "opaque-perceptual".
 func (m Media) ModalityHazard() []byte { return text(field(m, 6)) }
 
-// Source says where the media is from; nil if unknown.
+// Source says where the medium is from; nil if unknown.
 func (m Media) Source() []byte { return text(field(m, 7)) }
 
-// Bytes is the media's size, -1 if unknown.
+// Bytes is the medium's size, -1 if unknown.
 func (m Media) Bytes() int64 { return integer(field(m, 8)) }
 
 // Stash is a map from names to {value, trustTier, derivedFromMedia}; nil for none.
@@ -116,7 +116,7 @@ var (
 	stashMembers = "value, trustTier and derivedFromMedia"
 )
 
-// checkPart says what is wrong with a part of a kind; nothing is said of a good one.
+// checkPart describes the fault of a part; "" for none.
 func checkPart(kind PartKind, v []byte) string {
 	layout := partLayouts[kind]
 	n, rest := tuple(v)
@@ -136,7 +136,7 @@ func checkPart(kind PartKind, v []byte) string {
 	return ""
 }
 
-// checkParts says what is wrong with a list of parts that all have to be of one of the kinds in allowed, the same.
+// checkParts describes the fault of a list whose parts must all be of one kind among allowed; "" for none.
 func checkParts(v []byte, allowed ...PartKind) string {
 	if value.KindOf(v) != value.KindList {
 		return "must be a list"
@@ -165,7 +165,7 @@ func checkParts(v []byte, allowed ...PartKind) string {
 	return problem
 }
 
-// checkResults says what is wrong with the results of a tool call.
+// checkResults describes the fault of a tool call's results; "" for none.
 func checkResults(v []byte) string {
 	switch kind := PartOf(v); {
 	case isText(v):
@@ -178,12 +178,13 @@ func checkResults(v []byte) string {
 	return resultsText
 }
 
-// IsParts tells whether v is an artifact, a media, or a list of either, in order: what a tool call may hold besides text.
+// IsParts reports whether v is an artifact, a medium, or a well-formed list of one of them: the results of a tool call
+// other than text.
 func IsParts(v []byte) bool { return value.Check(v) == nil && !isText(v) && checkResults(v) == "" }
 
 const resultsText = "must be a string, a Tokenizable, a SpooledArtifact, a Media, or a list of either of the last two"
 
-// checkContent says what is wrong with the content of a retrievable.
+// checkContent describes the fault of a retrievable's content; "" for none.
 func checkContent(v []byte) string {
 	switch kind := PartOf(v); {
 	case isText(v) && value.Len(v) > 0:
@@ -196,7 +197,7 @@ func checkContent(v []byte) string {
 	return "must be a string, a Tokenizable or a SpooledArtifact"
 }
 
-// checkStash says what is wrong with the stash of a media.
+// checkStash describes the fault of a medium's stash; "" for none.
 func checkStash(v []byte) string {
 	problem := ""
 	if value.KindOf(v) != value.KindMap {

@@ -48,7 +48,7 @@ func TestCheckParts(t *testing.T) {
 		name string
 		kind record.Kind
 		body []byte
-		want string // in the message; empty for a good body
+		want string // part of the message; empty for a valid body
 	}{
 		{"text", record.ToolCalls, call(tuple("")[1:]), ""},
 		{"artifact", record.ToolCalls, call(artifact), ""},
@@ -158,7 +158,7 @@ func TestEachPart(t *testing.T) {
 	}
 }
 
-// Views and checks take whatever comes: they never panic.
+// Views and checks never panic, whatever the bytes.
 func TestHostileParts(t *testing.T) {
 	artifact := record.AppendArtifact(nil, "SpooledArtifact", 7, 2, "json")
 	media := fromJSON(t, photo)

@@ -1,10 +1,10 @@
 // Package record reads and writes the encoded bodies of records: messages, memories, thoughts, tool calls and
 // retrievables, and the texts of standing instructions.
 //
-// A body is one msgpack array of the record's fields in the order that the ABI fixes; an instruction's body is its text,
-// a string. Nothing here decodes a whole body: readers find a field and return it as a part of the body, so a record
-// that no rule asks about costs nothing. Readers never fail: of a body that is malformed, or has no such field, they
-// return the zero value. [Check] is what tells a good body from a bad one, and is to be asked when a body comes in.
+// A body is one msgpack array of the record's fields in the order that the ABI fixes; an instruction's body is its
+// text, a string. Nothing here decodes a whole body: a reader finds its field and returns a part of the body, so unread
+// records cost nothing. Readers never fail: they return the zero value if the body is malformed or lacks the field.
+// Call [Check] on every body that comes in.
 package record
 
 import "github.com/turncore/turncore/abi/value"
@@ -12,12 +12,12 @@ import "github.com/turncore/turncore/abi/value"
 // Kind is a kind of record.
 type Kind uint8
 
-// Kinds is how many kinds there are.
+// Kinds is the number of kinds.
 const Kinds = 6
 
 var names = [Kinds]string{"instruction", "memory", "retrievable", "message", "thought", "toolCall"}
 
-// String is the kind's name in the singular, as deltas and events give it.
+// String is the kind's singular name, as deltas and events have it.
 func (k Kind) String() string {
 	if int(k) < len(names) {
 		return names[k]
@@ -25,10 +25,10 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// createdAt is the place of a kind's createdAt field; updatedAt follows it.
+// createdAt is the index of a kind's createdAt field; updatedAt follows it.
 var createdAt = [Kinds]int{-1, 4, 7, 4, 5, 13}
 
-// ID returns a record's id, a part of the body. An instruction has none and is named by its text.
+// ID returns a record's id, a part of the body. An instruction has none; its text names it.
 func ID(kind Kind, body []byte) []byte {
 	if kind == Instructions {
 		return text(body)
@@ -36,7 +36,7 @@ func ID(kind Kind, body []byte) []byte {
 	return text(field(body, 0))
 }
 
-// CreatedAt returns when a record was made, in ms since the Unix epoch; 0 for an instruction.
+// CreatedAt returns the creation time, in ms since the Unix epoch; 0 for an instruction.
 func CreatedAt(kind Kind, body []byte) int64 {
 	if kind == Instructions || kind >= Kinds {
 		return 0
@@ -44,7 +44,7 @@ func CreatedAt(kind Kind, body []byte) int64 {
 	return integer(field(body, createdAt[kind]))
 }
 
-// UpdatedAt returns when a record was changed last, in ms since the Unix epoch; 0 for an instruction.
+// UpdatedAt returns the time of the last change, in ms since the Unix epoch; 0 for an instruction.
 func UpdatedAt(kind Kind, body []byte) int64 {
 	if kind == Instructions || kind >= Kinds {
 		return 0
@@ -52,8 +52,7 @@ func UpdatedAt(kind Kind, body []byte) int64 {
 	return integer(field(body, createdAt[kind]+1))
 }
 
-// Next splits the first of several bodies that lie back to back from the rest. ok is false when there is none, or a
-// malformed one.
+// Next splits the first body off consecutive ones. ok is false when there is none, or it is malformed.
 func Next(block []byte) (body, rest []byte, ok bool) {
 	rest, err := value.Skip(block, value.MaxDepth)
 	if err != nil {
@@ -63,7 +62,7 @@ func Next(block []byte) (body, rest []byte, ok bool) {
 	return block[:n:n], rest, true
 }
 
-// tuple returns the number of fields of a body and the fields, -1 when the body is no array.
+// tuple returns the number of fields of a body, and the fields; -1 if the body is not an array.
 func tuple(body []byte) (n int, fields []byte) {
 	if len(body) == 0 {
 		return -1, nil

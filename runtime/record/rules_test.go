@@ -12,7 +12,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// ruleVectors is the file that pins what all hosts and the module say of values that break the rules.
+// ruleVectors is the file with the violations that all hosts and the module report.
 const ruleVectors = "../../abi/testdata/rules.json"
 
 type ruleVector struct {
@@ -35,7 +35,7 @@ var bodyFields = map[string]struct {
 	"Retrievable": {record.Retrievables, fault.InvalidInitialRetrievableValue, strings.Fields("id content trustTier source kind score inline createdAt updatedAt")},
 }
 
-// bodyOf encodes what a vector describes as a host would, without looking at it.
+// bodyOf encodes the value of a vector as a host would, without checking it.
 func bodyOf(t *testing.T, kind record.Kind, fields []string, input json.RawMessage) []byte {
 	t.Helper()
 	var given map[string]json.RawMessage
@@ -68,7 +68,7 @@ func speakerOf(t *testing.T, text json.RawMessage) []byte {
 	return tuple(id.Identifier, id.Representation)
 }
 
-// describedValue encodes a value, or the part that stands for what the vector describes.
+// describedValue encodes a value, or the part that a vector describes.
 func describedValue(t *testing.T, text json.RawMessage) []byte {
 	t.Helper()
 	var list []json.RawMessage

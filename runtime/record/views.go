@@ -14,7 +14,7 @@ func (m Message) Role() []byte { return text(field(m, 1)) }
 // Content is the text; ok is false when the message has none.
 func (m Message) Content() (content []byte, ok bool) { return value.String(field(m, 2)) }
 
-// Identity of who speaks; ok is false when it is the role.
+// Identity of the speaker; ok is false when the role identifies it.
 func (m Message) Identity() (id Identity, ok bool) { return identity(field(m, 3)) }
 
 // CreatedAt in ms since the Unix epoch.
@@ -26,7 +26,7 @@ func (m Message) UpdatedAt() int64 { return integer(field(m, 5)) }
 // Attachments is a list of media, nil for none.
 func (m Message) Attachments() []byte { return optional(field(m, 6)) }
 
-// Identity says who speaks: Identifier for systems, Representation for the model.
+// Identity names a speaker: Identifier for systems, Representation for the model.
 type Identity struct {
 	Identifier     []byte
 	Representation []byte
@@ -45,7 +45,7 @@ type Memory []byte
 // ID of the record.
 func (m Memory) ID() []byte { return text(field(m, 0)) }
 
-// Content is what to remember.
+// Content is the fact to remember.
 func (m Memory) Content() []byte { return text(field(m, 1)) }
 
 // Confidence from 0 to 1.
@@ -69,7 +69,7 @@ func (t Thought) ID() []byte { return text(field(t, 0)) }
 // Content is the reasoning in words, empty when there is only a payload.
 func (t Thought) Content() []byte { return text(field(t, 1)) }
 
-// Identity of who thinks; ok is false when it is "assistant".
+// Identity of the thinker; ok is false when it is "assistant".
 func (t Thought) Identity() (id Identity, ok bool) { return identity(field(t, 2)) }
 
 // Payload is opaque reasoning of a provider, a value; nil for none.
@@ -99,19 +99,19 @@ func (t ToolCall) Args() []byte { return field(t, 2) }
 // Checksum of tool and args.
 func (t ToolCall) Checksum() []byte { return text(field(t, 3)) }
 
-// ExecutionID of the execution that gave the results; nil if unknown.
+// ExecutionID identifies the execution that gave the results; nil if unknown.
 func (t ToolCall) ExecutionID() []byte { return text(field(t, 4)) }
 
-// ProviderCallID is what the provider called the call; nil for none.
+// ProviderCallID is the provider's id of the call; nil for none.
 func (t ToolCall) ProviderCallID() []byte { return text(field(t, 5)) }
 
-// IsComplete tells whether the call has ended.
+// IsComplete reports whether the call has ended.
 func (t ToolCall) IsComplete() bool { return boolean(field(t, 6)) }
 
-// IsError tells whether it failed.
+// IsError reports whether the call failed.
 func (t ToolCall) IsError() bool { return boolean(field(t, 7)) }
 
-// Results is a value: text, an artifact, a media, or a list of either. See [EachPart].
+// Results is a value: text, an artifact, a medium, or a list of either. See [EachPart].
 func (t ToolCall) Results() []byte { return field(t, 8) }
 
 // Payload is data of the executor that made the call, a value; nil for none.
@@ -120,10 +120,10 @@ func (t ToolCall) Payload() []byte { return optional(field(t, 9)) }
 // ReplayCompatibility names who can read the payload; nil for none.
 func (t ToolCall) ReplayCompatibility() []byte { return text(field(t, 10)) }
 
-// FromArtifactTool tells whether the results were read from an artifact.
+// FromArtifactTool reports whether the results were read from an artifact.
 func (t ToolCall) FromArtifactTool() bool { return boolean(field(t, 11)) }
 
-// Inline tells whether the model sees the results whole.
+// Inline reports whether the model sees the results in full.
 func (t ToolCall) Inline() bool { return boolean(field(t, 12)) }
 
 // CreatedAt in ms since the Unix epoch.
@@ -164,7 +164,7 @@ func (r Retrievable) Kind() []byte { return text(field(r, 4)) }
 // Score from 0 to 1; ok is false when there is none.
 func (r Retrievable) Score() (score float64, ok bool) { return value.Number(field(r, 5)) }
 
-// Inline tells whether the model sees the content whole.
+// Inline reports whether the model sees the content in full.
 func (r Retrievable) Inline() bool { return boolean(field(r, 6)) }
 
 // CreatedAt in ms since the Unix epoch.

@@ -1,4 +1,4 @@
-// Package core has the instances of the core that turns share: what each has been told of, which turns it runs, and when
+// Package core manages the instances that turns share: what the host has told each one, which turns it runs, and when
 // another one takes over.
 package core
 
@@ -14,10 +14,10 @@ import (
 	"github.com/turncore/turncore/host/internal/fair"
 )
 
-// features are what this host can use.
+// features are the features that this host can use.
 const features = abi.FeatureChat | abi.FeatureHistory | abi.FeatureTimers | abi.FeatureDigest | abi.FeatureInterrupts
 
-// Options are what the instances of a host are opened with, and what their turns measure by.
+// Options configure the instances of a host and their turns.
 type Options struct {
 	Clock   host.Clock
 	Entropy host.Entropy
@@ -26,7 +26,7 @@ type Options struct {
 	Verify  bool // turns compare their collections with the core's after each step
 }
 
-// Core is one instance and what it has been told: runners, histories, and the turns that run in it.
+// Core is an instance with the runners, histories and turns that it knows.
 type Core struct {
 	Options
 	engine   host.Engine
@@ -35,26 +35,26 @@ type Core struct {
 	line     fair.Mutex // where turns wait for one another's steps
 
 	mu        sync.Mutex
-	last      uint32 // number given last, to a turn, a runner, a history or a call
+	last      uint32 // last number assigned to a turn, a runner, a history or a call
 	runners   map[Definition]*Runner
 	histories map[*collections.History]*toldHistory
 	turns     map[uint32]Turn
-	drains    bool // it takes no further turns, and ends with the last one
+	drains    bool // takes no further turns, and ends with its last one
 	failed    error
 	closed    bool // failed says so
 }
 
 // Turn is a turn that a core runs.
 type Turn interface {
-	// Enter tells the turn its number.
+	// Enter sets the turn's number.
 	Enter(number uint32)
-	// Fail ends the turn, as the core is dead.
+	// Fail ends the turn because the core is dead.
 	Fail(err error)
 }
 
-// Definition is a runner as it is told to a core. Definitions are told apart by identity.
+// Definition defines a runner for cores. Its identity distinguishes it.
 type Definition interface {
-	// Frame is the frame that opens the runner, without its number. It may run the program's code: no lock may be held.
+	// Frame returns the frame that opens the runner, without its number. It may run the program's code: hold no lock.
 	Frame() (*abi.OpenRunner, error)
 }
 
@@ -62,10 +62,10 @@ type Definition interface {
 type Runner struct {
 	Number  uint32
 	In, Out []byte // the frames that opened it, for journals
-	err     error  // why it was refused
+	err     error  // why the core rejected it
 }
 
-// toldHistory is a history that the core knows, as far as it was told.
+// toldHistory is the part of a history that the core knows.
 type toldHistory struct {
 	number uint32
 	count  int
@@ -89,24 +89,24 @@ func open(ctx context.Context, engine host.Engine, o Options) (*Core, error) {
 	}, nil
 }
 
-// Engine is what the instance runs on.
+// Engine is the instance's engine.
 func (c *Core) Engine() host.Engine { return c.engine }
 
-// Greeting is what the instance and its host have told one another.
+// Greeting holds what the instance and its host told each other.
 func (c *Core) Greeting() *host.Greeting { return &c.greeting }
 
-// Retire ends the instance, which went wrong, and returns the error that tells why.
+// Retire ends a failed instance and returns the error that explains it.
 func (c *Core) Retire(cause error) error { return c.inst.Retire(cause) }
 
-// Interrupts tells whether the core knows streams that were broken off.
+// Interrupts reports whether the core supports interrupted streams.
 func (c *Core) Interrupts() bool { return c.greeting.Features&abi.FeatureInterrupts != 0 }
 
-// MaxBody is how many bytes a record, or any other string of bytes in a frame, may have.
+// MaxBody is the maximum size of a record, or of any other byte string in a frame.
 func (c *Core) MaxBody() int {
 	return int(min(c.greeting.Limits.Frame-1024, c.greeting.Limits.String))
 }
 
-// number gives a number that the core has not seen. The caller holds c.mu.
+// number returns a fresh number. The caller holds c.mu.
 func (c *Core) number() uint32 {
 	for {
 		c.last++
@@ -116,8 +116,8 @@ func (c *Core) number() uint32 {
 	}
 }
 
-// StepTurn hands frames of a turn to the core. Turns step in the order in which they want to. A step that is to go first
-// waits for the one in hand only: a person answers a gate or stops a turn, and hundreds of turns may be at work.
+// StepTurn passes frames of a turn to the core. Turns step in order of arrival. With first, a step only waits for the
+// one in progress: a person answers a gate or stops a turn, while hundreds of turns may be queued.
 func (c *Core) StepTurn(dst, in []byte, first bool) ([]byte, error) {
 	if !first {
 		c.line.Lock()
@@ -126,7 +126,7 @@ func (c *Core) StepTurn(dst, in []byte, first bool) ([]byte, error) {
 	return c.inst.Step(dst, in)
 }
 
-// step hands frames that belong to no turn to the core. The caller holds c.mu. Only Replies may come back.
+// step passes frames that belong to no turn to the core. The caller holds c.mu. Only Replies may come back.
 func (c *Core) step(in []byte) (out []byte, err error) {
 	if c.failed != nil {
 		return nil, c.failed
@@ -135,14 +135,13 @@ func (c *Core) step(in []byte) (out []byte, err error) {
 	switch {
 	case err == nil:
 		return out, nil
-	case !errors.Is(err, host.CodeABILimitExceeded): // which the core has not seen
+	case !errors.Is(err, host.CodeABILimitExceeded): // the core has not seen it
 		err = c.die(err)
 	}
 	return nil, err
 }
 
-// Die notes that the core is dead, has its turns ended and returns the error they end with. The caller may hold the lock of
-// one of them.
+// Die marks the core as dead, ends its turns and returns their error. The caller may hold the lock of one of them.
 func (c *Core) Die(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,7 +150,7 @@ func (c *Core) Die(err error) error {
 
 // die is Die for a caller that holds c.mu.
 func (c *Core) die(err error) error {
-	if c.closed { // the instance says only that it has ended
+	if c.closed { // the instance only says that it has ended
 		err = c.failed
 	}
 	c.failed = err
@@ -170,13 +169,13 @@ func (c *Core) close(ctx context.Context) error {
 	return err
 }
 
-// Runner opens a runner unless it is open, and returns it. dead tells that the core had died before, which is the error
-// then.
+// Runner returns the open runner of a definition, and opens it if necessary. dead reports that the core died earlier;
+// err is then the reason.
 func (c *Core) Runner(d Definition) (r *Runner, dead bool, err error) {
 	if r, dead, err = c.opened(d); r != nil || err != nil {
 		return r, dead, err
 	}
-	// Schemas and options may run code of their own, so that no lock may be held.
+	// Schemas and options may run code of their own: hold no lock.
 	frame, err := d.Frame()
 	if err != nil {
 		return nil, false, err
@@ -196,7 +195,7 @@ func (c *Core) Runner(d Definition) (r *Runner, dead bool, err error) {
 	return r, false, r.err
 }
 
-// opened returns a runner that is open, nil if it is not.
+// opened returns the runner of a definition, nil if it is not open.
 func (c *Core) opened(d Definition) (r *Runner, dead bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,8 +212,8 @@ func (c *Core) openedLocked(d Definition) (r *Runner, dead bool, err error) {
 	return nil, false, nil
 }
 
-// ask hands the core a frame that belongs to no turn and is answered by a Reply. refused is what the Reply, or a Fault,
-// refuses it with, or that it is too large; err means that the core is dead. The caller holds c.mu.
+// ask sends a frame that belongs to no turn and is answered by a Reply. refused is the error in the Reply, or in a
+// Fault, or says that the frame is too large; err means that the core is dead. The caller holds c.mu.
 func (c *Core) ask(in []byte) (out []byte, value abi.Raw, refused, err error) {
 	if out, err = c.step(in); err != nil {
 		if c.failed == nil {
@@ -243,7 +242,7 @@ func (c *Core) ask(in []byte) (out []byte, value abi.Raw, refused, err error) {
 	return out, value, refused, nil
 }
 
-// Validate has the core check arguments against a tool's schema and returns them with its defaults.
+// Validate checks arguments against a tool's schema in the core and returns them with its defaults.
 func (c *Core) Validate(args *abi.ValidateToolArgs) (abi.Raw, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -268,12 +267,12 @@ func (c *Core) CloseRunner(d Definition) {
 	}
 	delete(c.runners, d)
 	if r.err == nil {
-		// When this fails the core is dead, and its turns are told.
+		// If this fails, the core is dead, and its turns learn of it.
 		_, _ = c.step(abi.Append(nil, &abi.CloseRunner{Runner: r.Number}))
 	}
 }
 
-// History tells the core of a history as far as view has it, and returns its number. The caller may hold the lock of a
+// History tells the core a history up to the end of view and returns its number. The caller may hold the lock of a
 // turn.
 func (c *Core) History(view collections.View) (uint32, error) {
 	c.mu.Lock()
@@ -302,11 +301,11 @@ func (c *Core) DropHistory(h *collections.History) {
 		return
 	}
 	delete(c.histories, h)
-	// When this fails the core is dead, and its turns are told.
+	// If this fails, the core is dead, and its turns learn of it.
 	_, _ = c.step(abi.Append(nil, &abi.DropHistory{History: told.number}))
 }
 
-// Enter makes a turn one of the core's and numbers it.
+// Enter adds a turn to the core and numbers it.
 func (c *Core) Enter(t Turn) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -322,10 +321,10 @@ func (c *Core) Enter(t Turn) error {
 	return nil
 }
 
-// errDrains is why a core takes no turn. Nobody is told: the turn goes elsewhere.
+// errDrains says that a core takes no turn. Nobody sees it: the turn goes to another core.
 var errDrains = errors.New("the instance takes no further turns")
 
-// Leave takes a turn that has ended out. The last one of a core that drains ends it.
+// Leave removes a turn that has ended. The last one of a draining core ends the core.
 func (c *Core) Leave(number uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -335,18 +334,18 @@ func (c *Core) Leave(number uint32) {
 	}
 }
 
-// admission is whether a core takes turns.
+// admission says whether a core takes turns.
 type admission uint8
 
 const (
 	admitted admission = iota
-	drains             // it takes none, and ends with the last of its own
-	full               // it takes none, and must go on all the same, as others drain
+	drains             // takes none, and ends with its last one
+	full               // takes none, but must go on, since others are draining
 	ended
 )
 
-// admit tells whether the core takes further turns. One whose memory has grown beyond the mark does not: a guest never
-// gives memory back. It ends, once its turns have, if it may drain.
+// admit decides whether the core takes further turns. One whose memory has grown beyond the mark does not, since a
+// guest never gives memory back. If it may drain, it ends after its last turn.
 func (c *Core) admit(highWater uint64, mayDrain bool) admission {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -365,21 +364,21 @@ func (c *Core) admit(highWater uint64, mayDrain bool) admission {
 	return drains
 }
 
-// retireDrained ends a core without turns. The caller holds c.mu.
+// retireDrained ends a draining core without turns. The caller holds c.mu.
 func (c *Core) retireDrained() {
 	c.failed = c.inst.Retire(errors.New("its memory has grown and its turns have ended"))
 	clear(c.runners)
 	clear(c.histories)
 }
 
-// dead tells whether the core has ended.
+// dead reports whether the core has ended.
 func (c *Core) dead() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failed != nil
 }
 
-// fail ends all turns of the core, which is dead.
+// fail ends all turns of the dead core.
 func (c *Core) fail(err error) {
 	c.mu.Lock()
 	c.failed = err
@@ -394,7 +393,7 @@ func (c *Core) fail(err error) {
 	}
 }
 
-// FaultError is the refusal of a frame.
+// FaultError is the error in a Fault frame.
 func FaultError(frame []byte) error {
 	f, err := abi.Decode[abi.Fault](frame)
 	if err != nil {

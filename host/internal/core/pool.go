@@ -10,19 +10,19 @@ import (
 	"github.com/turncore/turncore/host"
 )
 
-// Pool has the instances of a host: one that takes turns, and those that end with their last one.
+// Pool holds the instances of a host: one that takes turns, and those that are draining.
 type Pool struct {
 	Options
-	// Given is the engine that the program chose. nil means what Default gives, which the pool closes.
+	// Given is the engine that the program chose. If nil, Default makes one, which the pool closes.
 	Given   host.Engine
 	Default func(ctx context.Context) (host.Engine, error)
-	// HighWater is the memory of an instance, in bytes, beyond which it takes no further turns.
+	// HighWater is the size of an instance's memory, in bytes, above which it takes no further turns.
 	HighWater uint64
 
 	mu       sync.Mutex
-	current  *Core       // takes turns; nil for none yet
-	draining []*Core     // have turns to end, and take none
-	chosen   host.Engine // by Default
+	current  *Core       // takes turns; nil before the first
+	draining []*Core     // finish their turns and take no others
+	chosen   host.Engine // made by Default
 	closed   bool
 }
 
@@ -41,10 +41,10 @@ func (p *Pool) engine(ctx context.Context) (host.Engine, error) {
 	return p.chosen, nil
 }
 
-// maxDraining is how many instances may wait for the last of their turns at a time.
+// maxDraining is how many instances may drain at a time.
 const maxDraining = 2
 
-// retryAfter is when a turn that was refused with E_OVERLOADED is worth another try, in ms.
+// retryAfter is when to retry a turn that failed with E_OVERLOADED, in ms.
 const retryAfter = 1000
 
 // Acquire returns a core that can take a turn.
@@ -67,7 +67,7 @@ func (p *Pool) Acquire(ctx context.Context) (*Core, error) {
 		}
 		p.current = nil
 	}
-	// Loading must not be given up because the turn that happens to need it first is.
+	// Do not give up loading because the turn that needs it first is aborted.
 	ctx = context.WithoutCancel(ctx)
 	engine, err := p.engine(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *Pool) Acquire(ctx context.Context) (*Core, error) {
 	return c, nil
 }
 
-// overloaded refuses a turn.
+// overloaded is the error for a rejected turn.
 func (p *Pool) overloaded() error {
 	e := host.NewError(host.CodeOverloaded, fmt.Sprintf("%d instances have grown beyond %d bytes and still have turns to end",
 		maxDraining+1, p.HighWater), nil)
@@ -89,7 +89,7 @@ func (p *Pool) overloaded() error {
 	return e
 }
 
-// Open returns a core that can take a turn, with a runner open in it.
+// Open returns a core that can take a turn, with the runner open in it.
 func (p *Pool) Open(ctx context.Context, d Definition) (*Core, *Runner, error) {
 	for {
 		c, err := p.Acquire(ctx)
@@ -112,7 +112,7 @@ func (p *Pool) CloseRunner(d Definition) {
 	}
 }
 
-// cores are all that may be alive. The caller holds p.mu.
+// cores lists all instances that may be alive. The caller holds p.mu.
 func (p *Pool) cores() []*Core {
 	all := slices.Clone(p.draining)
 	if p.current != nil {
@@ -121,7 +121,7 @@ func (p *Pool) cores() []*Core {
 	return all
 }
 
-// Close ends the instances with their turns, and the engine if Default gave it.
+// Close ends the instances with their turns, and the engine if Default made it.
 func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	cores, chosen := p.cores(), p.chosen

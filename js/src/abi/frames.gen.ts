@@ -317,7 +317,7 @@ export const Redirect = {
 
 /** Ways to read an artifact. */
 export const Read = {
-  /** Bytes and Count only; the only way to read a media */
+  /** Bytes and Count only; the only way to read a medium */
   Size: 0,
   /** lines From to To, fewer if they exceed Max; at least one unless From is at the end */
   Lines: 1,
@@ -366,7 +366,7 @@ export const EventKind = {
 
 /** Where the results of a tool call event are. */
 export const Results = {
-  /** not given yet */
+  /** not reported yet */
   None: 0,
   /** the host holds the results of its own report call for this id */
   Host: 1,

@@ -9,7 +9,7 @@ import { fieldsOf } from './tuple.js';
 export interface HelloFrame {
   readonly major: number;
   readonly minor: number;
-  /** what the host can use */
+  /** features that the host can use */
   readonly features: number;
   /** zero fields keep the default; a value above the default is lowered to it */
   readonly limits: Limits;
@@ -192,7 +192,7 @@ export function writeToolDef(e: Encoder, x: ToolDef<Write | null>): void {
   e.put(x.arg);
 }
 
-/** Forgets a runner. Running turns go on. */
+/** Closes a runner. Running turns go on. */
 export interface CloseRunnerFrame {
   readonly runner: number;
 }
@@ -226,7 +226,7 @@ export function writeHistory(e: Encoder, x: HistoryFrame): void {
   e.data(x.block);
 }
 
-/** Forgets a history. Turns that refer to it keep their records. */
+/** Drops a history. Turns that refer to it keep their records. */
 export interface DropHistoryFrame {
   readonly history: number;
 }
@@ -440,7 +440,7 @@ export function writeAbort(e: Encoder, x: AbortFrame): void {
   else writeErrorValue(e, x.reason);
 }
 
-/** Tells a turn the time when its Timer is due. */
+/** Sends a turn the time when its Timer is due. */
 export interface TickFrame {
   readonly turn: number;
   readonly elapsed: number;
@@ -1273,7 +1273,7 @@ export interface Delta {
   readonly id: string;
   /** replace group: removed ids */
   readonly ids: readonly string[];
-  /** replace group: the records that take their place */
+  /** replace group: their replacements */
   readonly handles: readonly number[];
 }
 
@@ -1339,7 +1339,7 @@ export interface HTTPArgs {
   readonly credential: string;
   /** RedirectError, … */
   readonly redirect: number;
-  /** RedirectFollow: how many are followed */
+  /** RedirectFollow: maximum number */
   readonly redirects: number;
   readonly splices: readonly Splice[];
 }
@@ -1358,15 +1358,15 @@ export function readHTTPArgs(d: Decoder): HTTPArgs {
   });
 }
 
-/** Is a place in a body where the host inserts the bytes of a media in base64 (RFC 4648, with padding), so that they never cross. The splices of a body ascend. */
+/** Is a position in a body where the host inserts the bytes of a medium in base64 (RFC 4648, with padding), so that they never cross. The splices of a body ascend. */
 export interface Splice {
   /** offset in the body as it crosses */
   readonly at: number;
-  /** of the record: a message with attachments, or a tool call whose results are media */
+  /** of the record: a message with attachments, or a tool call with media as results */
   readonly handle: number;
-  /** place of the media in the list, from 0 */
+  /** index of the medium in the list, from 0 */
   readonly part: number;
-  /** largest size in bytes; a larger media fails with E_MEDIA_TOO_LARGE */
+  /** largest size in bytes; a larger medium fails with E_MEDIA_TOO_LARGE */
   readonly max: number;
 }
 
@@ -1380,7 +1380,7 @@ export function readSplice(d: Decoder): Splice {
   });
 }
 
-/** Of EffectSpool: write the text that the host holds for a retrievable through storeRetrievableBytesCallback, and make the record whose content is an artifact that reads it. */
+/** Of EffectSpool: write the text that the host holds for a retrievable through storeRetrievableBytesCallback, and make the record with an artifact of that text as its content. */
 export interface SpoolArgs {
   readonly handle: number;
 }
@@ -1392,11 +1392,11 @@ export function readSpoolArgs(d: Decoder): SpoolArgs {
   });
 }
 
-/** Of EffectRead: read an artifact through its reader, or ask for the size of a media. */
+/** Of EffectRead: read an artifact through its reader, or get the size of a medium. */
 export interface ReadArgs {
   /** of the record that holds it */
   readonly handle: number;
-  /** its place in a list of results, or of attachments, from 0 */
+  /** index in a list of results or attachments, from 0 */
   readonly part: number;
   /** ReadSize, … */
   readonly read: number;
@@ -1422,9 +1422,9 @@ export function readReadArgs(d: Decoder): ReadArgs {
 
 /** Of EffectRead. */
 export interface ReadResult {
-  /** of the artifact, or of the media */
+  /** of the artifact, or of the medium */
   readonly bytes: number;
-  /** lines of the artifact; for a media 1 if its reader knows the size, else 0 */
+  /** lines of the artifact; for a medium 1 if its reader knows the size, else 0 */
   readonly count: number;
   /** without line ends */
   readonly lines: readonly string[];
@@ -1471,7 +1471,7 @@ export function readValidateArgs(d: Decoder): ValidateArgs {
   });
 }
 
-/** Of EffectForge: classes of artifacts whose reader tools the host makes. */
+/** Of EffectForge: the artifact classes for which the host must make reader tools. */
 export interface ForgeArgs {
   readonly classes: readonly string[];
 }
@@ -1504,10 +1504,10 @@ export function readModelArgs(d: Decoder): ModelArgs {
 /** Is a delta of a message or thought stream. The running text is not sent: the host joins the deltas when user code reads it. */
 export interface StreamEvent {
   readonly id: string;
-  /** ms since StartTurn.Now, when the stream was opened */
+  /** ms since StartTurn.Now, when the stream opened */
   readonly created: number;
   readonly delta: string;
-  /** bytes of UTF-8 in the stream so far, this delta included */
+  /** bytes of UTF-8 in the stream so far, including this delta */
   readonly length: number;
   readonly complete: boolean;
 }
@@ -1533,7 +1533,7 @@ export function writeStreamEvent(e: Encoder, x: StreamEvent): void {
   e.bool(x.complete);
 }
 
-/** Is a report of a tool call. */
+/** Reports a tool call. */
 export interface ToolCallEvent<Raw = unknown> {
   readonly id: string;
   /** "" until known */
@@ -1675,7 +1675,7 @@ export function writeToolStartEvent(e: Encoder, x: ToolStartEvent<Write | null>)
   e.put(x.args);
 }
 
-/** Says that a handler has ended. */
+/** Says that a handler ended. */
 export interface ToolEndEvent {
   readonly tool: string;
   readonly callId: string;
@@ -1768,7 +1768,7 @@ export function writeErrorEvent(e: Encoder, x: ErrorEvent<Write | null>): void {
   writeErrorValue(e, x.error);
 }
 
-/** Carries what a model call cost. */
+/** Carries the cost of a model call. */
 export interface StatsEvent {
   /** map */
   readonly stats: unknown;

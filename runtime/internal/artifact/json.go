@@ -1,8 +1,8 @@
-// Package artifact answers questions about the text of a JSON artifact, and words answers for a model. It reads no
-// artifact by itself: who has the text asks.
+// Package artifact answers questions about the text of a JSON artifact, and formats answers for a model. It reads no
+// artifact by itself: the caller has the text.
 //
-// An answer is an encoded value (package value), or nil for the absence of one, which [Render] turns into the text that a
-// reader tool gives.
+// An answer is an encoded value (package value), or nil if there is none. [Render] turns it into the text that a reader
+// tool returns.
 package artifact
 
 import (
@@ -13,25 +13,25 @@ import (
 	"github.com/turncore/turncore/runtime/internal/jsonpath"
 )
 
-// Format is how a JSON artifact is written.
+// Format is the syntax of a JSON artifact.
 type Format string
 
 // The formats.
 const (
 	FormatJSON   Format = "json"   // one JSON text
 	FormatJSON5  Format = "json5"  // one JSON5 text
-	FormatJSONL  Format = "jsonl"  // a JSON text on each line that is not empty
-	FormatNDJSON Format = "ndjson" // the same as FormatJSONL, by a name that is never inferred
+	FormatJSONL  Format = "jsonl"  // a JSON text on each non-blank line
+	FormatNDJSON Format = "ndjson" // the same as FormatJSONL; never inferred
 )
 
-// FormatError says that a text is not in a format.
+// FormatError says that a text does not match a format.
 type FormatError struct {
-	Format Format // empty when the text is in none
-	Line   int    // that is none, from 1; 0 when it is not about a line
+	Format Format // empty if the text matches no format
+	Line   int    // the faulty line, from 1; 0 if unknown
 	Cause  error  // a [*value.SyntaxError]
 }
 
-// Error names the format, the line and what is wrong there.
+// Error names the format, the line and the fault.
 func (e *FormatError) Error() string {
 	if e.Format == "" {
 		return "the artifact is neither JSON, nor JSON on each line, nor JSON5: " + e.Cause.Error()
@@ -46,16 +46,15 @@ func (e *FormatError) Error() string {
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Cause }
 
-// JSON is the records of a JSON artifact: one, or one for each line.
+// JSON holds the records of a JSON artifact: one, or one per line.
 type JSON struct {
 	format  Format
 	values  []byte // of all records
 	records [][]byte
 }
 
-// ParseJSON reads a text. hint is its format; by any other it is inferred: JSON if it is, else JSON on each
-// line, else JSON5. The error is a [*FormatError]; one about a text in none of the formats has the cause why it is no
-// JSON5.
+// ParseJSON reads a text. hint is its format; any other hint makes it try JSON, then JSON lines, then JSON5. The error
+// is a [*FormatError]; if no format matches, its cause says why the text is not JSON5.
 func ParseJSON(text []byte, hint Format) (*JSON, error) {
 	j := &JSON{format: hint}
 	var err error
@@ -93,10 +92,10 @@ func (j *JSON) one(text []byte, read func(dst, text []byte) ([]byte, error)) (er
 	return nil
 }
 
-// byteOrderMark may start a text, and is no part of it.
+// byteOrderMark may precede a text and is not part of it.
 var byteOrderMark = []byte("\ufeff")
 
-// lines reads a record from each line that holds more than white space.
+// lines reads a record from each non-blank line.
 func (j *JSON) lines(text []byte) error {
 	rest := bytes.TrimPrefix(text, byteOrderMark)
 	var ends []int
@@ -127,7 +126,7 @@ func (j *JSON) lines(text []byte) error {
 	return nil
 }
 
-// single tells whether the artifact is one record by its format.
+// single reports whether the format has a single record.
 func (j *JSON) single() bool { return j.format == FormatJSON || j.format == FormatJSON5 }
 
 // Type is the format, as a string.
@@ -136,8 +135,8 @@ func (j *JSON) Type() []byte { return value.AppendString(nil, string(j.format)) 
 // Length is the number of records.
 func (j *JSON) Length() []byte { return value.AppendInt(nil, int64(len(j.records))) }
 
-// Keys is the list of the keys of the root object, or of all records that are objects, each once and in the order they
-// come. It is nil when there are none, except for an object without members.
+// Keys lists the distinct keys of the root object, or of all records that are objects, in order of appearance. It is
+// nil when there are none, except for an object without members.
 func (j *JSON) Keys() []byte {
 	seen := map[string]struct{}{}
 	var keys []byte
@@ -160,8 +159,8 @@ func (j *JSON) Keys() []byte {
 	return append(value.AppendListHeader(nil, len(seen)), keys...)
 }
 
-// Get is the list of all values that a JSONPath query selects from the records. The error is a [*jsonpath.Error] or one of
-// the limits of package jsonpath, which hold for all records together.
+// Get lists all values that a JSONPath query selects from the records. The error is a [*jsonpath.Error] or one of the
+// limits of package jsonpath, which hold for all records together.
 func (j *JSON) Get(path string) ([]byte, error) {
 	return j.find(path, func(found *list, _, node []byte) bool {
 		found.add(node)
@@ -169,7 +168,7 @@ func (j *JSON) Get(path string) ([]byte, error) {
 	})
 }
 
-// Filter is the list of the records from which a JSONPath query selects anything. Errors are those of [JSON.Get].
+// Filter lists the records from which a JSONPath query selects anything. Errors are those of [JSON.Get].
 func (j *JSON) Filter(path string) ([]byte, error) {
 	return j.find(path, func(found *list, record, _ []byte) bool {
 		found.add(record)
@@ -197,8 +196,8 @@ func (j *JSON) find(path string, each func(found *list, record, node []byte) boo
 	return found.value(), nil
 }
 
-// Slice is the list of the records from start, from 0, up to but not including end. Negative numbers count from the
-// end. An artifact in one record is not sliced: it is the only element.
+// Slice lists the records from start (from 0) up to but not including end. Negative numbers count from the end. An
+// artifact with a single record is a list of one.
 func (j *JSON) Slice(start, end int) []byte {
 	n := len(j.records)
 	if j.single() {
@@ -217,14 +216,14 @@ func (j *JSON) Slice(start, end int) []byte {
 	return found.value()
 }
 
-// list is a list that is put together.
+// list is an answer under construction.
 type list struct {
 	n    int
 	body []byte
-	full bool // it is larger than what the guest may use for an answer
+	full bool // it exceeds maxAnswer
 }
 
-// maxAnswer is how many bytes an answer may have before it is put into words: a query may select the same part of a
+// maxAnswer is the largest size of an answer in bytes before it is rendered: a query may select the same part of a
 // large artifact many times over.
 const maxAnswer = 32 << 20
 

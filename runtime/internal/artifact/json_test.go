@@ -34,7 +34,7 @@ func TestFormats(t *testing.T) {
 	for _, c := range []struct {
 		text   string
 		hint   artifact.Format
-		format string // empty when it is refused
+		format string // empty when rejected
 		length string
 	}{
 		{`{"a":1}`, "", "json", "1"},
@@ -169,7 +169,7 @@ func TestSlice(t *testing.T) {
 	}
 }
 
-// A query over many records has one budget, and an answer a bound.
+// A query over many records has one budget, and an answer has a bound.
 func TestLimits(t *testing.T) {
 	lines := parse(t, strings.Repeat(`{"a":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}`+"\n", 20000), "")
 	if _, err := lines.Get(`$[?search(@,'((a?){40}){40}b')]`); !errors.Is(err, jsonpath.ErrTooManySteps) {
@@ -219,7 +219,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// What is too long for its reader is not written out whole.
+// An answer that is too long for the reader is not rendered completely.
 func TestRenderStops(t *testing.T) {
 	deep := strings.Repeat("[", 400) + strings.Repeat("1,", 100000) + "1" + strings.Repeat("]", 400)
 	for _, text := range []string{deep, `[` + strings.Repeat(`"abc",`, 10000) + `"d"]`, `{"a":` + deep + `}`} {

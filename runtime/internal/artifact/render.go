@@ -2,10 +2,10 @@ package artifact
 
 import "github.com/turncore/turncore/abi/value"
 
-// Render appends the text that a reader tool gives for an answer, and tells whether it stopped because that is more than
-// limit bytes. A string is its own text. A list of strings is a line for each, an empty one is "(empty list)", and no
-// answer (nil) "(undefined)". Everything else is JSON: numbers as ECMAScript writes them, lists and maps indented by
-// two spaces. An error says that the answer is malformed.
+// Render appends the text that a reader tool returns for an answer. It stops at limit bytes and reports whether it did.
+// A string is its own text. A list of strings has a line for each; an empty one is "(empty list)"; nil is
+// "(undefined)". Everything else is JSON: numbers as ECMAScript writes them, lists and maps indented by two spaces. The
+// error says that the answer is malformed.
 func Render(dst, answer []byte, limit int) (out []byte, cut bool, err error) {
 	if answer == nil {
 		return append(dst, "(undefined)"...), false, nil

@@ -68,7 +68,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// finds tells whether a query selects anything, and looks no further than the first node.
+// finds reports whether a query selects anything, and stops at the first node.
 func finds(q *jsonpath.Query, root []byte) (found bool, err error) {
 	err = q.Each(root, jsonpath.BudgetFor(len(root)), func([]byte) bool {
 		if found {
@@ -80,7 +80,7 @@ func finds(q *jsonpath.Query, root []byte) (found bool, err error) {
 	return found, err
 }
 
-// Evaluations that share a budget use it up together.
+// Evaluations with a common budget exhaust it together.
 func TestSharedBudget(t *testing.T) {
 	q, doc := parse(t, `$[*]`), enc(t, `[1,2,3]`)
 	budget := &jsonpath.Budget{Nodes: 7, Steps: 100}
@@ -130,7 +130,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// Queries that would take the memory or the time of the instance end with an error.
+// Queries that would exhaust memory or time fail.
 func TestLimits(t *testing.T) {
 	deep := strings.Repeat("[", 400) + strings.Repeat("1,", 2000) + "1" + strings.Repeat("]", 400)
 	wide := "[" + strings.Repeat("1,", 400000) + "1]"
@@ -231,7 +231,7 @@ func FuzzSelect(f *testing.F) {
 		if err != nil || found != (len(nodes) > 0) {
 			t.Fatalf("%q on %q: %v, %v", query, doc, found, err)
 		}
-		// Asked with its white space doubled, where that is none of a string, it selects the same.
+		// With white space doubled outside of strings, it selects the same nodes.
 		if !strings.ContainsAny(query, `'"`) {
 			again, err := parse(t, strings.ReplaceAll(query, " ", "  ")).Select(root)
 			if err != nil || !slices.EqualFunc(again, nodes, func(a, b []byte) bool { return string(a) == string(b) }) {

@@ -26,7 +26,7 @@ func Parse(text string) (*Query, error) {
 	return &q, nil
 }
 
-// parser reads a query from front to back. After the first error it stands at the end of the text.
+// parser reads a query from front to back. An error moves it to the end of the text.
 type parser struct {
 	text  string
 	pos   int
@@ -50,7 +50,7 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// eat consumes c when it comes next.
+// eat consumes c if it comes next.
 //
 //go:noinline
 func (p *parser) eat(c byte) bool {
@@ -61,7 +61,7 @@ func (p *parser) eat(c byte) bool {
 	return false
 }
 
-// space skips white space and returns the byte behind it.
+// space skips white space and returns the next byte.
 func (p *parser) space() byte {
 	for p.pos < len(p.text) {
 		switch c := p.text[p.pos]; c {
@@ -74,14 +74,14 @@ func (p *parser) space() byte {
 	return 0
 }
 
-// need consumes c behind white space.
+// need skips white space and consumes c.
 func (p *parser) need(c byte) {
 	if p.space(); !p.eat(c) {
 		p.fail("expected " + string(rune(c)))
 	}
 }
 
-// enter goes a level deeper, and is false when that is too deep.
+// enter descends a level; false if that is too deep.
 func (p *parser) enter() bool {
 	if p.depth++; p.depth > MaxNesting {
 		p.fail("nested too deeply")
@@ -117,7 +117,7 @@ func (p *parser) segments() []segment {
 	return all
 }
 
-// shorthand reads the name of a member behind a dot.
+// shorthand reads the name of a member after a dot.
 func (p *parser) shorthand() string {
 	start := p.pos
 	for p.pos < len(p.text) && (nameFirst(p.text[p.pos]) || p.pos > start && isDigit(p.text[p.pos])) {
@@ -136,7 +136,7 @@ func nameFirst(c byte) bool {
 
 func isDigit(c byte) bool { return c-'0' <= 9 }
 
-// selectors reads what stands in brackets, behind the opening one.
+// selectors reads the contents of brackets after the opening one.
 func (p *parser) selectors() []selector {
 	if !p.enter() {
 		return nil
@@ -187,7 +187,7 @@ func (p *parser) selector() selector {
 	return s
 }
 
-// integer reads an integer when one comes next.
+// integer reads an integer if one comes next.
 func (p *parser) integer() (n int, ok bool) {
 	start := p.pos
 	negative := p.eat('-')
@@ -221,7 +221,7 @@ func (p *parser) quoted() string {
 	quote := p.text[p.pos]
 	p.pos++
 	start := p.pos
-	var out []byte // once there is an escape
+	var out []byte // set once there is an escape
 	for p.pos < len(p.text) {
 		c := p.text[p.pos]
 		switch {
@@ -246,7 +246,7 @@ func (p *parser) quoted() string {
 	return ""
 }
 
-// escape reads what follows a backslash.
+// escape reads the rest of an escape after the backslash.
 func (p *parser) escape(quote byte) rune {
 	c := p.peek()
 	p.pos++
@@ -304,7 +304,7 @@ func (p *parser) or() expression { return p.chain(opOr, '|', (*parser).and) }
 
 func (p *parser) and() expression { return p.chain(opAnd, '&', (*parser).basic) }
 
-// chain reads what is separated by an operator of two equal characters.
+// chain reads parts separated by an operator of two equal characters.
 func (p *parser) chain(op operator, c byte, part func(*parser) expression) expression {
 	first := part(p)
 	if p.space() != c {
@@ -360,7 +360,7 @@ func (p *parser) basic() expression {
 	return e
 }
 
-// comparison reads the operator of a comparison when one comes next.
+// comparison reads a comparison operator if one comes next.
 func (p *parser) comparison() (operator, bool) {
 	c, next := p.peek(), byte(0)
 	if p.pos+1 < len(p.text) {
@@ -388,7 +388,7 @@ func (p *parser) comparison() (operator, bool) {
 	return op, true
 }
 
-// misuse fails at an operand.
+// misuse fails at the start of an operand.
 func (p *parser) misuse(at int, reason string) {
 	if p.err == nil {
 		p.pos = at

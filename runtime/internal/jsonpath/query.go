@@ -1,13 +1,12 @@
 // Package jsonpath selects parts of a value by queries of RFC 9535.
 //
-// A query is read once, by [Parse], and then evaluated directly over encoded values (package value): what it selects are
-// parts of the value it was given, in the order the RFC fixes, and nothing is decoded or copied on the way. The functions
-// length, count, match, search and value are there. match and search take the patterns of RFC 9485; a pattern that is
-// none matches nothing.
+// A query is parsed once, by [Parse], and then evaluated directly on encoded values (package value): it selects parts
+// of its input, in the order the RFC fixes, without decoding or copying. The functions are length, count, match, search
+// and value. match and search take the patterns of RFC 9485; an invalid pattern matches nothing.
 //
 // Queries and values may both be hostile. A query may nest [MaxNesting] levels of brackets and parentheses; an
-// evaluation may nest [MaxDepth] levels, selects at most [MaxNodes] nodes and takes at most as many steps as its value
-// allows ([ErrTooManySteps]): beyond these it ends with an error, and never with a part of the answer.
+// evaluation may nest [MaxDepth] levels, select [MaxNodes] nodes, and take a number of steps that depends on its value
+// ([ErrTooManySteps]). Beyond these limits it fails, and never returns a partial answer.
 package jsonpath
 
 import (
@@ -33,15 +32,15 @@ var (
 	ErrTooDeep = errors.New("jsonpath: the query goes too deep into the value")
 	// ErrTooManyNodes says that a query selects more than [MaxNodes] nodes.
 	ErrTooManyNodes = errors.New("jsonpath: the query selects too many nodes")
-	// ErrTooManySteps says that an evaluation took more than four million steps and four for each byte of the value. A
-	// step is a look at a node or at 32 bytes of it, a comparison of 32 bytes, or a thread of a pattern at a character.
+	// ErrTooManySteps says that an evaluation took more than four million steps plus four for each byte of the value. A
+	// step visits a node or 32 bytes of it, compares 32 bytes, or advances one thread of a pattern by a character.
 	ErrTooManySteps = errors.New("jsonpath: the query takes too many steps on this value")
 )
 
-// Error tells where a text is no query.
+// Error says where a query is invalid.
 type Error struct {
-	Offset int    // bytes before the place
-	Reason string // what is wrong there
+	Offset int    // byte offset of the fault
+	Reason string // description of the fault
 }
 
 // Error names the reason and the byte offset.
@@ -49,16 +48,16 @@ func (e *Error) Error() string {
 	return "jsonpath: " + e.Reason + " at byte " + strconv.Itoa(e.Offset)
 }
 
-// Query is a query that has been read. It is immutable.
+// Query is a parsed query. It is immutable.
 type Query struct{ path path }
 
-// path is a query within a query, or the whole: segments from the root or from the current node.
+// path is a query, or a query within one: segments from the root or from the current node.
 type path struct {
 	segments []segment
 	relative bool
 }
 
-// singular tells whether a path can select one node at most.
+// singular reports whether a path can select at most one node.
 func (p *path) singular() bool {
 	for i := range p.segments {
 		s := &p.segments[i]
@@ -69,7 +68,7 @@ func (p *path) singular() bool {
 	return true
 }
 
-// segment selects children, or what descends from a node.
+// segment selects children or descendants of a node.
 type segment struct {
 	descends  bool
 	selectors []selector
@@ -120,5 +119,5 @@ type expression struct {
 	args    []expression
 	literal []byte // encoded
 	path    path
-	pattern *pattern.Pattern // of a match or search by a literal, nil when that is not a pattern
+	pattern *pattern.Pattern // of a match or search with a literal; nil if the pattern is invalid
 }

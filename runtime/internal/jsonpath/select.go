@@ -7,13 +7,13 @@ import (
 	"github.com/turncore/turncore/internal/pattern"
 )
 
-// Budget is what one evaluation may use, or several that share it.
+// Budget bounds an evaluation, or several that share it.
 type Budget struct {
-	Nodes int // that may be selected
-	Steps int // that may be taken
+	Nodes int // nodes left to select
+	Steps int // steps left to take
 }
 
-// BudgetFor is the budget for values that have so many bytes: [MaxNodes], and steps as [ErrTooManySteps] says.
+// BudgetFor returns the budget for values of a total size: [MaxNodes] nodes and the steps of [ErrTooManySteps].
 func BudgetFor(bytes int) *Budget { return &Budget{Nodes: MaxNodes, Steps: 4<<20 + 4*bytes} }
 
 // Select returns the nodes that the query selects from a value, as parts of it. The error is one of this package's
@@ -30,8 +30,8 @@ func (q *Query) Select(root []byte) ([][]byte, error) {
 	return nodes, nil
 }
 
-// Each calls fn for each node that the query selects from a value, in order, until fn returns false. What it uses is
-// taken from the budget. Errors are those of [Query.Select], and may come after fn has been called.
+// Each calls fn for each node that the query selects from a value, in order, until fn returns false. It consumes the
+// budget. Errors are those of [Query.Select], and may come after calls of fn.
 func (q *Query) Each(root []byte, budget *Budget, fn func(node []byte) bool) error {
 	e := evaluation{root: root, budget: budget}
 	e.walk(q.path.segments, root, func(node []byte) bool {
@@ -41,23 +41,23 @@ func (q *Query) Each(root []byte, budget *Budget, fn func(node []byte) bool) err
 		}
 		return fn(node)
 	})
-	e.spend(0) // a pattern may have used up the steps
+	e.spend(0) // a pattern may have exhausted the steps
 	return e.err
 }
 
-// evaluation is one evaluation of a query. Nodes go depth first through the segments, which gives them the order of the
-// RFC without a list for each segment.
+// evaluation evaluates a query. It visits nodes depth first through the segments, which yields the order of the RFC
+// without a list per segment.
 type evaluation struct {
 	root   []byte
 	budget *Budget
 	depth  int
 	err    error
 
-	source  string // of the pattern that was compiled last
+	source  string // of the last compiled pattern
 	pattern *pattern.Pattern
 }
 
-// spend counts a look at n bytes, and is false when that is one too many.
+// spend counts a visit to n bytes; false if the budget is exhausted.
 func (e *evaluation) spend(n int) bool {
 	if e.budget.Steps -= 1 + n>>5; e.budget.Steps < 0 && e.err == nil {
 		e.err = ErrTooManySteps
@@ -65,7 +65,7 @@ func (e *evaluation) spend(n int) bool {
 	return e.err == nil
 }
 
-// walk calls fn for what the segments select from a node, until that returns false, and tells whether it did not.
+// walk calls fn for the nodes that the segments select until fn returns false, and reports whether fn never did.
 func (e *evaluation) walk(segments []segment, node []byte, fn func([]byte) bool) bool {
 	if len(segments) == 0 {
 		return fn(node)
@@ -115,7 +115,7 @@ func (e *evaluation) children(node []byte, fn func([]byte) bool) bool {
 	return e.fine(err) && more
 }
 
-// fine keeps the first error, and tells whether there is none.
+// fine keeps the first error, and reports whether there is none so far.
 func (e *evaluation) fine(err error) bool {
 	if err != nil && e.err == nil {
 		e.err = err
@@ -123,7 +123,7 @@ func (e *evaluation) fine(err error) bool {
 	return e.err == nil
 }
 
-// member calls fn for the member of a map that has a name, as walk does.
+// member calls fn for the member of a map with the name, as walk does.
 func (e *evaluation) member(node []byte, name string, fn func([]byte) bool) bool {
 	if value.KindOf(node) != value.KindMap {
 		return true
@@ -138,7 +138,7 @@ func (e *evaluation) member(node []byte, name string, fn func([]byte) bool) bool
 	return e.fine(err) && (found == nil || fn(found))
 }
 
-// apply calls fn for what a selector selects from a node, as walk does.
+// apply calls fn for the nodes that a selector selects, as walk does.
 func (e *evaluation) apply(s *selector, node []byte, fn func([]byte) bool) bool {
 	switch s.kind {
 	case selectName:
@@ -165,7 +165,7 @@ func (e *evaluation) apply(s *selector, node []byte, fn func([]byte) bool) bool 
 	return e.sliceOf(s, node, n, fn)
 }
 
-// sliceOf works out the bounds of a slice: which elements there are from the lowest to the highest.
+// sliceOf calls fn for the elements that a slice selects, as walk does.
 func (e *evaluation) sliceOf(s *selector, node []byte, n int, fn func([]byte) bool) bool {
 	if s.step == 0 {
 		return true
@@ -189,7 +189,7 @@ func (e *evaluation) sliceOf(s *selector, node []byte, n int, fn func([]byte) bo
 	if start <= end {
 		return true
 	}
-	// Elements can only be read forwards: they are collected from the lowest and handed on from the highest.
+	// Elements can only be read forwards: collect them from the lowest, pass them on from the highest.
 	var found [][]byte
 	lowest := start - (start-end-1)/-s.step*-s.step
 	if !e.slice(node, lowest, start, -s.step, func(child []byte) bool {
@@ -263,17 +263,17 @@ func (e *evaluation) test(x *expression, node []byte) bool {
 	return e.less(right, left) || e.equal(left, right)
 }
 
-// each calls fn for what a path within a filter selects for a node.
+// each calls fn for the nodes that a path in a filter selects.
 func (e *evaluation) each(p *path, node []byte, fn func([]byte) bool) {
 	if !p.relative {
 		node = e.root
 	}
 	depth := e.depth
 	e.walk(p.segments, node, fn)
-	e.depth = depth // a walk that fn ended left it where it was
+	e.depth = depth // if fn stopped the walk, it left depth where it was
 }
 
-// value returns the value of an operand for a node, nil when there is none.
+// value returns the value of an operand for a node, nil if there is none.
 func (e *evaluation) value(x *expression, node []byte) []byte {
 	var out []byte
 	switch x.op {
@@ -344,7 +344,7 @@ func (e *evaluation) matches(x *expression, node []byte) bool {
 		if !ok {
 			return false
 		}
-		// A pattern from the value is mostly the same for all nodes.
+		// A pattern taken from the value is usually the same for all nodes.
 		key := string(rune(x.op)) + string(source)
 		if key != e.source {
 			e.source = key

@@ -10,7 +10,7 @@ import (
 	"github.com/turncore/turncore/runtime/internal/jsonpath"
 )
 
-// The official compliance test suite, which is not part of the project.
+// The official compliance test suite is not part of the project.
 func TestSuite(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "suites", "jsonpath", "cts.json"))
 	if err != nil {
@@ -78,7 +78,7 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// enc is the value of a JSON text that must be right.
+// enc is the value of a valid JSON text.
 func enc(t testing.TB, text string) []byte {
 	t.Helper()
 	v, err := value.FromJSON(nil, []byte(text))

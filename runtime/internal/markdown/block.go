@@ -2,17 +2,17 @@ package markdown
 
 import "bytes"
 
-// blockParser puts lines into blocks, one after the other.
+// blockParser puts lines into blocks, one by one.
 type blockParser struct {
 	open    []*block // containers from the root inwards
-	leaf    *block   // that takes further lines, a child of the innermost container
+	leaf    *block   // block that may take further lines, a child of the innermost container
 	line    int
 	nodes   int
 	targets map[string]*target
 	err     error
 }
 
-// parseBlocks reads the lines of a text from one on and up to another, and adds the targets of definitions to a map.
+// parseBlocks reads the lines [from, to) of a text, and adds the targets of definitions to a map.
 func parseBlocks(source []byte, from, to int, targets map[string]*target) (*block, error) {
 	p := blockParser{open: []*block{{start: from}}, targets: targets, nodes: 1}
 	rest, i := source, 0
@@ -36,8 +36,8 @@ func parseBlocks(source []byte, from, to int, targets map[string]*target) (*bloc
 	return p.open[0], p.err
 }
 
-// matter finds front matter at the start of a text: what it encloses, its lines and its bytes. There is none when lines
-// is 0.
+// matter finds front matter at the start of a text: its contents, and its size in lines and bytes with the delimiters.
+// lines is 0 if there is none.
 func matter(source []byte) (yaml []byte, lines, size int) {
 	for start := 0; size < len(source) && lines < MaxFrontMatter; {
 		line, _, _ := bytes.Cut(source[size:], []byte("\n"))
@@ -56,11 +56,11 @@ func matter(source []byte) (yaml []byte, lines, size int) {
 	return nil, 0, 0
 }
 
-// cursor stands in a line, at a column that counts tabs as far as the next multiple of 4.
+// cursor is a position in a line. A tab advances its column to the next multiple of 4.
 type cursor struct {
 	b      []byte
 	column int
-	spaces int // that are left of a tab that has been consumed in part
+	spaces int // left of a partly consumed tab
 }
 
 // indent returns how many columns of white space come next.
@@ -80,7 +80,7 @@ func (c *cursor) indent() int {
 	return column - c.column + c.spaces
 }
 
-// skip consumes n columns of white space, or as many as there are.
+// skip consumes up to n columns of white space.
 //
 //go:noinline
 func (c *cursor) skip(n int) {
@@ -104,7 +104,7 @@ func (c *cursor) skip(n int) {
 	}
 }
 
-// next consumes n bytes that are no white space.
+// next consumes n bytes other than white space.
 //
 //go:noinline
 func (c *cursor) next(n int) {
@@ -112,7 +112,7 @@ func (c *cursor) next(n int) {
 	c.column += n
 }
 
-// appendTo appends what is left of the line.
+// appendTo appends the rest of the line.
 //
 //go:noinline
 func (c *cursor) appendTo(dst []byte) []byte {
@@ -139,7 +139,7 @@ func (p *blockParser) push(k kind) *block {
 	return b
 }
 
-// enter makes a container.
+// enter opens a container.
 func (p *blockParser) enter(k kind) *block {
 	b := p.push(k)
 	if p.open = append(p.open, b); len(p.open) > MaxDepth && p.err == nil {
@@ -179,7 +179,7 @@ func (p *blockParser) closeLeaf() {
 	p.leaf = nil
 }
 
-// add adds a line.
+// add processes a line.
 func (p *blockParser) add(c cursor) {
 	n, leafGoesOn := p.match(&c)
 	if leafGoesOn && p.goOn(&c) {
@@ -223,7 +223,7 @@ func (p *blockParser) add(c cursor) {
 		return
 	}
 	if p.leaf != nil && p.leaf.kind == paragraph && !started {
-		// It is the paragraph's even when its containers do not go on.
+		// It continues the paragraph even if its containers do not match.
 		for _, b := range p.open {
 			b.end = p.line
 		}
@@ -239,7 +239,7 @@ func (p *blockParser) add(c cursor) {
 	b.text = append(b.text, c.b...)
 }
 
-// match consumes what the open containers ask of a line, and returns how many of them go on and whether all do.
+// match consumes the markers of the open containers, and returns how many containers continue and whether all do.
 func (p *blockParser) match(c *cursor) (n int, all bool) {
 	for n = 1; n < len(p.open); n++ {
 		switch b := p.open[n]; b.kind {
@@ -269,7 +269,7 @@ func (p *blockParser) match(c *cursor) (n int, all bool) {
 	return n, true
 }
 
-// goOn gives a line to the leaf when that takes it whatever it is.
+// goOn adds a line to the leaf if the leaf takes it whatever it holds.
 //
 //go:noinline
 func (p *blockParser) goOn(c *cursor) bool {
@@ -327,7 +327,7 @@ func (b *block) append(c *cursor, line int) {
 	b.end = line
 }
 
-// prepare closes what does not go on before a block starts that is not an item.
+// prepare closes the blocks that end before a block other than an item starts.
 //
 //go:noinline
 func (p *blockParser) prepare(n int) {
@@ -337,7 +337,7 @@ func (p *blockParser) prepare(n int) {
 	p.close(n)
 }
 
-// interrupts tells whether a line starts a block other than a paragraph.
+// interrupts reports whether a line starts a block other than a paragraph.
 func (p *blockParser) interrupts(c cursor) bool {
 	width := c.indent()
 	if c.skip(width); width > 3 || len(c.b) == 0 {
@@ -353,8 +353,8 @@ func (p *blockParser) interrupts(c cursor) bool {
 	return ok
 }
 
-// startLeaf makes a leaf of a line, other than a paragraph, behind width columns of white space. whole says that the
-// open leaf would go on with this line.
+// startLeaf starts a leaf other than a paragraph, after width columns of white space. whole says that the open leaf
+// could continue with this line.
 func (p *blockParser) startLeaf(n int, whole bool, c *cursor, width int) bool {
 	para := p.leaf != nil && p.leaf.kind == paragraph
 	if depth, ok := headingDepth(c.b); ok {
@@ -409,7 +409,7 @@ func (p *blockParser) startLeaf(n int, whole bool, c *cursor, width int) bool {
 	return false
 }
 
-// startItem makes an item of a list, and of its list if need be.
+// startItem starts an item of a list, and its list if necessary.
 func (p *blockParser) startItem(n int, whole bool, c *cursor, width int) bool {
 	mark, number, size, ok := marker(c.b)
 	if !ok {
@@ -441,7 +441,7 @@ func (p *blockParser) startItem(n int, whole bool, c *cursor, width int) bool {
 	return true
 }
 
-// marker reads the marker of a list's item: the bullet, or the delimiter behind a number.
+// marker reads the marker of a list item: the bullet, or the delimiter after a number.
 //
 //go:noinline
 func marker(b []byte) (mark byte, number, size int, ok bool) {
@@ -465,7 +465,7 @@ func marker(b []byte) (mark byte, number, size int, ok bool) {
 	return mark, number, size, size == len(b) || isSpace(b[size])
 }
 
-// task takes the box of a task off an item's first paragraph.
+// task removes the checkbox of a task from an item's first paragraph.
 func (p *blockParser) task(b *block) {
 	parent := p.open[len(p.open)-1]
 	if parent.kind != item || parent.children[0] != b || len(b.text) < 4 || b.text[0] != '[' || b.text[2] != ']' || !isSpace(b.text[3]) {
@@ -490,7 +490,7 @@ func headingDepth(b []byte) (int, bool) {
 	return n, n > 0 && n <= 6 && (n == len(b) || isSpace(b[n]))
 }
 
-// underline returns the depth of a setext heading whose underline b is, 0 when it is none.
+// underline returns the depth of the setext heading that b underlines, or 0.
 //
 //go:noinline
 func underline(b []byte) int {
@@ -503,7 +503,7 @@ func underline(b []byte) int {
 	return 2
 }
 
-// isRule tells whether a line is a thematic break.
+// isRule reports whether a line is a thematic break.
 //
 //go:noinline
 func isRule(b []byte) bool {

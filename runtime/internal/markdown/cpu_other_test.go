@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpu returns the seconds that fn takes, where nobody tells those of the processor for a thread.
+// cpu returns the seconds that fn takes, on systems without processor times for threads.
 func cpu(fn func()) float64 {
 	runtime.GC()
 	start := time.Now()

@@ -8,10 +8,10 @@ import (
 // htmlBlocks are the tags that may interrupt a paragraph.
 const htmlBlocks = " address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary table tbody td tfoot th thead title tr track ul "
 
-// What ends an HTML block: a blank line (0), or a line that holds the text of its number.
+// Ends of an HTML block: a blank line (0), or a line that holds the text with its number.
 var htmlEnds = [...]string{1: "-->", 2: "?>", 3: ">", 4: "]]>", 5: "</script>", 6: "</pre>", 7: "</style>", 8: "</textarea>"}
 
-// startsHTML tells whether a line starts an HTML block, and what ends it.
+// startsHTML reports whether a line starts an HTML block, and which end it has.
 func startsHTML(b []byte, inParagraph bool) (end byte, ok bool) {
 	if len(b) < 2 || b[0] != '<' {
 		return 0, false
@@ -53,14 +53,14 @@ func startsHTML(b []byte, inParagraph bool) (end byte, ok bool) {
 	return 0, !inParagraph && size > 0 && isBlank(b[size:])
 }
 
-// endsHTML tells whether a line ends an HTML block.
+// endsHTML reports whether a line ends an HTML block.
 //
 //go:noinline
 func endsHTML(end byte, b []byte) bool {
 	return end > 0 && bytes.Contains(lower(b), []byte(htmlEnds[end]))
 }
 
-// tagSize returns the length of the opening or closing tag that b starts with, 0 when there is none.
+// tagSize returns the length of the opening or closing tag at the start of b, or 0.
 //
 //go:noinline
 func tagSize(b []byte) int {
@@ -99,7 +99,7 @@ func tagSize(b []byte) int {
 	}
 }
 
-// attribute returns the end of the attribute at b[i:], 0 when there is none.
+// attribute returns the end of the attribute at b[i:], or 0.
 //
 //go:noinline
 func attribute(b []byte, i int) int {

@@ -6,20 +6,20 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// MaxFrontMatter is how many lines front matter may take, with the two that enclose it.
+// MaxFrontMatter is the maximum number of lines of front matter, including its delimiters.
 const MaxFrontMatter = 200
 
-// Index tells where the headings, sections and code blocks of a text are. Its lines are added one by one. The zero Index
-// is that of an empty text.
+// Index finds the headings, sections and code blocks of a text, whose lines are added one by one. The zero Index is
+// that of an empty text.
 type Index struct {
 	lines    int
 	headings []section
 	blocks   []section
-	open     []int    // headings whose sections have not ended
-	matter   [][]byte // lines that are front matter if it is closed
-	reading  bool     // front matter
+	open     []int    // headings whose sections are open
+	matter   [][]byte // front matter, if it gets closed
+	reading  bool     // in front matter
 	closed   bool
-	fence    int // length of the one that is open
+	fence    int // length of the open fence
 	mark     byte
 	err      error
 }
@@ -27,11 +27,11 @@ type Index struct {
 // section is a heading with its section, or a code block.
 type section struct {
 	depth      int
-	text       string // of a heading; behind a fence
+	text       string // of a heading; info string of a fence
 	start, end int
 }
 
-// Add adds a line, without its line end. The error, here and in what follows, is [ErrTooLarge].
+// Add adds a line, without its line end. The error of all methods is [ErrTooLarge].
 func (x *Index) Add(line []byte) error {
 	if x.lines == 0 {
 		line = bytes.TrimPrefix(line, byteOrderMark)
@@ -57,12 +57,12 @@ func (x *Index) Add(line []byte) error {
 	return x.err
 }
 
-// isFrame tells whether a line may enclose front matter.
+// isFrame reports whether a line may delimit front matter.
 //
 //go:noinline
 func isFrame(line []byte) bool { return string(trim(line)) == "---" }
 
-// giveUp takes what seemed front matter for text.
+// giveUp treats the lines of apparent front matter as text.
 func (x *Index) giveUp() {
 	lines := x.matter
 	x.reading, x.matter, x.lines = false, nil, 1
@@ -85,7 +85,7 @@ func (x *Index) add(line []byte) {
 		return
 	case ok:
 		if len(trimmed) > n && isSpace(trimmed[n]) {
-			info = nil // the language stands directly behind the fence
+			info = nil // the language must directly follow the fence
 		}
 		x.fence, x.mark = n, mark
 		x.blocks = x.append(x.blocks, section{text: string(firstWord(info)), start: at})
@@ -109,7 +109,7 @@ func (x *Index) append(to []section, s section) []section {
 	return append(to, s)
 }
 
-// end ends the sections that are at least so deep.
+// end ends the sections of at least this depth.
 //
 //go:noinline
 func (x *Index) end(depth, line int) {
@@ -125,7 +125,7 @@ func (x *Index) end(depth, line int) {
 	}
 }
 
-// finish ends what is open at the end of the text.
+// finish ends everything open at the end of the text.
 func (x *Index) finish() {
 	if x.reading {
 		x.giveUp()
@@ -137,8 +137,8 @@ func (x *Index) finish() {
 	x.fence = 0
 }
 
-// FrontMatter returns the text between the lines that enclose front matter, which package yaml reads; ok is false when
-// there is none. There is some when the first line is --- and so is another one of the first [MaxFrontMatter].
+// FrontMatter returns the text of the front matter, for package yaml; ok is false if there is none. It is present if
+// the first line is --- and another of the first [MaxFrontMatter] lines is too.
 func (x *Index) FrontMatter() (yaml []byte, ok bool) {
 	if !x.closed {
 		return nil, false
@@ -146,8 +146,8 @@ func (x *Index) FrontMatter() (yaml []byte, ok bool) {
 	return bytes.Join(x.matter, []byte("\n")), true
 }
 
-// Headings is the list of the headings, or of those that are so deep when depth is not 0: maps of depth, text, startLine
-// and endLine, the last line of the section. No line is added afterwards.
+// Headings lists the headings, or those of a depth other than 0, as maps of depth, text, startLine and endLine, the
+// last line of the section. No line may be added afterwards.
 func (x *Index) Headings(depth int) []byte {
 	return x.each(&x.headings, func(s *section) bool { return depth == 0 || s.depth == depth }, func(dst []byte, s *section) []byte {
 		dst = number(value.AppendMapHeader(dst, 4), "depth", s.depth)
@@ -155,8 +155,8 @@ func (x *Index) Headings(depth int) []byte {
 	})
 }
 
-// Sections is the list of the sections, or of those under headings that are so deep when depth is not 0: maps of depth,
-// heading, headingLine, bodyStartLine and bodyEndLine. No line is added afterwards.
+// Sections lists the sections, or those whose heading has a depth other than 0, as maps of depth, heading, headingLine,
+// bodyStartLine and bodyEndLine. No line may be added afterwards.
 func (x *Index) Sections(depth int) []byte {
 	return x.each(&x.headings, func(s *section) bool { return depth == 0 || s.depth == depth }, func(dst []byte, s *section) []byte {
 		dst = number(value.AppendMapHeader(dst, 5), "depth", s.depth)
@@ -165,9 +165,9 @@ func (x *Index) Sections(depth int) []byte {
 	})
 }
 
-// CodeBlocks is the list of the fenced code blocks, or when some is true of those in a language: maps of lang (null when
-// none stands directly behind the fence, which the empty lang selects), startLine and endLine, those of the fences. A
-// block that is not closed ends with the text. No line is added afterwards.
+// CodeBlocks lists the fenced code blocks, or with some those of a language, as maps of lang (null if none directly
+// follows the fence, selected by the empty lang), startLine and endLine, the lines of the fences. An unclosed block
+// ends with the text. No line may be added afterwards.
 func (x *Index) CodeBlocks(lang string, some bool) []byte {
 	return x.each(&x.blocks, func(s *section) bool { return !some || s.text == lang }, func(dst []byte, s *section) []byte {
 		dst = value.AppendString(value.AppendMapHeader(dst, 3), "lang")
@@ -211,7 +211,7 @@ func textOrNil(dst, text []byte) []byte {
 	return value.AppendText(dst, text)
 }
 
-// fence reads a line that opens, or may close, fenced code: the mark, how many there are, and what stands behind them.
+// fence reads a line that opens, or may close, fenced code: the mark, its count, and the info string.
 //
 //go:noinline
 func fence(b []byte) (mark byte, n int, info []byte, ok bool) {

@@ -95,7 +95,7 @@ func TestFrontMatter(t *testing.T) {
 			t.Errorf("%.20q: %q, %v, want %q", source, got, ok, want)
 		}
 	}
-	// Anything that is not front matter, as it is not closed, is text.
+	// Unclosed front matter is text.
 	if got, want := text(t, index(t, "---\n# a\n```").Headings(0), nil), `[{"depth":1,"text":"a","startLine":1,"endLine":2}]`; got != want {
 		t.Errorf("headings are %s, want %s", got, want)
 	}
@@ -157,7 +157,7 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// A byte order mark is no part of the text.
+// A byte order mark is not part of the text.
 func TestByteOrderMark(t *testing.T) {
 	const heading = `[{"depth":1,"text":"One","startLine":0,"endLine":0}]`
 	if got, _ := value.AppendJSON(nil, index(t, "\ufeff# One").Headings(0)); string(got) != heading {

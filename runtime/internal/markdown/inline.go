@@ -8,20 +8,20 @@ import (
 // span is a node within a block. Spans refer to each other by number; 0 is none.
 type span struct {
 	kind   kind
-	text   []byte // of what has no children
+	text   []byte // of a node without children
 	target *target
 	prev   int
 	next   int
-	child  int // the first one
-	height int // of what is below it
+	child  int // the first child
+	height int // of the subtree below
 	bare   bool
 }
 
-// delimiter is a run of *, _ or ~ that may open or close something.
+// delimiter is a run of *, _ or ~ that may open or close emphasis.
 type delimiter struct {
 	span       int
 	char       byte
-	size, left int // of the run, and what is not used yet
+	size, left int // of the run, and of its unused rest
 	opens      bool
 	closes     bool
 	prev, next int
@@ -31,10 +31,10 @@ type delimiter struct {
 type bracket struct {
 	span      int
 	image     bool
-	inactive  bool // a link must not hold it
-	holds     bool // another bracket
-	delimiter int  // the last one before it
-	pos       int  // behind it
+	inactive  bool // must not enclose a link
+	holds     bool // encloses another bracket
+	delimiter int  // the last one before this bracket
+	pos       int  // position after it
 }
 
 type inlineParser struct {
@@ -43,15 +43,15 @@ type inlineParser struct {
 	spans    []span
 	last     int
 	delims   []delimiter
-	lastOne  int // delimiter
+	lastOne  int // the last delimiter
 	brackets []bracket
 	targets  map[string]*target
-	ticks    map[int]int // where the last run of so many backticks starts
-	missing  [5]bool     // ends of HTML that do not come any more
+	ticks    map[int]int // position of the last run of each length
+	missing  [5]bool     // ends of HTML that do not occur in the rest
 	err      error
 }
 
-// inline parses the text of a block. The first of its spans is that next to span 0.
+// inline parses the text of a block. Its first span is next of span 0.
 func (d *Document) inline(src []byte) *inlineParser {
 	p := &inlineParser{src: src, spans: make([]span, 1, 8), delims: make([]delimiter, 1, 4), targets: d.targets}
 	for p.pos < len(src) && p.err == nil {
@@ -66,7 +66,7 @@ func (d *Document) inline(src []byte) *inlineParser {
 	return p
 }
 
-// add makes a span the last one.
+// add appends a span.
 //
 //go:noinline
 func (p *inlineParser) add(k kind, text []byte) int {
@@ -82,7 +82,7 @@ func (p *inlineParser) add(k kind, text []byte) int {
 
 const special = "\\`<&\n*_~![]"
 
-// step reads what comes next.
+// step reads the next piece.
 func (p *inlineParser) step() {
 	b := p.src[p.pos:]
 	switch c := b[0]; c {
@@ -118,7 +118,7 @@ func (p *inlineParser) step() {
 	}
 }
 
-// take makes the next n bytes text.
+// take adds the next n bytes as text.
 //
 //go:noinline
 func (p *inlineParser) take(n int) int {
@@ -126,7 +126,7 @@ func (p *inlineParser) take(n int) int {
 	return p.add(text, p.src[p.pos-n:p.pos])
 }
 
-// plain reads text up to what may be special, or a bare link.
+// plain reads text up to the next special character or bare link.
 func (p *inlineParser) plain(b []byte) {
 	n := 0
 	for n < len(b) {
@@ -151,14 +151,14 @@ func (p *inlineParser) plain(b []byte) {
 	p.take(n)
 }
 
-// boundary tells whether a bare link may start at a place.
+// boundary reports whether a bare link may start at a position.
 //
 //go:noinline
 func (p *inlineParser) boundary(at int) bool {
 	return at == 0 || isSpace(p.src[at-1]) || in(p.src[at-1], "*_~(")
 }
 
-// link adds a link whose text is plain.
+// link adds a link with a plain text.
 //
 //go:noinline
 func (p *inlineParser) link(k kind, label []byte, t *target) {
@@ -197,10 +197,10 @@ func (p *inlineParser) newline() {
 	p.pos += run(p.src[p.pos:], ' ')
 }
 
-// code reads a code span: up to a run of as many backticks as start it.
+// code reads a code span, up to the next backtick run of the same length.
 func (p *inlineParser) code(b []byte) {
 	size := run(b, '`')
-	if p.ticks == nil { // where the last run of each length is tells when there is nothing to look for
+	if p.ticks == nil { // last position of each length: no search beyond it
 		p.ticks = map[int]int{}
 		for i := 0; i < len(p.src); i++ {
 			if n := run(p.src[i:], '`'); n > 0 {
@@ -235,7 +235,7 @@ func (p *inlineParser) code(b []byte) {
 	p.take(size)
 }
 
-// angle reads what starts with <: an address, or HTML.
+// angle reads text after <: an address, or HTML.
 func (p *inlineParser) angle(b []byte) {
 	if url, n := autolink(b); n > 0 {
 		p.pos += n
@@ -284,14 +284,14 @@ func (p *inlineParser) run(c byte) {
 	p.lastOne = len(p.delims) - 1
 }
 
-// isWide tells whether a character is white space.
+// isWide reports whether a character is white space.
 //
 //go:noinline
 func isWide(r rune) bool {
 	return r <= ' ' || r == 0xa0 || r == 0x1680 || r >= 0x2000 && r <= 0x200a || r == 0x202f || r == 0x205f || r == 0x3000
 }
 
-// isMark tells whether a character is punctuation: of ASCII, Latin-1 and the blocks of punctuation.
+// isMark reports whether a character is punctuation, in ASCII, Latin-1 or the punctuation blocks.
 //
 //go:noinline
 func isMark(r rune) bool {
@@ -299,9 +299,9 @@ func isMark(r rune) bool {
 		r >= 0x2010 && r <= 0x205e || r >= 0x3001 && r <= 0x3003 || r >= 0x3008 && r <= 0x301f
 }
 
-// emphasize turns the delimiters behind one into emphasis and strikethrough, and forgets them.
+// emphasize turns the delimiters after one into emphasis and strikethrough, and removes them from the list.
 func (p *inlineParser) emphasize(bottom int) {
-	var bottoms [3][6]int // before which there is no opener, by character, by whether it opens and by size
+	var bottoms [3][6]int // position below which there is no opener, by character, whether it opens, and size
 	for i := range bottoms {
 		for j := range bottoms[i] {
 			bottoms[i][j] = bottom
@@ -363,7 +363,7 @@ func (p *inlineParser) emphasize(bottom int) {
 	p.lastOne = bottom
 }
 
-// pairs tells whether one delimiter opens what another closes.
+// pairs reports whether delimiter o can open what c closes.
 //
 //go:noinline
 func (p *inlineParser) pairs(o, c *delimiter) bool {
@@ -376,7 +376,7 @@ func (p *inlineParser) pairs(o, c *delimiter) bool {
 	return !(o.closes || c.opens) || (o.size+c.size)%3 != 0 || o.size%3 == 0 && c.size%3 == 0
 }
 
-// drop takes a delimiter off the list.
+// drop removes a delimiter from the list.
 //
 //go:noinline
 func (p *inlineParser) drop(n int) {
@@ -387,7 +387,7 @@ func (p *inlineParser) drop(n int) {
 	}
 }
 
-// wrap makes what is between two spans the children of one; until is 0 for all that follow.
+// wrap moves the spans between two into a new span; until is 0 for all that follow.
 func (p *inlineParser) wrap(k kind, from, until int) int {
 	n := len(p.spans)
 	if n > MaxNodes {
@@ -408,7 +408,7 @@ func (p *inlineParser) wrap(k kind, from, until int) int {
 	}
 	for child := s.child; child > 0; child = p.spans[child].next {
 		c := &p.spans[child]
-		if k == link && c.bare { // a link in a link is none
+		if k == link && c.bare { // links do not nest
 			c.kind, c.child, c.height = text, 0, 0
 		}
 		s.height = max(s.height, c.height+1)
@@ -424,7 +424,7 @@ func (p *inlineParser) wrap(k kind, from, until int) int {
 	return n
 }
 
-// open reads a bracket of n bytes.
+// open adds a bracket of n bytes.
 //
 //go:noinline
 func (p *inlineParser) open(n int) {
@@ -435,7 +435,7 @@ func (p *inlineParser) open(n int) {
 	p.brackets = append(p.brackets, bracket{span: s, image: n == 2, delimiter: p.lastOne, pos: p.pos})
 }
 
-// close reads a closing bracket and makes a link or an image of what is before it, if it can be one.
+// close reads a closing bracket and forms a link or an image if possible.
 func (p *inlineParser) close() {
 	last := len(p.brackets) - 1
 	if last < 0 {
@@ -476,7 +476,7 @@ func (p *inlineParser) close() {
 	p.spans[b.span].text = nil // the bracket itself
 	if k == link {
 		for i := last - 1; i >= 0 && !p.brackets[i].inactive; i-- {
-			// What is inactive already has made those before it so; images may hold links.
+			// An inactive bracket has already deactivated those before it; images may hold links.
 			if !p.brackets[i].image {
 				p.brackets[i].inactive = true
 			}

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxLabel is how long the label of a reference may be.
+// maxLabel is the maximum length of a reference label.
 const maxLabel = 999
 
-// definitions takes definitions of links off the start of the open paragraph, and tells whether anything is left of it.
+// definitions removes link definitions from the start of the open paragraph, and reports whether anything is left.
 func (p *blockParser) definitions(b *block) bool {
 	parent := p.open[len(p.open)-1]
 	for len(b.text) > 0 && b.text[0] == '[' {
@@ -36,7 +36,7 @@ func (p *blockParser) definitions(b *block) bool {
 	return true
 }
 
-// define reads the line of a definition, nil when it is none.
+// define reads the line of a definition; nil if it is not one.
 func define(b []byte) *target {
 	n := labelSize(b)
 	if n == 0 || n == len(b) || b[n] != ':' || b[1] == '^' {
@@ -63,7 +63,7 @@ func define(b []byte) *target {
 	return t
 }
 
-// labelSize returns the length of the label in brackets that b starts with, 0 when there is none.
+// labelSize returns the length of the bracketed label at the start of b, or 0.
 //
 //go:noinline
 func labelSize(b []byte) int {
@@ -86,7 +86,7 @@ func labelSize(b []byte) int {
 	return 0
 }
 
-// normalize makes labels equal that differ in case and white space.
+// normalize maps labels that differ only in case and white space to one text.
 func normalize(label []byte) string {
 	var out []byte
 	for _, r := range string(trim(label)) {
@@ -99,7 +99,7 @@ func normalize(label []byte) string {
 	return string(out)
 }
 
-// destination reads where a link points to. size is 0 when there is none.
+// destination reads the destination of a link. size is 0 if there is none.
 //
 //go:noinline
 func destination(b []byte) (url []byte, size int) {
@@ -141,7 +141,7 @@ func destination(b []byte) (url []byte, size int) {
 	return unescape(b[:i]), i
 }
 
-// linkTitle reads the title of a link. size is 0 when there is none.
+// linkTitle reads the title of a link. size is 0 if there is none.
 func linkTitle(b []byte) (title []byte, size int) {
 	if len(b) == 0 {
 		return nil, 0
@@ -167,7 +167,7 @@ func linkTitle(b []byte) (title []byte, size int) {
 	return nil, 0
 }
 
-// resource reads what stands in parentheses behind a link's text.
+// resource reads the parentheses after a link's text.
 func resource(b []byte) (t *target, size int) {
 	if len(b) == 0 || b[0] != '(' {
 		return nil, 0
@@ -199,7 +199,7 @@ func spaces(b []byte) int {
 	return n
 }
 
-// unescape takes the backslashes off escapes and puts characters in place of references to them.
+// unescape resolves backslash escapes and character references.
 //
 //go:noinline
 func unescape(b []byte) []byte {
@@ -222,7 +222,7 @@ func unescape(b []byte) []byte {
 	return out
 }
 
-// reference reads a character reference. size is 0 when there is none, or none that is known.
+// reference reads a character reference. size is 0 if there is none, or an unknown one.
 func reference(b []byte) (r rune, size int) {
 	end := bytes.IndexByte(b[:min(len(b), 12)], ';')
 	if end < 3 {
@@ -260,7 +260,7 @@ func reference(b []byte) (r rune, size int) {
 	return r, end + 1
 }
 
-// bareLink reads a link that stands in text by itself. size is 0 when there is none.
+// bareLink reads a bare link in text. size is 0 if there is none.
 func bareLink(b []byte) (url []byte, size int) {
 	prefix := ""
 	n := 0
@@ -283,7 +283,7 @@ func bareLink(b []byte) (url []byte, size int) {
 			open--
 		}
 	}
-	// What follows a link in a sentence is not of it.
+	// Exclude punctuation at the end.
 	for end > n {
 		if c := b[end-1]; c == ')' && open < 0 {
 			open++
@@ -309,7 +309,7 @@ func containsAny(b []byte, some string) bool {
 	return false
 }
 
-// autolink reads an address in angle brackets. size is 0 when there is none.
+// autolink reads an address in angle brackets. size is 0 if there is none.
 func autolink(b []byte) (url []byte, size int) {
 	i := 1
 	for i < len(b) && b[i] > ' ' && b[i] != '<' && b[i] != '>' {

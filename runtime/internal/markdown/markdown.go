@@ -1,9 +1,9 @@
-// Package markdown answers questions about Markdown text: where its headings, sections and code blocks are ([Index]), and
-// what its links, images, plain text and parse tree are ([Parse]).
+// Package markdown answers questions about Markdown text: where its headings, sections and code blocks are ([Index]),
+// and what links, images, plain text and parse tree it has ([Parse]).
 //
-// An Index is built line by line and keeps no text but that of headings. It knows ATX headings (one to six # at the start of
-// a line, then white space), fenced code and front matter, and nothing else: a section ends before the next heading of
-// the same or a smaller depth.
+// An Index is built line by line and keeps only the text of headings. It recognizes ATX headings (one to six # at the
+// start of a line, then white space), fenced code and front matter, and nothing else: a section ends before the next
+// heading of the same or a smaller depth.
 //
 // Parse reads CommonMark as far as the following goes, and of GFM tables, task lists, strikethrough and bare links:
 //
@@ -28,10 +28,11 @@ import (
 )
 
 const (
-	// MaxDepth is how deep blocks, or what is within one, may nest: a tree of both, two levels of a value for each of its
-	// own, is then one that package value takes.
+	// MaxDepth is the maximum nesting of blocks, and of nodes within one block. A tree with both still fits into the
+	// depth that package value accepts, at two levels of a value per node.
 	MaxDepth = 100
-	// MaxNodes is how many blocks a text may have, how many nodes a block, and how many headings and code blocks an index.
+	// MaxNodes is the maximum number of blocks of a text, of nodes of a block, and of headings and code blocks of an
+	// index.
 	MaxNodes = 1 << 18
 )
 
@@ -71,7 +72,7 @@ const (
 	image
 )
 
-// names are those of mdast, by kind.
+// names are the node types of mdast, by kind.
 var names = [...]string{
 	"root", "blockquote", "list", "listItem", "paragraph", "heading", "thematicBreak", "code", "code", "html", "table", "tableRow", "definition", "yaml",
 	"text", "emphasis", "strong", "delete", "inlineCode", "break", "html", "link", "image",
@@ -81,37 +82,37 @@ var names = [...]string{
 type block struct {
 	kind       kind
 	children   []*block
-	text       []byte // of a leaf: its lines
+	text       []byte // lines of a leaf
 	start, end int    // lines, the last one inclusive
 
 	depth     int    // of a heading; of a fence its length
-	marker    byte   // of a list, the delimiter of an ordered one; of a fence; what ends an HTML block
+	marker    byte   // of a list; delimiter of an ordered list; fence character; end of an HTML block
 	indent    int    // of an item's content; of a fence
 	first     int    // number of an ordered list's first item
-	task      int8   // of an item: 1 for one that is not done, 2 for one that is
-	info      []byte // behind a fence; the columns' alignments
+	task      int8   // of an item: 1 to do, 2 done
+	info      []byte // info string of a fence; alignments of the columns
 	target    *target
 	children0 [1]*block
 }
 
-// target is what a link or an image points to.
+// target is the destination of a link or an image.
 type target struct {
 	label, url, title []byte
 	titled            bool
 }
 
-// Document is Markdown text that has been parsed.
+// Document is parsed Markdown.
 type Document struct {
 	root    *block
 	targets map[string]*target
 	err     error
 }
 
-// byteOrderMark may start a text, and is no part of it.
+// byteOrderMark may precede a text and is not part of it.
 var byteOrderMark = []byte("\ufeff")
 
-// Parse reads the lines of a text from one on and up to, not including, another; a negative one, or one behind the end,
-// is the end. Links by reference in them are looked up in the whole text. The error is [ErrTooDeep] or [ErrTooLarge].
+// Parse reads the lines [from, to) of a text; a negative to, or one behind the end, is the end. It resolves references
+// in the whole text. The error is [ErrTooDeep] or [ErrTooLarge].
 func Parse(source []byte, from, to int) (*Document, error) {
 	source = bytes.TrimPrefix(source, byteOrderMark)
 	count := 0
@@ -134,22 +135,22 @@ func Parse(source []byte, from, to int) (*Document, error) {
 	return d, nil
 }
 
-// Tree is the parse tree: a map for each node, with its type, its fields and children as mdast has them, blocks also with
-// startLine and endLine, the latter inclusive. A link or image by reference is a link or image.
+// Tree returns the parse tree: a map for each node, with its type, fields and children as in mdast, and for blocks also
+// startLine and endLine (inclusive). Links and images by reference are links and images.
 func (d *Document) Tree() ([]byte, error) {
 	return d.writeBlock(nil, d.root), d.err
 }
 
-// Text is the text without its markup, as a string: a line or more for each block, cells of a table separated by tabs,
-// code as it is, tags of HTML left out, of images what stands for them.
+// Text returns the text without its markup, as a string: at least a line for each block, table cells separated by tabs,
+// code unchanged, HTML tags removed, and images replaced by their alternative text.
 func (d *Document) Text() ([]byte, error) {
 	return value.AppendText(nil, d.plain(nil, d.root)), d.err
 }
 
-// Links is the list of all links as maps of text, url and, if it has one, title.
+// Links lists all links as maps of text, url and, if present, title.
 func (d *Document) Links() ([]byte, error) { return d.collect(link, "text") }
 
-// Images is the list of all images as maps of alt, url and, if it has one, title.
+// Images lists all images as maps of alt, url and, if present, title.
 func (d *Document) Images() ([]byte, error) { return d.collect(image, "alt") }
 
 //go:noinline
@@ -158,8 +159,8 @@ func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 //go:noinline
 func isBlank(b []byte) bool { return len(trimLeft(b)) == 0 }
 
-// trimLeft, trimRight and trim cut white space off. These and what follows are small, so that they are inlined all over
-// the package unless they are told not to be: in the module that would be kilobytes.
+// trimLeft, trimRight and trim strip white space. They and the functions below are so small that the compiler would
+// inline them everywhere, which costs the module kilobytes.
 //
 //go:noinline
 func trimLeft(b []byte) []byte {
@@ -194,7 +195,7 @@ func lower(b []byte) []byte {
 	return out
 }
 
-// in tells whether a byte is among some.
+// in reports whether a byte is one of some.
 //
 //go:noinline
 func in(c byte, some string) bool {
@@ -217,7 +218,7 @@ func isPunct(c byte) bool {
 	return c > ' ' && c < 0x7f && !isLetter(c) && !isDigit(c)
 }
 
-// run returns how many bytes c b starts with.
+// run returns the number of bytes c at the start of b.
 //
 //go:noinline
 func run(b []byte, c byte) int {

@@ -36,7 +36,7 @@ func text(t testing.TB, v []byte, err error) string {
 	return string(out)
 }
 
-// outline writes a tree in short: types in the shape of their nesting, with what matters of each.
+// outline writes a tree in short form: nested types with their most important fields.
 func outline(t testing.TB, node []byte) string {
 	t.Helper()
 	kind, _ := value.Get(node, "type")
@@ -187,7 +187,7 @@ func TestLinksAndImages(t *testing.T) {
 	if got, want := text(t, images, err), `[{"alt":"Logo one","url":"logo.png"},{"alt":"two","url":"https://docs.e","title":"Docs"}]`; got != want {
 		t.Errorf("images are %s, want %s", got, want)
 	}
-	some, err := markdown.Parse([]byte(page), 5, 6) // the definition is not among these lines
+	some, err := markdown.Parse([]byte(page), 5, 6) // the definition is not in these lines
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// Nesting without end is an error, not a stack without end.
+// Endless nesting is an error, not a stack overflow.
 func TestDepth(t *testing.T) {
 	for source, want := range map[string]error{
 		strings.Repeat(">", 90) + "a":                                                       nil,
@@ -279,7 +279,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// hostile are texts that are slow to parse for who looks ahead, or back, too often. Each is a function of its length.
+// hostile texts are slow for parsers that look ahead, or back, too often. Each is a function of its length.
 var hostile = map[string]func(n int) string{
 	"brackets":              repeat("["),
 	"closing brackets":      repeat("]"),
@@ -354,7 +354,7 @@ func repeat(s string) func(int) string {
 	return func(n int) string { return strings.Repeat(s, n/len(s)+1)[:n] }
 }
 
-// work parses a text and asks all there is to ask.
+// work parses a text and runs every query.
 func work(source string) {
 	d, err := markdown.Parse([]byte(source), 0, -1)
 	if err == nil {
@@ -371,9 +371,9 @@ func work(source string) {
 	x.Headings(0)
 }
 
-// Sixteen times the text takes about sixteen times the memory, which is the same in every run, and sixteen times the work,
-// measured as processor time of the thread: what is quadratic would take 256 times as much. A measurement that is too high
-// is taken again, as whoever disturbs one seldom disturbs twenty; quadratic work is too high in all of them.
+// Sixteen times the text needs about sixteen times the memory, which is the same in every run, and sixteen times the
+// work, measured as processor time of the thread: quadratic work would be 256 times as much. A measurement that is too
+// high is repeated, since a disturbance seldom affects twenty of them; quadratic work is too high in all.
 func TestWorkIsLinear(t *testing.T) {
 	const factor = 16
 	for name, text := range hostile {
@@ -400,7 +400,7 @@ func TestWorkIsLinear(t *testing.T) {
 	}
 }
 
-// allocated returns how many bytes the work on a text allocates.
+// allocated returns how many bytes the parser allocates for a text.
 func allocated(text string) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -2,7 +2,7 @@ package markdown
 
 import "bytes"
 
-// startTable makes a table of the open paragraph, which is one line, when b is the line below a header row.
+// startTable turns the open paragraph, a single line, into a table if b is the delimiter row below it.
 func (p *blockParser) startTable(b []byte) bool {
 	if b[0] != '|' && b[0] != ':' && b[0] != '-' || bytes.IndexByte(p.leaf.text, '\n') >= 0 || bytes.IndexByte(p.leaf.text, '|') < 0 && b[0] != '|' {
 		return false
@@ -53,7 +53,7 @@ func (p *blockParser) row(b []byte) {
 	p.leaf.children = append(p.leaf.children, r)
 }
 
-// cells cuts a row of a table at the bars that are not escaped.
+// cells splits a row of a table at its unescaped bars.
 //
 //go:noinline
 func cells(b []byte) [][]byte {

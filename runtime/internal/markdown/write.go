@@ -6,8 +6,7 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// fields is a map that is being written. Its head is a byte whatever it counts, up to 15, and is written again when
-// the fields are there.
+// fields writes a map. Its header is one byte for up to 15 fields; end sets it to the count.
 type fields struct {
 	dst      []byte
 	start, n int
@@ -33,7 +32,7 @@ func (f *fields) text(name string, v []byte) {
 	f.dst = value.AppendText(f.dst, v)
 }
 
-// some is a text, or null when there is none.
+// some writes a text, or null if it is empty.
 //
 //go:noinline
 func (f *fields) some(name string, v []byte) {
@@ -72,7 +71,7 @@ func (f *fields) end() []byte {
 	return f.dst
 }
 
-// writeBlock appends a block and what it holds.
+// writeBlock appends a block with its contents.
 func (d *Document) writeBlock(dst []byte, b *block) []byte {
 	f := startFields(dst, names[b.kind])
 	switch b.kind {
@@ -154,7 +153,7 @@ func (d *Document) writeInline(dst, source []byte) []byte {
 	return p.write(dst, p.spans[0].next)
 }
 
-// spread tells whether there is a blank line between the children of a list or an item.
+// spread reports whether a blank line separates the children of a list or an item.
 func spread(b *block) bool {
 	for i := 1; i < len(b.children); i++ {
 		if b.children[i].start > b.children[i-1].end+1 {
@@ -164,7 +163,7 @@ func spread(b *block) bool {
 	return false
 }
 
-// write appends the list of spans from one on. Texts side by side are one.
+// write appends the list of spans starting with first. It joins adjacent texts.
 func (p *inlineParser) write(dst []byte, first int) []byte {
 	n, inText := 0, false
 	for at := first; at > 0; at = p.spans[at].next {
@@ -215,7 +214,7 @@ func (p *inlineParser) writeSpan(dst []byte, s *span) []byte {
 	return f.end()
 }
 
-// plainText appends the text of spans from one on, without markup.
+// plainText appends the text of the spans starting with first, without markup.
 func (p *inlineParser) plainText(dst []byte, first int) []byte {
 	for at := first; at > 0; at = p.spans[at].next {
 		switch s := &p.spans[at]; s.kind {
@@ -271,7 +270,7 @@ func newLine(dst []byte) []byte {
 	return dst
 }
 
-// stripTags returns what is left of HTML without tags and comments.
+// stripTags removes tags and comments from HTML.
 //
 //go:noinline
 func stripTags(b []byte) []byte {
@@ -300,12 +299,12 @@ func stripTags(b []byte) []byte {
 type collector struct {
 	d    *Document
 	kind kind
-	name string // of their text
+	name string // field name of their text
 	list []byte
 	n    int
 }
 
-// collect is the list of all links or images, with their text under a name.
+// collect lists all links or images; name is the field of their text.
 func (d *Document) collect(k kind, name string) ([]byte, error) {
 	c := collector{d: d, kind: k, name: name}
 	c.block(d.root)

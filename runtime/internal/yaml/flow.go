@@ -10,7 +10,7 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// flowLines reads a flow collection that starts a line, and may go on in the lines below.
+// flowLines reads a flow collection that starts on this line and may continue on the next ones.
 func (p *parser) flowLines(dst, text []byte, parent int) []byte {
 	first := p.pos - 1
 	f := flow{text: uncomment(text), more: func() []byte {
@@ -36,14 +36,14 @@ func (p *parser) flowLines(dst, text []byte, parent int) []byte {
 	return dst
 }
 
-// flow reads flow collections, a line at a time.
+// flow reads flow collections line by line.
 type flow struct {
-	text   []byte // what is left of the line
+	text   []byte // rest of the line
 	more   func() []byte
 	reason string
 }
 
-// peek skips white space and returns the byte behind it, 0 at the end.
+// peek skips white space and returns the next byte, 0 at the end.
 func (f *flow) peek() byte {
 	for f.reason == "" {
 		if f.text = bytes.TrimLeft(f.text, " \t"); len(f.text) > 0 {
@@ -142,7 +142,7 @@ func (f *flow) scalar() (text []byte, plain bool) {
 	return text, true
 }
 
-// quoted reads text in quotes. end is 0 when it is not closed, or holds an unknown escape.
+// quoted reads quoted text. end is 0 if it is not closed, or has an unknown escape.
 func quoted(b []byte) (out []byte, end int) {
 	quote := b[0]
 	out = []byte{}
@@ -167,7 +167,7 @@ func quoted(b []byte) (out []byte, end int) {
 	return nil, 0
 }
 
-// escape reads what follows a backslash. size is 0 when that is not an escape.
+// escape reads the rest of an escape after the backslash. size is 0 if it is invalid.
 func escape(b []byte) (r rune, size int) {
 	if len(b) == 0 {
 		return 0, 0
@@ -204,7 +204,7 @@ func escape(b []byte) (r rune, size int) {
 	return rune(min(n, utf8.MaxRune+1)), size
 }
 
-// resolve appends what a plain scalar is by the core schema.
+// resolve appends the value of a plain scalar under the core schema.
 func resolve(dst, text []byte) []byte {
 	switch string(text) {
 	case "", "~", "null", "Null", "NULL":
@@ -242,7 +242,7 @@ func number(text string) (f float64, ok bool) {
 			return float64(n), err == nil
 		}
 	}
-	// What is left are decimals, of which ParseFloat knows more kinds than YAML.
+	// Only decimals are left; ParseFloat accepts more forms than YAML.
 	seen := false
 	for i := range len(digits) {
 		switch c := digits[i]; {

@@ -1,10 +1,10 @@
 // Package yaml reads the YAML of front matter and configuration as values (package value).
 //
-// It reads block mappings and sequences, flow ones ([a, b], {a: b}), plain scalars, also over several lines, scalars in
-// quotes on one line, block scalars (| and >, with + and -), and comments. Plain scalars are what the core schema of YAML
-// 1.2 makes of them: null, truth values, numbers, and text otherwise, so that dates are text; .inf and .nan become null.
-// Anchors, aliases, tags, directives, several documents, keys that are no scalars, and tabs as indentation are refused
-// by name.
+// It reads block and flow mappings and sequences ([a, b], {a: b}), plain scalars, also over several lines, quoted
+// scalars on one line, block scalars (| and >, with + and -), and comments. Plain scalars follow the core schema of
+// YAML 1.2: null, booleans, numbers, and otherwise text, so dates are text; .inf and .nan become null. Anchors,
+// aliases, tags, directives, several documents, keys that are not scalars, and tabs as indentation fail with an error
+// that names them.
 //
 // Text may be hostile: collections nest at most [MaxDepth] levels.
 package yaml
@@ -19,7 +19,7 @@ import (
 // MaxDepth is how deep collections may nest.
 const MaxDepth = 100
 
-// Error tells why a text cannot be read.
+// Error says why a text cannot be read.
 type Error struct {
 	Line   int // from 1
 	Reason string
@@ -28,10 +28,10 @@ type Error struct {
 // Error names the reason and the line.
 func (e *Error) Error() string { return "yaml: " + e.Reason + " in line " + strconv.Itoa(e.Line) }
 
-// line is a line that is neither empty nor only a comment, or an empty one that a block scalar may hold.
+// line is a line with content, or an empty one that may belong to a block scalar.
 type line struct {
 	indent int
-	text   []byte // behind the indentation
+	text   []byte // after the indentation
 	number int
 }
 
@@ -44,7 +44,7 @@ type parser struct {
 	err   *Error
 }
 
-// Parse returns the value of a text, null when it holds none. The error is an [*Error].
+// Parse returns the value of a text, null for an empty one. The error is an [*Error].
 func Parse(text []byte) ([]byte, error) {
 	var p parser
 	for n := 1; len(text) > 0; n++ {
@@ -82,7 +82,7 @@ func (p *parser) fail(reason string) {
 	}
 }
 
-// next skips what is empty or a comment and returns the line at hand, nil at the end.
+// next skips empty lines and comments and returns the current line, nil at the end.
 func (p *parser) next() *line {
 	for ; p.pos < len(p.lines) && p.err == nil; p.pos++ {
 		if l := &p.lines[p.pos]; !l.blank() && l.text[0] != '#' {
@@ -92,7 +92,7 @@ func (p *parser) next() *line {
 	return nil
 }
 
-// node reads what stands at the line at hand, within a collection of an indentation.
+// node reads the node at the current line, inside a collection with the parent's indentation.
 func (p *parser) node(dst []byte, parent int) []byte {
 	if p.depth++; p.depth > MaxDepth {
 		p.fail("collections nested too deeply")
@@ -132,7 +132,7 @@ func (p *parser) sequence(dst []byte, indent int) []byte {
 			body = p.below(body, indent, false)
 			continue
 		}
-		// The rest is a line of its own, as far to the right as it stands.
+		// Treat the rest as a line of its own, indented up to its first character.
 		l.indent += len(l.text) - len(rest)
 		l.text = rest
 		body = p.node(body, indent)
@@ -140,7 +140,7 @@ func (p *parser) sequence(dst []byte, indent int) []byte {
 	return append(value.AppendListHeader(dst, n), body...)
 }
 
-// below reads what stands in the lines below a key or an item, null when that is nothing.
+// below reads the node in the lines below a key or an item, null if there is none.
 func (p *parser) below(dst []byte, indent int, key bool) []byte {
 	l := p.next()
 	if l != nil && (l.indent > indent || key && l.indent == indent && isItem(l.text)) {
@@ -215,8 +215,8 @@ func (p *parser) key(text []byte) (key, rest []byte, ok bool) {
 	return key, rest, true
 }
 
-// scalar reads a scalar or a flow collection whose first line is text, which has been passed; further lines are
-// indented more than their parent.
+// scalar reads a scalar or a flow collection. text is the rest of its first line, already consumed; further lines are
+// indented more than the parent.
 func (p *parser) scalar(dst, text []byte, parent int) []byte {
 	switch c := text[0]; c {
 	case '|', '>':
@@ -281,7 +281,7 @@ func (p *parser) scalar(dst, text []byte, parent int) []byte {
 	return resolve(dst, plain)
 }
 
-// uncomment cuts the comment off a line.
+// uncomment strips the comment from a line.
 func uncomment(text []byte) []byte {
 	for i := 1; i < len(text); i++ {
 		if text[i] == '#' && (text[i-1] == ' ' || text[i-1] == '\t') {
@@ -291,7 +291,7 @@ func uncomment(text []byte) []byte {
 	return text
 }
 
-// blockScalar reads text whose lines stand below its header.
+// blockScalar reads the lines of text below its header.
 func (p *parser) blockScalar(dst, header []byte, parent int) []byte {
 	folds := header[0] == '>'
 	indent, chomp := -1, byte(0)
@@ -308,7 +308,7 @@ func (p *parser) blockScalar(dst, header []byte, parent int) []byte {
 		}
 	}
 	var out []byte
-	blanks, deeper := 0, true // a line that is indented more, as the first one counts, is not folded
+	blanks, deeper := 0, true // lines indented more than the first one are not folded
 	for ; p.pos < len(p.lines); p.pos++ {
 		l := &p.lines[p.pos]
 		if l.blank() {
