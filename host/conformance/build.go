@@ -28,7 +28,7 @@ func (g *game) open() error {
 		panic(malformed("the scenario has no runner"))
 	}
 	config := turns.TurnRunnerConfig{
-		Callbacks: g.storage(spec, ""), Tools: g.toolList(spec.Tools), MaxIterations: spec.MaxIterations, Host: g.player.host,
+		Callbacks: g.storage(spec), Tools: g.toolList(spec.Tools), MaxIterations: spec.MaxIterations, Host: g.player.host,
 		Tokenizers:             g.tokenizers(spec.Tokenizers),
 		TurnInputPipeline:      turnPipeline(g, "turnInput", spec.TurnInput),
 		TurnOutputPipeline:     turnPipeline(g, "turnOutput", spec.TurnOutput),

@@ -4,12 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
-// context has the common methods of both contexts that are not in turns.Context.
+// writer has the common methods of both contexts.
 type writer interface {
 	turns.Context
 	StoreStandingInstruction(text string) error
@@ -42,6 +43,8 @@ type writer interface {
 	EmitThought(id, delta string, isComplete bool) error
 	EmitInterruptedMessage(id, delta string) error
 	EmitInterruptedThought(id, delta string) error
+	StoreMediaBytes(id string, bytes io.Reader) (record.MediaReader, error)
+	StoreRetrievableBytes(id string, bytes io.Reader) (record.SpoolReader, error)
 }
 
 // frame is one call of a function, with the data for its script.

@@ -8,11 +8,6 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// waiter is the common method of both contexts.
-type waiter interface {
-	WaitFor(until context.Context, g turns.Gate) (any, error)
-}
-
 // waitFor opens a gate and waits for it.
 func waitFor(f *frame, arg any) (any, error) {
 	a := fieldsOf(arg)
@@ -26,7 +21,7 @@ func waitFor(f *frame, arg any) (any, error) {
 		g.Timeout = time.Duration(v.(float64)) * time.Millisecond
 	}
 	a.end()
-	return f.inTurn().(waiter).WaitFor(context.Background(), g)
+	return f.inTurn().WaitFor(context.Background(), g)
 }
 
 // opened keeps the live gate of an event.

@@ -11,31 +11,15 @@ func addHistory(f *frame, arg any) (any, error) {
 	a := fieldsOf(arg)
 	defer a.end()
 	name, kind := a.str("name", ""), a.str("kind", "messages")
-	var records []any
-	if v, there := a.take("records"); there {
-		records = list(v)
+	records, there := a.take("records")
+	if !there {
+		records = []any{}
 	}
-	ctx := f.inTurn()
-	switch kind {
-	case "memories":
-		return nil, grow(f.game, name, ctx.TurnMemories(), records)
-	case "messages":
-		return nil, grow(f.game, name, ctx.TurnMessages(), records)
-	case "thoughts":
-		return nil, grow(f.game, name, ctx.TurnThoughts(), records)
-	case "retrievables":
-		return nil, grow(f.game, name, ctx.TurnRetrievables(), records)
-	case "toolCalls":
-		return nil, grow(f.game, name, ctx.TurnToolCalls(), records)
-	}
-	panic(malformed("there is no history of %s", kind))
+	return nil, named(kind).addHistory(f.game, f.inTurn(), name, records)
 }
 
-func grow[R record.Type](g *game, name string, c *turns.Collection[R], specs []any) error {
-	records := make([]R, len(specs))
-	for i, spec := range specs {
-		records[i] = g.record(spec).(R)
-	}
+func grow[R record.Type](g *game, name string, c *turns.Collection[R], specs any) error {
+	records := recordsOf[R](g, specs)
 	g.mu.Lock()
 	history, known := g.values["history "+name].(*turns.History[R])
 	g.mu.Unlock()

@@ -98,11 +98,14 @@ func init() {
 			return nil, inner.do(script)
 		},
 
-		"store":  func(f *frame, arg any) (any, error) { return nil, store1(f.inTurn(), f.game.record(arg)) },
+		"store": func(f *frame, arg any) (any, error) {
+			r := f.game.record(arg)
+			return nil, holding(r).store(f.inTurn(), r)
+		},
 		"mutate": mutate,
 		"delete": func(f *frame, arg any) (any, error) {
 			kind, id := only(arg)
-			return nil, delete1(f.inTurn(), kind, str(id))
+			return nil, ofKind(kind).delete(f.inTurn(), str(id))
 		},
 		"commit":      func(f *frame, _ any) (any, error) { return nil, f.inDispatch().Commit() },
 		"startCommit": startCommit,
@@ -111,20 +114,21 @@ func init() {
 		"replaceGroup": func(f *frame, arg any) (any, error) {
 			a := fieldsOf(arg)
 			defer a.end()
-			var calls []*record.ToolCall
-			ids := strs(a.any("ids"))
-			for _, item := range list(a.any("with")) {
-				calls = append(calls, f.game.record(item).(*record.ToolCall))
-			}
-			return nil, f.inTurn().ReplaceToolCallGroup(ids, calls)
+			return nil, f.inTurn().ReplaceToolCallGroup(strs(a.any("ids")), recordsOf[*record.ToolCall](f.game, a.any("with")))
 		},
 		"storeBytes": storeBytes,
 		"fetch":      func(f *frame, arg any) (any, error) { return f.fetch(str(arg), false) },
 		"load":       func(f *frame, arg any) (any, error) { return f.fetch(str(arg), true) },
-		"add":        func(f *frame, arg any) (any, error) { return nil, add(f.inTurn(), f.game.record(arg)) },
+		"add": func(f *frame, arg any) (any, error) {
+			r := f.game.record(arg)
+			return nil, holding(r).add(f.inTurn(), r)
+		},
 		"addHistory": addHistory,
-		"remove":     func(f *frame, arg any) (any, error) { return remove(f.inTurn(), f.game.record(arg)), nil },
-		"clear":      func(f *frame, arg any) (any, error) { clearAll(f.inTurn(), str(arg)); return nil, nil },
+		"remove": func(f *frame, arg any) (any, error) {
+			r := f.game.record(arg)
+			return holding(r).remove(f.inTurn(), r), nil
+		},
+		"clear": func(f *frame, arg any) (any, error) { named(str(arg)).clear(f.inTurn()); return nil, nil },
 
 		"report": report,
 		"log":    writeLog,
@@ -272,28 +276,15 @@ func mutate(f *frame, arg any) (any, error) {
 	if m, ok := arg.(map[string]any); ok && m["old"] != nil {
 		return nil, f.inTurn().MutateStandingInstruction(str(m["old"]), str(m["instruction"]))
 	}
-	ctx := f.inTurn()
-	switch r := f.game.record(arg).(type) {
-	case *record.Memory:
-		return nil, ctx.MutateMemory(r)
-	case *record.Message:
-		return nil, ctx.MutateMessage(r)
-	case *record.Thought:
-		return nil, ctx.MutateThought(r)
-	case *record.Retrievable:
-		_, err := ctx.MutateRetrievable(r)
-		return nil, err
-	case *record.ToolCall:
-		return nil, ctx.MutateToolCall(r)
-	}
-	panic(malformed("mutate takes a record"))
+	r := f.game.record(arg)
+	return nil, holding(r).mutate(f.inTurn(), r)
 }
 
 func storeBytes(f *frame, arg any) (any, error) {
 	a := fieldsOf(arg)
 	defer a.end()
 	text := strings.NewReader(a.str("bytes", ""))
-	ctx := f.inTurn().(bytesWriter)
+	ctx := f.inTurn()
 	if id, there := a.take("media"); there {
 		r, err := ctx.StoreMediaBytes(str(id), text)
 		if err != nil {
@@ -358,7 +349,7 @@ func startCommit(f *frame, _ any) (any, error) {
 // startStore stores a record and goes on when storage is called, or nothing was spooled.
 func startStore(f *frame, arg any) (any, error) {
 	ctx, r := f.inTurn(), f.game.record(arg)
-	f.start(func() error { return store1(ctx, r) })
+	f.start(func() error { return holding(r).store(ctx, r) })
 	return nil, nil
 }
 

@@ -243,10 +243,7 @@ func (g *game) describe(err error, depth int) map[string]any {
 			v["cause"] = inner
 		}
 	}
-	var coded *host.Error
-	if e, ok := err.(*host.Error); ok {
-		coded = e
-	}
+	coded, _ := err.(*host.Error)
 	if coded != nil {
 		if coded.Code != "" {
 			v["code"], v["status"] = string(coded.Code), coded.Status
@@ -307,8 +304,7 @@ func (g *game) error(name string) error {
 		}
 		err = &scenarioError{message, cause}
 		if spec.Code != "" {
-			e := &host.Error{Code: host.Code(spec.Code), Message: message, Status: 500, Cause: cause}
-			err = e
+			err = &host.Error{Code: host.Code(spec.Code), Message: message, Status: 500, Cause: cause}
 		}
 		g.errors[name] = err
 	}

@@ -35,6 +35,18 @@ func (s readerScripts) call(name string, ctx context.Context) (any, error) {
 	return f.result, err
 }
 
+// byteLength is what the script of that method gives, or else the underlying reader.
+func (s readerScripts) byteLength(underlying interface{ ByteLength() (int64, bool) }) (int64, bool) {
+	got, err := s.call("byteLength", nil)
+	if err != nil {
+		panic(err)
+	}
+	if n, ok := got.(float64); ok {
+		return int64(n), true
+	}
+	return underlying.ByteLength()
+}
+
 // spoolReader reads a text, with scripts.
 type spoolReader struct {
 	record.SpoolReader
@@ -68,16 +80,7 @@ func (r spoolReader) LineCount(ctx context.Context) (int, error) {
 	return r.SpoolReader.LineCount(ctx)
 }
 
-func (r spoolReader) ByteLength() (int64, bool) {
-	got, err := r.call("byteLength", nil)
-	if err != nil {
-		panic(err)
-	}
-	if n, ok := got.(float64); ok {
-		return int64(n), true
-	}
-	return r.SpoolReader.ByteLength()
-}
+func (r spoolReader) ByteLength() (int64, bool) { return r.byteLength(r.SpoolReader) }
 
 // mediaReader reads bytes, with scripts.
 type mediaReader struct {
@@ -96,16 +99,7 @@ func (r mediaReader) Open() (io.ReadCloser, error) {
 	return r.MediaReader.Open()
 }
 
-func (r mediaReader) ByteLength() (int64, bool) {
-	got, err := r.call("byteLength", nil)
-	if err != nil {
-		panic(err)
-	}
-	if n, ok := got.(float64); ok {
-		return int64(n), true
-	}
-	return r.MediaReader.ByteLength()
-}
+func (r mediaReader) ByteLength() (int64, bool) { return r.byteLength(r.MediaReader) }
 
 // readMedia calls a method of a medium.
 func (g *game) readMedia(arg any) (any, error) {

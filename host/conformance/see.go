@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/host/event"
-	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -31,21 +30,6 @@ func (f *frame) see(what string) any {
 			return f.game.describe(err, 0)
 		}
 		return n
-	}
-	name, content := strings.CutSuffix(what, "/content")
-	switch name {
-	case "instructions":
-		return items(f.inTurn().StandingInstructions(), content)
-	case "memories":
-		return items(f.inTurn().TurnMemories(), content)
-	case "retrievables":
-		return items(f.inTurn().TurnRetrievables(), content)
-	case "messages":
-		return items(f.inTurn().TurnMessages(), content)
-	case "thoughts":
-		return items(f.inTurn().TurnThoughts(), content)
-	case "toolCalls":
-		return items(f.inTurn().TurnToolCalls(), content)
 	}
 	switch what {
 	case "aborted":
@@ -80,14 +64,8 @@ func (f *frame) see(what string) any {
 	case "args":
 		return plain(f.args)
 	}
-	panic(malformed("there is nothing to see as %q", what))
-}
-
-func items[R record.Type](c *turns.Collection[R], content bool) []any {
-	if content {
-		return contentsOf(c.Slice())
-	}
-	return idsOf(c.Slice())
+	name, content := strings.CutSuffix(what, "/content")
+	return named(name).contents(f.inTurn(), content)
 }
 
 func toolNames(tools []*turns.Tool) []any {

@@ -12,19 +12,17 @@ import (
 // run runs a turn to its end.
 func run(f *frame, arg any) (any, error) {
 	g := f.game
-	got, err := runTurn(g, arg)
 	line := Line{"by": f.by, "did": "run"}
-	if err != nil {
+	if err := runTurn(g, arg); err != nil {
 		line["threw"] = g.describe(err, 0)
 	}
 	g.write(line)
-	_ = got
 	return nil, nil
 }
 
-func runTurn(g *game, arg any) (*turns.Result, error) {
+func runTurn(g *game, arg any) error {
 	if err := g.open(); err != nil {
-		return nil, err
+		return err
 	}
 	a := fieldsOf(arg)
 	in := turns.TurnInput{
@@ -59,9 +57,9 @@ func runTurn(g *game, arg any) (*turns.Result, error) {
 	}
 	result, err := g.runner.Run(ctx, in)
 	if result != nil && err == result.Err {
-		err = nil // the events tell how the turn went, in every language
+		return nil // the events tell how the turn went, in every language
 	}
-	return result, err
+	return err
 }
 
 // dispatch runs a dispatch, from the context of the function or from one that it is given.
@@ -133,7 +131,7 @@ func (g *game) raw(spec *RunnerSpec, arg any) *turns.RawContext {
 	a := fieldsOf(arg)
 	defer a.end()
 	raw := &turns.RawContext{
-		Callbacks: g.storage(spec, ""), SystemPrompt: a.str("systemPrompt", "Be brief."), Tools: g.toolList(spec.Tools),
+		Callbacks: g.storage(spec), SystemPrompt: a.str("systemPrompt", "Be brief."), Tools: g.toolList(spec.Tools),
 		Tokenizers: g.tokenizers(spec.Tokenizers),
 	}
 	if script, there := a.take("waitFor"); there {
@@ -157,16 +155,12 @@ func (g *game) raw(spec *RunnerSpec, arg any) *turns.RawContext {
 	return raw
 }
 
-func given[R any](g *game, a *fields, name string) []R {
+func given[R record.Type](g *game, a *fields, name string) []R {
 	v, there := a.take(name)
 	if !there {
 		return nil
 	}
-	var all []R
-	for _, item := range list(v) {
-		all = append(all, g.record(item).(R))
-	}
-	return all
+	return recordsOf[R](g, v)
 }
 
 // listen adds a listener to the runner.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/turncore/turncore/host/event"
@@ -14,74 +13,40 @@ import (
 )
 
 // storage returns callbacks that write to the log and run their scripts.
-func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
-	s := storage{g, spec, prefix}
+func (g *game) storage(spec *RunnerSpec) turns.Callbacks {
+	s := storage{g, spec}
 	c := turns.Callbacks{
-		FetchMemories: func(ctx turns.Context) ([]*record.Memory, error) {
-			return fetched[*record.Memory](s, "fetchMemories", ctx)
-		},
-		FetchMessages: func(ctx turns.Context) ([]*record.Message, error) {
-			return fetched[*record.Message](s, "fetchMessages", ctx)
-		},
-		FetchThoughts: func(ctx turns.Context) ([]*record.Thought, error) {
-			return fetched[*record.Thought](s, "fetchThoughts", ctx)
-		},
-		FetchToolCalls: func(ctx turns.Context) ([]*record.ToolCall, error) {
-			return fetched[*record.ToolCall](s, "fetchToolCalls", ctx)
-		},
-		FetchRetrievables: func(ctx turns.Context) ([]*record.Retrievable, error) {
-			return fetched[*record.Retrievable](s, "fetchRetrievables", ctx)
-		},
-		FetchTools: func(ctx turns.Context) ([]*turns.Tool, error) {
-			got, err := s.call("fetchTools", ctx, nil)
-			if got == nil {
-				return nil, err
-			}
-			return g.toolList(strs(got)), err
-		},
-		RefreshStandingInstructions: func(ctx turns.Context) ([]string, error) {
-			got, err := s.call("refreshStandingInstructions", ctx, nil)
-			if got == nil {
-				return nil, err
-			}
-			return strs(got), err
-		},
-		StoreStandingInstruction: func(ctx turns.Context, text string) error { return s.done("storeStandingInstruction", ctx, text) },
+		FetchMemories:               fetcher(s, "fetchMemories", recordsOf[*record.Memory]),
+		FetchMessages:               fetcher(s, "fetchMessages", recordsOf[*record.Message]),
+		FetchThoughts:               fetcher(s, "fetchThoughts", recordsOf[*record.Thought]),
+		FetchToolCalls:              fetcher(s, "fetchToolCalls", recordsOf[*record.ToolCall]),
+		FetchRetrievables:           fetcher(s, "fetchRetrievables", recordsOf[*record.Retrievable]),
+		FetchTools:                  fetcher(s, "fetchTools", func(g *game, got any) []*turns.Tool { return g.toolList(strs(got)) }),
+		RefreshStandingInstructions: fetcher(s, "refreshStandingInstructions", func(_ *game, got any) []string { return strs(got) }),
+		StoreStandingInstruction:    s.textWriter("storeStandingInstruction"),
 		MutateStandingInstruction: func(ctx turns.Context, old, text string) error {
 			return s.done("mutateStandingInstruction", ctx, old, text)
 		},
-		DeleteStandingInstruction: func(ctx turns.Context, text string) error { return s.done("deleteStandingInstruction", ctx, text) },
+		DeleteStandingInstruction: s.textWriter("deleteStandingInstruction"),
 
-		StoreMemory:       func(ctx turns.Context, r *record.Memory) error { return s.write("storeMemory", ctx, r) },
-		MutateMemory:      func(ctx turns.Context, r *record.Memory) error { return s.write("mutateMemory", ctx, r) },
-		DeleteMemory:      func(ctx turns.Context, id string) error { return s.done("deleteMemory", ctx, id) },
-		StoreRetrievable:  func(ctx turns.Context, r *record.Retrievable) error { return s.write("storeRetrievable", ctx, r) },
-		MutateRetrievable: func(ctx turns.Context, r *record.Retrievable) error { return s.write("mutateRetrievable", ctx, r) },
-		DeleteRetrievable: func(ctx turns.Context, id string) error { return s.done("deleteRetrievable", ctx, id) },
-		StoreMessage:      func(ctx turns.Context, r *record.Message) error { return s.write("storeMessage", ctx, r) },
-		MutateMessage:     func(ctx turns.Context, r *record.Message) error { return s.write("mutateMessage", ctx, r) },
-		DeleteMessage:     func(ctx turns.Context, id string) error { return s.done("deleteMessage", ctx, id) },
-		StoreThought:      func(ctx turns.Context, r *record.Thought) error { return s.write("storeThought", ctx, r) },
-		MutateThought:     func(ctx turns.Context, r *record.Thought) error { return s.write("mutateThought", ctx, r) },
-		DeleteThought:     func(ctx turns.Context, id string) error { return s.done("deleteThought", ctx, id) },
-		StoreToolCall:     func(ctx turns.Context, r *record.ToolCall) error { return s.write("storeToolCall", ctx, r) },
-		MutateToolCall:    func(ctx turns.Context, r *record.ToolCall) error { return s.write("mutateToolCall", ctx, r) },
-		DeleteToolCall:    func(ctx turns.Context, id string) error { return s.done("deleteToolCall", ctx, id) },
+		StoreMemory:       recordWriter[*record.Memory](s, "storeMemory"),
+		MutateMemory:      recordWriter[*record.Memory](s, "mutateMemory"),
+		DeleteMemory:      s.textWriter("deleteMemory"),
+		StoreRetrievable:  recordWriter[*record.Retrievable](s, "storeRetrievable"),
+		MutateRetrievable: recordWriter[*record.Retrievable](s, "mutateRetrievable"),
+		DeleteRetrievable: s.textWriter("deleteRetrievable"),
+		StoreMessage:      recordWriter[*record.Message](s, "storeMessage"),
+		MutateMessage:     recordWriter[*record.Message](s, "mutateMessage"),
+		DeleteMessage:     s.textWriter("deleteMessage"),
+		StoreThought:      recordWriter[*record.Thought](s, "storeThought"),
+		MutateThought:     recordWriter[*record.Thought](s, "mutateThought"),
+		DeleteThought:     s.textWriter("deleteThought"),
+		StoreToolCall:     recordWriter[*record.ToolCall](s, "storeToolCall"),
+		MutateToolCall:    recordWriter[*record.ToolCall](s, "mutateToolCall"),
+		DeleteToolCall:    s.textWriter("deleteToolCall"),
 
-		StoreMediaBytes: func(ctx turns.Context, id string, bytes io.Reader) (record.MediaReader, error) {
-			blob, err := s.bytes("storeMediaBytes", ctx, id, bytes)
-			if blob == nil {
-				return nil, err
-			}
-			return blob, err
-		},
-		StoreRetrievableBytes: func(ctx turns.Context, id string, bytes io.Reader) (record.SpoolReader, error) {
-			blob, err := s.bytes("storeRetrievableBytes", ctx, id, bytes)
-			if blob == nil {
-				return nil, err
-			}
-			return blob, err
-		},
+		StoreMediaBytes:       bytesWriter[record.MediaReader](s, "storeMediaBytes"),
+		StoreRetrievableBytes: bytesWriter[record.SpoolReader](s, "storeRetrievableBytes"),
 	}
 	if _, there := spec.Storage["replaceToolCallGroup"]; there {
 		c.ReplaceToolCallGroup = func(ctx turns.Context, ids []string, replacements []*record.ToolCall) error {
@@ -99,17 +64,24 @@ func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 	if spec.Store {
 		return s.besideStore(c)
 	}
-	s.omit(&c)
+	for _, name := range spec.Omit {
+		if f := callback(&c, name); f.IsValid() {
+			f.SetZero()
+		}
+	}
 	return c
+}
+
+// callback is the field of a callback's name; the zero Value if there is none.
+func callback(c *turns.Callbacks, name string) reflect.Value {
+	return reflect.ValueOf(c).Elem().FieldByName(strings.ToUpper(name[:1]) + name[1:])
 }
 
 // besideStore returns the callbacks of a store; callbacks with a script replace the store's.
 func (s storage) besideStore(scripted turns.Callbacks) turns.Callbacks {
 	c := turns.StoreCallbacks(book{s.game})
-	to, from := reflect.ValueOf(&c).Elem(), reflect.ValueOf(scripted)
 	for name := range s.spec.Storage {
-		field := strings.ToUpper(name[:1]) + name[1:]
-		to.FieldByName(field).Set(from.FieldByName(field))
+		callback(&c, name).Set(callback(&scripted, name))
 	}
 	return c
 }
@@ -128,9 +100,8 @@ func (b book) WriteBytes(context.Context, string, string, []byte) error { return
 
 // storage holds the callbacks of a runner or dispatch.
 type storage struct {
-	game   *game
-	spec   *RunnerSpec
-	prefix string
+	game *game
+	spec *RunnerSpec
 }
 
 // call writes the line of a callback and runs its script.
@@ -146,9 +117,6 @@ func (s storage) call(name string, ctx turns.Context, line Line, args ...any) (a
 	if len(args) > 0 {
 		line["args"] = args
 	}
-	if s.prefix != "" {
-		line["by"] = s.prefix
-	}
 	s.game.write(line)
 	s.game.mu.Lock()
 	called := s.game.storageCalled
@@ -157,7 +125,7 @@ func (s storage) call(name string, ctx turns.Context, line Line, args ...any) (a
 	if called != nil {
 		called()
 	}
-	f := s.game.frame(join(s.prefix, "storage", name), ctx)
+	f := s.game.frame("storage "+name, ctx)
 	script := s.spec.Storage[name]
 	if s.game.count("any storage call")+1 == s.game.scenario.Fails {
 		script = Script{{Op: "throw", Arg: "X", At: -1, From: -1, Call: -1}}
@@ -171,46 +139,64 @@ func (s storage) done(name string, ctx turns.Context, args ...any) error {
 	return err
 }
 
-// write is the callback of a record; it shows the content only if it is not the id, and what else is special.
-func (s storage) write(name string, ctx turns.Context, r any) error {
-	id, content := idOf(r)
-	line := Line{}
-	if content != id {
-		line["content"] = content
-	}
-	if fields := special(r); len(fields) > 0 {
-		line["fields"] = fields
-	}
-	_, err := s.call(name, ctx, line, id)
-	return err
+// textWriter returns the callback of a text, or of an id.
+func (s storage) textWriter(name string) func(turns.Context, string) error {
+	return func(ctx turns.Context, text string) error { return s.done(name, ctx, text) }
 }
 
-func (s storage) bytes(name string, ctx turns.Context, id string, bytes io.Reader) (*record.Blob, error) {
-	text, err := io.ReadAll(bytes)
-	if err != nil {
-		return nil, err
+// recordWriter returns the callback of a record. It shows the content only if it is not the id, and what else is special.
+func recordWriter[R record.Type](s storage, name string) func(turns.Context, R) error {
+	return func(ctx turns.Context, r R) error {
+		id, content := idOf(r)
+		line := Line{}
+		if content != id {
+			line["content"] = content
+		}
+		if fields := special(r); len(fields) > 0 {
+			line["fields"] = fields
+		}
+		_, err := s.call(name, ctx, line, id)
+		return err
 	}
-	got, err := s.call(name, ctx, nil, id, string(text))
-	if got == "nothing" {
-		return nil, err
-	}
-	return record.NewBlob(text), err
 }
 
-func fetched[R any](s storage, name string, ctx turns.Context) ([]R, error) {
-	got, err := s.call(name, ctx, nil)
-	if got == nil || err != nil {
-		return nil, err
+// bytesWriter returns the callback of bytes. R is an interface of readers.
+func bytesWriter[R any](s storage, name string) func(turns.Context, string, io.Reader) (R, error) {
+	return func(ctx turns.Context, id string, bytes io.Reader) (reader R, err error) {
+		text, err := io.ReadAll(bytes)
+		if err != nil {
+			return reader, err
+		}
+		got, err := s.call(name, ctx, nil, id, string(text))
+		if got != "nothing" {
+			reader = any(record.NewBlob(text)).(R)
+		}
+		return reader, err
 	}
+}
+
+// fetcher returns the callback that gives what its script returns.
+func fetcher[T any](s storage, name string, listOf func(g *game, got any) []T) func(turns.Context) ([]T, error) {
+	return func(ctx turns.Context) ([]T, error) {
+		got, err := s.call(name, ctx, nil)
+		if got == nil || err != nil {
+			return nil, err
+		}
+		return listOf(s.game, got), nil
+	}
+}
+
+// recordsOf returns the records that a list of arguments describes.
+func recordsOf[R record.Type](g *game, specs any) []R {
 	var records []R
-	for _, item := range list(got) {
-		r, ok := s.game.record(item).(R)
+	for _, spec := range list(specs) {
+		r, ok := g.record(spec).(R)
 		if !ok {
-			panic(malformed("%s returns a record of another kind", name))
+			panic(malformed("%s is of another kind", appendValue(nil, spec)))
 		}
 		records = append(records, r)
 	}
-	return records, nil
+	return records
 }
 
 func deltaWords(deltas []store.Delta) []string {
@@ -241,16 +227,4 @@ func anyList(list []string) []any {
 		all[i] = s
 	}
 	return all
-}
-
-// omit removes the callbacks that the scenario omits.
-func (s storage) omit(c *turns.Callbacks) {
-	for name, drop := range map[string]func(){
-		"fetchMessages": func() { c.FetchMessages = nil }, "storeMessage": func() { c.StoreMessage = nil },
-		"deleteThought": func() { c.DeleteThought = nil }, "storeMediaBytes": func() { c.StoreMediaBytes = nil },
-	} {
-		if slices.Contains(s.spec.Omit, name) {
-			drop()
-		}
-	}
 }

@@ -3,6 +3,7 @@ package event
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/turncore/turncore/abi/value"
@@ -38,11 +39,7 @@ func (l *line) time(name string, t time.Time) { l.num(name, t.UnixMilli()) }
 
 func (l *line) truth(name string, b bool) {
 	l.key(name)
-	if b {
-		l.text = append(l.text, "true"...)
-	} else {
-		l.text = append(l.text, "false"...)
-	}
+	l.text = strconv.AppendBool(l.text, b)
 }
 
 func (l *line) raw(name string, text json.RawMessage) {

@@ -59,16 +59,7 @@ func hashOf(module []byte) string {
 // build; the test closes it. Turns must come to the bytes that the native engine comes to.
 func TestCore[S T[S]](t S, newEngine func(ctx context.Context) (host.Engine, error)) {
 	t.Helper()
-	e, err := newEngine(context.Background())
-	if err != nil {
-		t.Fatalf("new engine: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := e.Close(context.Background()); err != nil {
-			t.Errorf("close the engine: %v", err)
-		}
-	})
-	suite := coreSuite[S]{newEngine, e}
+	suite := coreSuite[S]{newEngine, started(t, newEngine)}
 	t.Run("greeting", suite.greeting)
 	t.Run("turns", suite.turns)
 	t.Run("limits", suite.limits)
@@ -79,4 +70,19 @@ func TestCore[S T[S]](t S, newEngine func(ctx context.Context) (host.Engine, err
 	t.Run("close during steps", suite.closeDuringSteps)
 	t.Run("close the engine", suite.closeEngine)
 	t.Run("instances at once", suite.atOnce)
+}
+
+// started returns an engine that ends with the test.
+func started[S T[S]](t S, newEngine func(ctx context.Context) (host.Engine, error)) host.Engine {
+	t.Helper()
+	e, err := newEngine(context.Background())
+	if err != nil {
+		t.Fatalf("new engine: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(context.Background()); err != nil {
+			t.Errorf("close the engine: %v", err)
+		}
+	})
+	return e
 }

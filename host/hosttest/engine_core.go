@@ -20,13 +20,20 @@ type coreSuite[S T[S]] struct {
 // hello is what the tests say first.
 var hello = abi.Hello{Features: abi.FeatureChat | abi.FeatureHistory | abi.FeatureTimers | abi.FeatureDigest}
 
-// greeted opens an instance and greets it.
-func greeted[S T[S]](t S, e host.Engine) host.Instance {
+// open opens an instance.
+func open[S T[S]](t S, e host.Engine) host.Instance {
 	t.Helper()
 	i, err := e.Open(context.Background())
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
+	return i
+}
+
+// greeted opens an instance and greets it.
+func greeted[S T[S]](t S, e host.Engine) host.Instance {
+	t.Helper()
+	i := open(t, e)
 	if _, err := host.Greet(i, hello); err != nil {
 		t.Fatalf("greet: %v", err)
 	}
@@ -103,11 +110,7 @@ func (c coreSuite[S]) greeting(t S) {
 	if e.Name() == "" || e.ModuleHash() == "" {
 		t.Errorf("the engine is %q and runs %q", e.Name(), e.ModuleHash())
 	}
-	i, err := e.Open(context.Background())
-	if err != nil {
-		t.Fatalf("open: %v", err)
-	}
-	ask := hello
+	i, ask := open(t, e), hello
 	ask.Limits.Depth = 40
 	g, err := host.Greet(i, ask)
 	if err != nil {
@@ -211,10 +214,7 @@ func (c coreSuite[S]) close(t S) {
 	}
 	ended(t, i, nil)
 	converse(t, neighbour)
-	fresh, err := e.Open(context.Background())
-	if err != nil {
-		t.Fatalf("open: %v", err)
-	}
+	fresh := open(t, e)
 	if err := fresh.Close(context.Background()); err != nil { // that has said nothing
 		t.Errorf("close: %v", err)
 	}
@@ -258,11 +258,7 @@ func (c coreSuite[S]) closeEngine(t S) {
 	if err != nil {
 		t.Fatalf("new engine: %v", err)
 	}
-	i := greeted(t, e)
-	unused, err := e.Open(context.Background())
-	if err != nil {
-		t.Fatalf("open: %v", err)
-	}
+	i, unused := greeted(t, e), open(t, e)
 	for range 2 {
 		if err := e.Close(context.Background()); err != nil {
 			t.Errorf("close the engine: %v", err)

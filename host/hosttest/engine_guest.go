@@ -22,25 +22,13 @@ type engineSuite[S T[S]] struct {
 // engine returns an engine that ends with the test.
 func (s engineSuite[S]) engine(t S, module []byte) host.Engine {
 	t.Helper()
-	e, err := s.newEngine(context.Background(), module)
-	if err != nil {
-		t.Fatalf("new engine: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := e.Close(context.Background()); err != nil {
-			t.Errorf("close the engine: %v", err)
-		}
-	})
-	return e
+	return started(t, func(ctx context.Context) (host.Engine, error) { return s.newEngine(ctx, module) })
 }
 
 // opened returns an instance that ends with the test.
 func opened[S T[S]](t S, e host.Engine) host.Instance {
 	t.Helper()
-	i, err := e.Open(context.Background())
-	if err != nil {
-		t.Fatalf("open: %v", err)
-	}
+	i := open(t, e)
 	t.Cleanup(func() {
 		if err := i.Close(context.Background()); err != nil {
 			t.Errorf("close: %v", err)

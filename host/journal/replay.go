@@ -99,12 +99,9 @@ func Replay(ctx context.Context, e host.Engine, r *Reader) (entries int, err err
 			return entries, fmt.Errorf("journal entry %d: %w", entries, err)
 		}
 		if !bytes.Equal(out, entry.Out) {
-			d := diverge(entries, entry.Out, out)
-			if d == nil {
-				entries++
-				continue
+			if d := diverge(entries, entry.Out, out); d != nil {
+				return entries, host.NewError(host.CodeReplayDiverged, d.Error(), d)
 			}
-			return entries, host.NewError(host.CodeReplayDiverged, d.Error(), d)
 		}
 		entries++
 	}

@@ -58,18 +58,14 @@ type MediaNote struct {
 	DerivedFromMedia bool
 }
 
-// hazardOf is the hazard that factories give a kind.
-func hazardOf(kind MediaKind) ModalityHazard {
-	if kind == Document {
-		return ExtractableInstructions
-	}
-	return OpaquePerceptual
-}
-
 func newMedia(kind MediaKind, mimeType, filename string, reader MediaReader, tier TrustTier) *Media {
+	hazard := OpaquePerceptual
+	if kind == Document {
+		hazard = ExtractableInstructions
+	}
 	return &Media{
 		ID: host.NewTurnID(host.SystemClock(), host.SystemEntropy()), Kind: kind, MimeType: mimeType, Filename: filename, Reader: reader,
-		TrustTier: tier, ModalityHazard: hazardOf(kind),
+		TrustTier: tier, ModalityHazard: hazard,
 	}
 }
 

@@ -53,9 +53,9 @@ func (m *Message) Validate() error {
 	return check.Invalid(abi.MessageRules, append(list, check.Elements("attachments", m.Attachments)...))
 }
 
-// invalidArtifact says what is wrong with an artifact.
-func invalidArtifact(field string, a *SpooledArtifact) []string {
-	if err := a.Validate(); err != nil {
+// invalid says what is wrong with an artifact or a media.
+func invalid(field string, v interface{ Validate() error }) []string {
+	if err := v.Validate(); err != nil {
 		return []string{field + ": " + err.Error()}
 	}
 	return nil
@@ -70,7 +70,7 @@ func ValidateResults(results any) error {
 }
 
 // invalidResults lists what is wrong with the results of a tool call.
-func invalidResults(results any) (wrong []string) {
+func invalidResults(results any) []string {
 	const field = "results"
 	empty := []string{abi.Violation(abi.RuleNonEmptyList, "field", field)}
 	switch r := results.(type) {
@@ -80,18 +80,14 @@ func invalidResults(results any) (wrong []string) {
 			return []string{abi.Violation(abi.RuleRequired, "field", field)}
 		}
 	case *SpooledArtifact:
-		return invalidArtifact(field, r)
+		return invalid(field, r)
 	case *Media:
-		if err := r.Validate(); err != nil {
-			return []string{field + ": " + err.Error()}
-		}
+		return invalid(field, r)
 	case []*SpooledArtifact:
-		for i, a := range r {
-			wrong = append(wrong, invalidArtifact(check.At(field, i), a)...)
-		}
 		if len(r) == 0 {
 			return empty
 		}
+		return check.Elements(field, r)
 	case []*Media:
 		if len(r) == 0 {
 			return empty
@@ -100,7 +96,7 @@ func invalidResults(results any) (wrong []string) {
 	default:
 		return []string{abi.Violation(string(abi.KindResults), "field", field)}
 	}
-	return wrong
+	return nil
 }
 
 // givenContent is the content of a document as the rules see it.
@@ -123,7 +119,7 @@ func invalidContent(content any) []string {
 		}
 		return nil
 	case *SpooledArtifact:
-		return invalidArtifact("content", c)
+		return invalid("content", c)
 	}
 	return []string{abi.Violation(string(abi.KindContent), "field", "content")}
 }

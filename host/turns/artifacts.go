@@ -32,13 +32,18 @@ func (c *Callbacks) spool(ctx Context, r *record.Retrievable) (*record.Retrievab
 	if err != nil {
 		return nil, err
 	}
+	spooled := *r
+	spooled.Content = artifactOver(r.ArtifactClass, text, reader)
+	return &spooled, spooled.Validate()
+}
+
+// artifactOver is an artifact over a text, and what reads it.
+func artifactOver(class *record.ArtifactClass, text string, reader record.SpoolReader) *record.SpooledArtifact {
 	lines := 0
 	if text != "" {
 		lines = strings.Count(text, "\n") + 1
 	}
-	spooled := *r
-	spooled.Content = record.NewArtifactOf(r.ArtifactClass, reader).WithSizeHints(int64(len(text)), lines)
-	return &spooled, spooled.Validate()
+	return record.NewArtifactOf(class, reader).WithSizeHints(int64(len(text)), lines)
 }
 
 // artifacts visits the artifacts in the dispatch's context with their ids.

@@ -112,7 +112,7 @@ func (c *TurnRunnerConfig) definition() *definition {
 // Frame implements core.Definition: it is the runner as a frame, without its number. It runs code of schemas and options: no lock may be held.
 func (d *definition) Frame() (*abi.OpenRunner, error) {
 	f := &abi.OpenRunner{
-		Encodings: encodings(d.tokenizers),
+		Encodings: slices.Sorted(maps.Keys(d.tokenizers)),
 		TurnInput: hostMiddleware(len(d.turnInput)), TurnOutput: hostMiddleware(len(d.turnOutput)),
 		DispatchInput: dispatchMiddleware(d.dispatchInput), DispatchOutput: dispatchMiddleware(d.dispatchOutput),
 	}

@@ -119,16 +119,12 @@ func (raw *RawContext) validate() error {
 			list = append(list, abi.Violation(abi.RuleNonEmpty, "field", check.At("standingInstructions", i)))
 		}
 	}
-	for i, tool := range raw.Tools {
-		if err := tool.Validate(); err != nil {
-			list = append(list, check.At("tools", i)+": "+err.Error())
-		}
-	}
-	list = append(list, invalidRecords("memories", raw.Memories)...)
-	list = append(list, invalidRecords("retrievables", raw.Retrievables)...)
-	list = append(list, invalidRecords("messages", raw.Messages)...)
-	list = append(list, invalidRecords("thoughts", raw.Thoughts)...)
-	list = append(list, invalidRecords("toolCalls", raw.ToolCalls)...)
+	list = append(list, check.Elements("tools", raw.Tools)...)
+	list = append(list, check.Elements("memories", raw.Memories)...)
+	list = append(list, check.Elements("retrievables", raw.Retrievables)...)
+	list = append(list, check.Elements("messages", raw.Messages)...)
+	list = append(list, check.Elements("thoughts", raw.Thoughts)...)
+	list = append(list, check.Elements("toolCalls", raw.ToolCalls)...)
 	if _, err := stash.Load(raw.Stash); err != nil {
 		list = append(list, err.Error())
 	}
@@ -137,15 +133,6 @@ func (raw *RawContext) validate() error {
 		return bad
 	}
 	return err
-}
-
-func invalidRecords[R record.Type](field string, records []R) (list []string) {
-	for i, r := range records {
-		if err := r.Validate(); err != nil {
-			list = append(list, check.At(field, i)+": "+err.Error())
-		}
-	}
-	return list
 }
 
 // dispatch runs a dispatch without a turn.

@@ -29,7 +29,10 @@ func (p *program) Prepare(e *turn.Effect, f *abi.Effect) error {
 		if err != nil {
 			return err
 		}
-		return p.prepareMiddleware(e, args)
+		if d := dispatchOf(e.Context); d != nil {
+			return prepareMiddleware(e, &args, d, d.config.dispatchInput, d.config.dispatchOutput)
+		}
+		return prepareMiddleware(e, &args, &p.root, p.config.turnInput, p.config.turnOutput)
 	case abi.EffectTool:
 		args, err := abi.Decode[abi.ToolArgs](f.Args)
 		if err != nil {
@@ -77,30 +80,17 @@ func (p *program) Prepare(e *turn.Effect, f *abi.Effect) error {
 	return nil
 }
 
-func (p *program) prepareMiddleware(e *turn.Effect, args abi.MiddlewareArgs) error {
-	i, next := int(args.Index), e.Next()
-	missing := func() error { return fmt.Errorf("pipeline %d has no middleware %d", args.Pipeline, args.Index) }
-	if d := dispatchOf(e.Context); d != nil {
-		list := d.config.dispatchInput
-		if args.Pipeline == abi.PipelineDispatchOutput {
-			list = d.config.dispatchOutput
-		}
-		if i >= len(list) {
-			return missing()
-		}
-		fn := list[i]
-		e.Perform = func() (abi.Raw, error) { return nil, fn(d, next) }
-		return nil
+// prepareMiddleware prepares a middleware of a context's two pipelines.
+func prepareMiddleware[C any, M ~func(C, func()) error](e *turn.Effect, args *abi.MiddlewareArgs, ctx C, input, output []M) error {
+	list := input
+	if args.Pipeline == abi.PipelineTurnOutput || args.Pipeline == abi.PipelineDispatchOutput {
+		list = output
 	}
-	list := p.config.turnInput
-	if args.Pipeline == abi.PipelineTurnOutput {
-		list = p.config.turnOutput
+	if int(args.Index) >= len(list) {
+		return fmt.Errorf("pipeline %d has no middleware %d", args.Pipeline, args.Index)
 	}
-	if i >= len(list) {
-		return missing()
-	}
-	fn := list[i]
-	e.Perform = func() (abi.Raw, error) { return nil, fn(&p.root, next) }
+	fn, next := list[args.Index], e.Next()
+	e.Perform = func() (abi.Raw, error) { return nil, fn(ctx, next) }
 	return nil
 }
 

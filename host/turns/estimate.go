@@ -2,6 +2,7 @@ package turns
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"unicode/utf16"
 
@@ -15,21 +16,11 @@ import (
 // previewUnits is how many UTF-16 code units of a text a warning shows.
 const previewUnits = 80
 
-// encodings are the names of tokenizers, in order.
-func encodings(tokenizers map[string]record.Tokenizer) []string {
-	names := make([]string, 0, len(tokenizers))
-	for name := range tokenizers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 // validateTokenizers appends to list what is wrong with tokenizers. The built-in name is an error of its own when nothing
 // else is wrong.
 func validateTokenizers(tokenizers map[string]record.Tokenizer, list []string) ([]string, error) {
 	builtIn := false
-	for _, name := range encodings(tokenizers) {
+	for _, name := range slices.Sorted(maps.Keys(tokenizers)) {
 		switch {
 		case name == tokens.Claude:
 			builtIn = true

@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -120,12 +121,7 @@ func SpendLimit(s Spending) DispatchMiddleware {
 	arg := value.AppendFloat(value.AppendString(value.AppendMapHeader(nil, 3), "limit"), s.Limit)
 	arg = value.AppendString(value.AppendString(arg, "currency"), s.Currency)
 	arg = value.AppendMapHeader(value.AppendString(arg, "prices"), len(s.Prices))
-	models := make([]string, 0, len(s.Prices))
-	for model := range s.Prices {
-		models = append(models, model)
-	}
-	slices.Sort(models)
-	for _, model := range models {
+	for _, model := range slices.Sorted(maps.Keys(s.Prices)) {
 		p := s.Prices[model]
 		cached := p.Input
 		if p.CachedInput != nil {

@@ -2,6 +2,7 @@ package turns
 
 import (
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -68,26 +69,13 @@ type Callbacks struct {
 }
 
 // missing lists the functions that must be there and are not, by the names that the rules give them.
-func (c *Callbacks) missing(rules *abi.Rules) []string {
-	present := map[string]bool{
-		"fetchMemories": c.FetchMemories != nil, "fetchMessages": c.FetchMessages != nil, "fetchThoughts": c.FetchThoughts != nil,
-		"fetchToolCalls": c.FetchToolCalls != nil, "fetchTools": c.FetchTools != nil, "fetchRetrievables": c.FetchRetrievables != nil,
-		"refreshStandingInstructions": c.RefreshStandingInstructions != nil,
-		"storeStandingInstruction":    c.StoreStandingInstruction != nil,
-		"mutateStandingInstruction":   c.MutateStandingInstruction != nil,
-		"deleteStandingInstruction":   c.DeleteStandingInstruction != nil,
-		"storeMemory":                 c.StoreMemory != nil, "mutateMemory": c.MutateMemory != nil, "deleteMemory": c.DeleteMemory != nil,
-		"storeRetrievable": c.StoreRetrievable != nil, "mutateRetrievable": c.MutateRetrievable != nil,
-		"deleteRetrievable": c.DeleteRetrievable != nil,
-		"storeMessage":      c.StoreMessage != nil, "mutateMessage": c.MutateMessage != nil, "deleteMessage": c.DeleteMessage != nil,
-		"storeThought": c.StoreThought != nil, "mutateThought": c.MutateThought != nil, "deleteThought": c.DeleteThought != nil,
-		"storeToolCall": c.StoreToolCall != nil, "mutateToolCall": c.MutateToolCall != nil, "deleteToolCall": c.DeleteToolCall != nil,
-		"storeMediaBytes": c.StoreMediaBytes != nil, "storeRetrievableBytes": c.StoreRetrievableBytes != nil,
-	}
-	var list []string
+func (c *Callbacks) missing(rules *abi.Rules) (list []string) {
+	functions := reflect.ValueOf(c).Elem()
 	for i := range rules.Fields {
 		f := &rules.Fields[i]
-		if there, isCallback := present[strings.TrimSuffix(f.Name, "Callback")]; isCallback && f.Required && !there {
+		name := strings.TrimSuffix(f.Name, "Callback")
+		function := functions.FieldByName(strings.ToUpper(name[:1]) + name[1:])
+		if f.Required && function.IsValid() && function.IsNil() {
 			list = append(list, abi.Violation(abi.RuleRequired, "field", f.Name))
 		}
 	}

@@ -174,11 +174,7 @@ func (t *Tool) Keep(result any) (any, error) {
 
 // spooledText is an artifact over a text in memory.
 func spooledText(class *record.ArtifactClass, text string) *record.SpooledArtifact {
-	lines := 0
-	if text != "" {
-		lines = strings.Count(text, "\n") + 1
-	}
-	return record.NewArtifactOf(class, record.NewBlob([]byte(text))).WithSizeHints(int64(len(text)), lines)
+	return artifactOver(class, text, record.NewBlob([]byte(text)))
 }
 
 func collisionName(c Collision) string {

@@ -109,7 +109,7 @@ func TestTypedToolArgumentsThatDoNotFit(t *testing.T) {
 		tool := turns.NewTool("count", "counts", func(*turns.DispatchContext, large) (any, error) { return nil, nil })
 		_, err := calledWith(t, h, tool, map[string]any{"n": 300})
 		if !errors.Is(err, host.CodeToolDownstreamError) || !errors.Is(err, host.CodeInvalidToolArgs) ||
-			!strings.Contains(errors.Unwrap(err).Error(), "count: n: 300 does not fit turns_test.hundred") {
+			!strings.Contains(errors.Unwrap(err).Error(), "count: n: a JSON number 300 does not fit turns_test.hundred") {
 			t.Errorf("%v: %v", err, errors.Unwrap(err))
 		}
 	})

@@ -44,10 +44,10 @@ system  You are a helpful assistant.
    0.000    iteration   1 → ack, 0 ms
    0.000      http        POST http://simulated/v1/chat/completions, N bytes → 200 after 0 ms, N bytes, 0 ms
    0.000      message     The tool answered: 20
-   0.000      tokens      44 in, 6 out, stop, simulated
+   0.000      tokens      45 in, 6 out, stop, simulated
    0.000      commit      store messages, 0 ms
    0.000  ended       ack after 2 iterations, 0 ms
-                      2 requests, 1 tool call, 58 tokens in, 24 out
+                      2 requests, 1 tool call, 59 tokens in, 24 out
 `
 	if plain := withoutNumbers(got.stdout); got.status != 0 || got.stderr != "" || plain != want {
 		t.Errorf("%d, %s\n%s\nwant\n%s", got.status, got.stderr, plain, want)

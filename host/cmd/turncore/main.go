@@ -58,24 +58,28 @@ func (c *command) main(args []string) int {
 		fmt.Fprint(c.stderr, usage)
 		return exitUsage
 	}
-	var err error
-	switch name, rest := args[0], args[1:]; name {
-	case "run":
-		err = c.run(rest)
-	case "replay":
-		err = c.replay(rest)
-	case "inspect":
-		err = c.inspect(rest)
-	case "record-provider":
-		err = c.recordProvider(rest)
-	case "version", "-version", "--version":
-		err = c.version(rest)
+	name, rest := args[0], args[1:]
+	switch name {
 	case "help", "-h", "-help", "--help":
-		err = c.help(rest)
-	default:
-		err = usagef("", "%q is no command", name)
+		return c.status(c.help(rest))
+	case "-version", "--version":
+		name = "version"
 	}
-	return c.status(err)
+	return c.status(c.call(name, rest))
+}
+
+// commands by their names.
+var commands = map[string]func(c *command, args []string) error{
+	"run": (*command).run, "replay": (*command).replay, "inspect": (*command).inspect,
+	"record-provider": (*command).recordProvider, "version": (*command).version,
+}
+
+// call calls a command by its name.
+func (c *command) call(name string, args []string) error {
+	if f := commands[name]; f != nil {
+		return f(c, args)
+	}
+	return usagef("", "%q is no command", name)
 }
 
 // status tells about an error and returns the exit status that it means.
@@ -121,19 +125,7 @@ func (c *command) help(args []string) error {
 		fmt.Fprint(c.stdout, usage)
 		return nil
 	}
-	switch args[0] {
-	case "run":
-		return c.run([]string{"-h"})
-	case "replay":
-		return c.replay([]string{"-h"})
-	case "inspect":
-		return c.inspect([]string{"-h"})
-	case "record-provider":
-		return c.recordProvider([]string{"-h"})
-	case "version":
-		return c.version([]string{"-h"})
-	}
-	return usagef("", "%q is no command", args[0])
+	return c.call(args[0], []string{"-h"})
 }
 
 // parse parses flags, which may stand before, between and behind the other arguments, and returns those. It tells

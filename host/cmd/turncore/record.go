@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -10,7 +11,9 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -85,7 +88,8 @@ func (c *command) parseRecord(args []string) (*recordFlags, error) {
 	}
 	o.file, o.command = rest[0], rest[1:]
 	if o.name == "" {
-		o.name = nameOf(o.file)
+		file := filepath.Base(o.file)
+		o.name = cmp.Or(strings.TrimSuffix(file, ".json"), file)
 	}
 	if u, err := url.Parse(o.baseURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, usagef("record-provider", "the base URL must be one of http or https")
@@ -94,21 +98,6 @@ func (c *command) parseRecord(args []string) (*recordFlags, error) {
 		return nil, usagef("record-provider", "%s is there already", o.file)
 	}
 	return o, nil
-}
-
-// nameOf is a file's name without folder and extension.
-func nameOf(path string) string {
-	base := path
-	for i := len(base) - 1; i >= 0; i-- {
-		if os.IsPathSeparator(base[i]) {
-			base = base[i+1:]
-			break
-		}
-	}
-	if n := len(base) - len(".json"); n > 0 && base[n:] == ".json" {
-		base = base[:n]
-	}
-	return base
 }
 
 // recordProvider records what is said to a model's API.

@@ -108,9 +108,8 @@ func (s *screen) print(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.quiet()
-	if s.shared && s.errMid {
-		s.write(s.err, "\n")
-		s.errMid = false
+	if s.shared {
+		s.finish(s.err, &s.errMid)
 	}
 	if s.outIsTTY {
 		text = printable(text)
@@ -136,9 +135,14 @@ func (s *screen) line() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.quiet()
-	if s.outMid {
-		s.write(s.out, "\n")
-		s.outMid = false
+	s.finish(s.out, &s.outMid)
+}
+
+// finish ends a line if it is unfinished. The caller holds s.mu.
+func (s *screen) finish(w io.Writer, unfinished *bool) {
+	if *unfinished {
+		s.write(w, "\n")
+		*unfinished = false
 	}
 }
 
@@ -167,14 +171,10 @@ func (s *screen) whisper(text string) {
 
 // ready puts the cursor at the beginning of a line of standard error. The caller holds s.mu.
 func (s *screen) ready() {
-	if s.shared && s.outMid {
-		s.write(s.out, "\n")
-		s.outMid = false
+	if s.shared {
+		s.finish(s.out, &s.outMid)
 	}
-	if s.errMid {
-		s.write(s.err, "\n")
-		s.errMid = false
-	}
+	s.finish(s.err, &s.errMid)
 }
 
 // note writes a line to standard error.

@@ -2,15 +2,12 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
 
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bench/figure"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
@@ -83,15 +80,7 @@ func newChat(e host.Engine, deltas, part int) (*conversation, error) {
 
 // ask runs a turn whose events are not counted one by one: what they are depends on the provider's deltas.
 func (c *conversation) ask() error {
-	c.events = 0
-	result, err := c.runner.Run(context.Background(), c.input)
-	if err != nil {
-		return err
-	}
-	if result.Status != event.Ack || c.events < quietEvents+c.deltas {
-		return fmt.Errorf("the turn ended %s after %d events: %w", result.Status, c.events, errors.Join(result.Err, errUnexpected))
-	}
-	return nil
+	return c.run(func(more int) bool { return more >= c.deltas })
 }
 
 // measureChat measures turns with the chat executor, and whether a long stream costs more for each byte than a short one.
@@ -148,5 +137,5 @@ func measureLong(p pace, e host.Engine) (figure.Row, error) {
 			}
 		}
 	}
-	return figure.Summarize(figure.ChatLong, e.Name(), figure.Times, []float64{took[1] / took[0]}), nil
+	return single(e, figure.ChatLong, figure.Times, took[1]/took[0]), nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bench/figure"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
@@ -108,9 +106,9 @@ func chatIterating(e host.Engine, history []*record.Message, id string) (s *subj
 	}
 	c.host = h
 	return &subject{figure: id, sample: func() (float64, error) {
-		result, err := c.runner.Run(context.Background(), c.input)
-		if err == nil && (result.Status != event.Ack || calls != 0) {
-			err = fmt.Errorf("the turn ended %s: %w", result.Status, errUnexpected)
+		err := c.other()
+		if err == nil && calls != 0 {
+			err = fmt.Errorf("%d calls: %w", calls, errUnexpected)
 		}
 		return float64(took.Nanoseconds()) / iterations, err
 	}}, provider, c.close, nil

@@ -33,8 +33,8 @@ func measureCrowd(p pace, e host.Engine) ([]figure.Row, error) {
 	ratio := figure.Median(together) / figure.Median(alone)
 	worst := figure.Quantile(together, 0.999) / 1e6
 	return []figure.Row{
-		figure.Summarize(figure.CrowdRatio, e.Name(), figure.Times, []float64{ratio}),
-		figure.Summarize(figure.CrowdWorst, e.Name(), figure.Millis, []float64{worst}),
+		single(e, figure.CrowdRatio, figure.Times, ratio),
+		single(e, figure.CrowdWorst, figure.Millis, worst),
 	}, nil
 }
 

@@ -49,9 +49,7 @@ func measureGates(p pace, e host.Engine) ([]figure.Row, error) {
 		return nil, err
 	}
 	few, took = append(few, moreFew...), append(took, more...)
-	row := func(id, unit string, v float64) figure.Row {
-		return figure.Row{Figure: id, Engine: e.Name(), Unit: unit, Median: v, P10: v, P90: v, Samples: 1}
-	}
+	row := func(id, unit string, v float64) figure.Row { return single(e, id, unit, v) }
 	rows := []figure.Row{
 		row(figure.WaitHost, figure.KiB, heap),
 		row(figure.SettleRatio, figure.Times, figure.Median(took)/figure.Median(few)),

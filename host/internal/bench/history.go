@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bench/figure"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
@@ -149,10 +148,7 @@ func iterating(e host.Engine, n int, id string) (s *subject, done func(), err er
 		return nil, nil, err
 	}
 	return &subject{figure: id, sample: func() (float64, error) {
-		result, err := c.runner.Run(context.Background(), turns.TurnInput{SystemPrompt: "Answer briefly.", Text: "What is 1 + 2?"})
-		if err == nil && result.Status != event.Ack {
-			err = fmt.Errorf("the turn ended %s: %w", result.Status, errUnexpected)
-		}
+		err := c.other()
 		return float64(took.Nanoseconds()) / iterations, err
 	}}, c.close, nil
 }
@@ -182,17 +178,11 @@ func measureAdding(p pace, e host.Engine) ([]figure.Row, error) {
 	}
 	defer c.close()
 	s := &subject{figure: figure.AddEach, sample: func() (float64, error) {
-		result, err := c.runner.Run(context.Background(), turns.TurnInput{SystemPrompt: "Answer briefly.", Text: "What is 1 + 2?"})
-		if err == nil && result.Status != event.Ack {
-			err = fmt.Errorf("the turn ended %s: %w", result.Status, errUnexpected)
-		}
+		err := c.other()
 		return float64(took.Nanoseconds()) / longHistory, err
 	}}
 	if err := p.measure(s); err != nil {
 		return nil, err
 	}
-	crossings := figure.Row{
-		Figure: figure.AddCrossings, Engine: e.Name(), Median: float64(steps), P10: float64(steps), P90: float64(steps), Samples: 1,
-	}
-	return []figure.Row{s.row(e.Name()), crossings}, nil
+	return []figure.Row{s.row(e.Name()), single(e, figure.AddCrossings, figure.Count, float64(steps))}, nil
 }

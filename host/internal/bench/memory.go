@@ -34,9 +34,7 @@ func measureMemory(p pace, e host.Engine) ([]figure.Row, error) {
 			return nil, errUnexpected // another instance was opened
 		}
 	}
-	row := func(id, unit string, v float64) figure.Row {
-		return figure.Row{Figure: id, Engine: e.Name(), Unit: unit, Median: v, P10: v, P90: v, Samples: 1}
-	}
+	row := func(id, unit string, v float64) figure.Row { return single(e, id, unit, v) }
 	rows := []figure.Row{
 		row(figure.HeapEarly, figure.MiB, heap[0]),
 		row(figure.HeapLate, figure.MiB, heap[1]),

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/bench/figure"
 )
 
@@ -130,6 +131,11 @@ func paired(id, engine, unit string, a, b *subject, of func(a, b float64) float6
 		list[i] = of(a.rounds[i], b.rounds[i])
 	}
 	return figure.Summarize(id, engine, unit, list)
+}
+
+// single is a figure that is measured once.
+func single(e host.Engine, id, unit string, v float64) figure.Row {
+	return figure.Summarize(id, e.Name(), unit, []float64{v})
 }
 
 func ratio(a, b float64) float64 { return a / b }

@@ -71,7 +71,7 @@ func measureSeams(p pace, e host.Engine) ([]figure.Row, error) {
 
 // other runs a turn whose events are not those of a conversation.
 func (c *conversation) other() error {
-	result, err := c.runner.Run(context.Background(), turns.TurnInput{SystemPrompt: "Answer briefly.", Text: "What is 1 + 2?"})
+	result, err := c.runner.Run(context.Background(), c.input)
 	if err == nil && result.Status != event.Ack {
 		err = fmt.Errorf("the turn ended %s: %w", result.Status, errUnexpected)
 	}

@@ -95,22 +95,17 @@ func (p *Part) text() (string, error) {
 	return "", errors.New("a part without content")
 }
 
-func (d *Delta) wire() map[string]any {
-	function := map[string]any{}
-	if d.Name != nil {
-		function["name"] = *d.Name
+func (d *Delta) wire() any {
+	type function struct {
+		Arguments *string `json:"arguments,omitempty"`
+		Name      *string `json:"name,omitempty"`
 	}
-	if d.Args != nil {
-		function["arguments"] = *d.Args
-	}
-	call := map[string]any{"type": "function", "function": function}
-	if d.Index != nil {
-		call["index"] = *d.Index
-	}
-	if d.ID != nil {
-		call["id"] = *d.ID
-	}
-	return call
+	return struct {
+		Function function `json:"function"`
+		ID       *string  `json:"id,omitempty"`
+		Index    *int     `json:"index,omitempty"`
+		Type     string   `json:"type"`
+	}{function{d.Args, d.Name}, d.ID, d.Index, "function"}
 }
 
 var filling = regexp.MustCompile(`<<([^<>]+?)\*(\d+)>>`)

@@ -220,7 +220,7 @@ func TestTableMistakes(t *testing.T) {
 		t.Error("a part of nothing")
 	}
 	var d Delta
-	if err := json.Unmarshal([]byte(`{"arguments":"{}"}`), &d); err == nil {
+	if err := decode([]byte(`{"arguments":"{}"}`), &d); err == nil {
 		t.Error("a member that a delta does not have")
 	}
 	if got := fill("<<#>>:<<ab*3>>", 7); got != "7:ababab" {

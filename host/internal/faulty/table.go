@@ -102,24 +102,10 @@ type Part struct {
 
 // Delta is a part of a tool call in a chunk. What is absent is left out.
 type Delta struct {
-	Index *int    `json:"index,omitempty"`
-	ID    *string `json:"id,omitempty"`
-	Name  *string `json:"-"`
-	Args  *string `json:"-"`
-}
-
-// UnmarshalJSON reads {index, id, name, args}.
-func (d *Delta) UnmarshalJSON(text []byte) error {
-	var all struct {
-		Index      *int
-		ID         *string
-		Name, Args *string
-	}
-	in := json.NewDecoder(bytes.NewReader(text))
-	in.DisallowUnknownFields()
-	err := in.Decode(&all)
-	*d = Delta{all.Index, all.ID, all.Name, all.Args}
-	return err
+	Index *int    `json:"index"`
+	ID    *string `json:"id"`
+	Name  *string `json:"name"`
+	Args  *string `json:"args"`
 }
 
 // load reads the table.
@@ -138,14 +124,19 @@ func load() ([]Fault, error) {
 			About  string
 			Faults []Fault
 		}
-		in := json.NewDecoder(bytes.NewReader(text))
-		in.DisallowUnknownFields()
-		if err := in.Decode(&file); err != nil {
+		if err := decode(text, &file); err != nil {
 			return nil, fmt.Errorf("faulty: %s: %w", name.Name(), err)
 		}
 		faults = append(faults, file.Faults...)
 	}
 	return faults, nil
+}
+
+// decode reads JSON of members that are known.
+func decode(text []byte, v any) error {
+	in := json.NewDecoder(bytes.NewReader(text))
+	in.DisallowUnknownFields()
+	return in.Decode(v)
 }
 
 // Case is a turn to run, and what must come of it.

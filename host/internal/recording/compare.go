@@ -5,9 +5,10 @@ import (
 	_ "embed" // the list of allowed differences
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -229,19 +230,9 @@ func diff(path string, got, want any, report func(path string, got, want any)) {
 		if !ok {
 			break
 		}
-		keys := map[string]bool{}
-		for k := range g {
-			keys[k] = true
-		}
-		for k := range w {
-			keys[k] = true
-		}
-		sorted := make([]string, 0, len(keys))
-		for k := range keys {
-			sorted = append(sorted, k)
-		}
-		sort.Strings(sorted)
-		for _, k := range sorted {
+		both := maps.Clone(g)
+		maps.Copy(both, w)
+		for _, k := range slices.Sorted(maps.Keys(both)) {
 			diff(path+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(k), g[k], w[k], report)
 		}
 		return

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"path"
 	"regexp"
 	"strings"
@@ -161,9 +162,9 @@ func dataURL(url string) (mimeType string, data []byte, ok bool) {
 func unescaped(text string) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
-		if c := text[i]; c == '%' && i+2 < len(text) {
-			if high, low := hexDigit(text[i+1]), hexDigit(text[i+2]); high >= 0 && low >= 0 {
-				out = append(out, byte(high<<4|low))
+		if text[i] == '%' && i+2 < len(text) {
+			if b, err := hex.DecodeString(text[i+1 : i+3]); err == nil {
+				out = append(out, b...)
 				i += 2
 				continue
 			}
@@ -171,19 +172,6 @@ func unescaped(text string) []byte {
 		out = append(out, text[i])
 	}
 	return out
-}
-
-// hexDigit is the value of a hexadecimal digit, -1 for anything else.
-func hexDigit(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c >= 'a' && c <= 'f':
-		return int(c-'a') + 10
-	case c >= 'A' && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
 }
 
 // base64Text is base64 without padding, in the usual alphabet.

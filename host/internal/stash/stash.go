@@ -3,6 +3,7 @@ package stash
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,12 +31,7 @@ func Load(m map[string]any) (s Data, err error) {
 	if len(m) > abi.MaxArray {
 		return Data{}, fmt.Errorf("stash: %d elements are more than %d", len(m), abi.MaxArray)
 	}
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		data, err := wire.Append(nil, m[key], "stash."+key)
 		if err != nil {
 			return Data{}, err

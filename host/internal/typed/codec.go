@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -467,7 +468,7 @@ func differ(a, b any) (path, reason string) {
 		if inJSON, inMsg := without(a, b), without(b, a); inJSON != "" || inMsg != "" {
 			return "", "the names differ: JSON has " + orNone(inJSON) + ", its MarshalMsg has " + orNone(inMsg)
 		}
-		for _, name := range sortedKeys(a) {
+		for _, name := range slices.Sorted(maps.Keys(a)) {
 			if path, reason = differ(a[name], b[name]); reason != "" {
 				if path == "" || path[0] == '[' {
 					return name + path, reason
@@ -499,7 +500,7 @@ func differ(a, b any) (path, reason string) {
 // without are the names in one object that are not in the other.
 func without(a, b map[string]any) string {
 	var names []string
-	for _, name := range sortedKeys(a) {
+	for _, name := range slices.Sorted(maps.Keys(a)) {
 		if _, in := b[name]; !in {
 			names = append(names, `"`+name+`"`)
 		}
@@ -512,15 +513,6 @@ func orNone(names string) string {
 		return "none of them"
 	}
 	return names
-}
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // deepest is how many levels of a type are filled.

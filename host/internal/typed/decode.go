@@ -3,16 +3,17 @@
 package typed
 
 import (
-	"bytes"
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/tinylib/msgp/msgp"
 
@@ -46,109 +47,37 @@ func member(path, name string) string {
 
 func element(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-// Decode stores an encoded value in what v points to, as json.Unmarshal stores the JSON text of the value. It reads the
-// value itself; only types with an UnmarshalJSON, structs with embedded fields and the like are given JSON text.
+// Decode stores an encoded value in what v points to, as json.Unmarshal stores the JSON text of the value.
 func Decode(raw []byte, v any) error {
-	to := reflect.ValueOf(v)
-	if to.Kind() != reflect.Pointer || to.IsNil() {
-		return &json.InvalidUnmarshalError{Type: reflect.TypeOf(v)}
+	text, err := wire.JSON(raw)
+	if err != nil {
+		return err
 	}
-	rest, err := decode(raw, to.Elem(), "")
-	if err == nil && len(rest) > 0 {
-		err = &Error{Reason: "bytes follow the value"}
+	err = json.Unmarshal(text, v)
+	var wrong *json.UnmarshalTypeError
+	var invalid *json.InvalidUnmarshalError
+	switch {
+	case err == nil, errors.As(err, &invalid):
+		return err
+	case errors.As(err, &wrong):
+		reason := fmt.Sprintf("a JSON %s does not fit %s", wrong.Value, wrong.Type)
+		return &Error{cmp.Or(wrong.Field, culprit(text, v)), reason, err}
 	}
-	return err
+	return &Error{culprit(text, v), err.Error(), err}
 }
 
-// decode stores the value that b starts with, and returns what follows it.
-func decode(b []byte, to reflect.Value, path string) (rest []byte, err error) {
-	kind := msgp.NextType(b)
-	how := planOf(to.Type())
-	if how.text {
-		if kind == msgp.StrType {
-			return decodeText(b, to, path)
+// culprit is the member of a JSON object that cannot be stored in what v points to: encoding/json does not say whose
+// method failed. It is "" if there is no such member.
+func culprit(text []byte, v any) string {
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(text, &members) // what is no object has none
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		alone, err := json.Marshal(map[string]json.RawMessage{name: members[name]})
+		if err == nil && json.Unmarshal(alone, reflect.New(reflect.TypeOf(v).Elem()).Interface()) != nil {
+			return name
 		}
-		return decodeJSON(b, to, path)
 	}
-	if how.json {
-		return decodeJSON(b, to, path)
-	}
-	if kind == msgp.NilType {
-		switch to.Kind() {
-		case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
-			to.SetZero()
-		}
-		return msgp.ReadNilBytes(b)
-	}
-	switch to.Kind() {
-	case reflect.Pointer:
-		if to.IsNil() {
-			to.Set(reflect.New(to.Type().Elem()))
-		}
-		return decode(b, to.Elem(), path)
-	case reflect.Struct:
-		if kind == msgp.MapType {
-			return decodeStruct(b, to, how, path)
-		}
-	case reflect.Map:
-		if kind == msgp.MapType {
-			return decodeMap(b, to, path)
-		}
-	case reflect.Slice:
-		if kind == msgp.ArrayType {
-			return decodeSlice(b, to, path)
-		}
-		if kind == msgp.BinType && to.Type().Elem().Kind() == reflect.Uint8 {
-			data, rest, err := msgp.ReadBytesBytes(b, nil)
-			if err == nil {
-				to.SetBytes(data)
-			}
-			return rest, err
-		}
-		return decodeJSON(b, to, path) // base64
-	case reflect.String:
-		if kind == msgp.StrType {
-			s, rest, err := msgp.ReadStringBytes(b)
-			to.SetString(s)
-			return rest, err
-		}
-	case reflect.Bool:
-		if kind == msgp.BoolType {
-			v, rest, err := msgp.ReadBoolBytes(b)
-			to.SetBool(v)
-			return rest, err
-		}
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		if kind == msgp.IntType || kind == msgp.UintType {
-			n, rest, err := msgp.ReadInt64Bytes(b)
-			if err == nil && to.OverflowInt(n) {
-				return nil, mismatch(b, to, path)
-			}
-			to.SetInt(n)
-			return rest, err
-		}
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		if kind == msgp.IntType || kind == msgp.UintType {
-			n, rest, err := msgp.ReadInt64Bytes(b)
-			if err == nil && (n < 0 || to.OverflowUint(uint64(n))) {
-				return nil, mismatch(b, to, path)
-			}
-			to.SetUint(uint64(n))
-			return rest, err
-		}
-	case reflect.Float32, reflect.Float64:
-		f, rest, ok := readNumber(b, kind)
-		if ok {
-			if to.OverflowFloat(f) {
-				return nil, mismatch(b, to, path)
-			}
-			to.SetFloat(f)
-			return rest, nil
-		}
-	case reflect.Interface:
-		return decodeJSON(b, to, path)
-	}
-	return nil, mismatch(b, to, path)
+	return ""
 }
 
 // readNumber reads a number of any kind.
@@ -164,11 +93,6 @@ func readNumber(b []byte, kind msgp.Type) (f float64, rest []byte, ok bool) {
 	return 0, b, false
 }
 
-// mismatch says that the value that b starts with is not for a type.
-func mismatch(b []byte, to reflect.Value, path string) error {
-	return &Error{Field: path, Reason: show(b) + " does not fit " + to.Type().String()}
-}
-
 // show is the value that b starts with, for messages.
 func show(b []byte) string {
 	if rest, err := msgp.Skip(b); err == nil {
@@ -179,128 +103,6 @@ func show(b []byte) string {
 	return "the value"
 }
 
-func decodeStruct(b []byte, to reflect.Value, how *plan, path string) ([]byte, error) {
-	n, b, err := msgp.ReadMapHeaderBytes(b)
-	for ; n > 0 && err == nil; n-- {
-		var key []byte
-		if key, b, err = msgp.ReadMapKeyZC(b); err != nil {
-			break
-		}
-		f := how.field(key)
-		if f == nil {
-			b, err = msgp.Skip(b)
-			continue
-		}
-		b, err = decode(b, to.Field(f.index), member(path, f.name))
-	}
-	return b, err
-}
-
-func decodeMap(b []byte, to reflect.Value, path string) ([]byte, error) {
-	n, b, err := msgp.ReadMapHeaderBytes(b)
-	if err != nil {
-		return nil, err
-	}
-	t := to.Type()
-	if to.IsNil() {
-		to.Set(reflect.MakeMapWithSize(t, int(min(n, 1024))))
-	}
-	for ; n > 0; n-- {
-		var key []byte
-		if key, b, err = msgp.ReadMapKeyZC(b); err != nil {
-			return nil, err
-		}
-		elem := reflect.New(t.Elem()).Elem()
-		name := string(key)
-		if b, err = decode(b, elem, member(path, name)); err != nil {
-			return nil, err
-		}
-		to.SetMapIndex(reflect.ValueOf(name).Convert(t.Key()), elem)
-	}
-	return b, nil
-}
-
-func decodeSlice(b []byte, to reflect.Value, path string) ([]byte, error) {
-	n, b, err := msgp.ReadArrayHeaderBytes(b)
-	if err != nil {
-		return nil, err
-	}
-	list := reflect.MakeSlice(to.Type(), 0, int(min(n, 1024)))
-	for i := range int(n) {
-		list = reflect.Append(list, reflect.Zero(to.Type().Elem()))
-		if b, err = decode(b, list.Index(i), element(path, i)); err != nil {
-			return nil, err
-		}
-	}
-	to.Set(list)
-	return b, nil
-}
-
-// decodeText gives a text to a type's UnmarshalText.
-func decodeText(b []byte, to reflect.Value, path string) ([]byte, error) {
-	text, rest, err := msgp.ReadStringZC(b)
-	if err != nil {
-		return nil, err
-	}
-	if err := to.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText(text); err != nil {
-		return nil, &Error{path, err.Error(), err}
-	}
-	return rest, nil
-}
-
-// decodeJSON gives a value to encoding/json as text.
-func decodeJSON(b []byte, to reflect.Value, path string) ([]byte, error) {
-	rest, err := msgp.Skip(b)
-	if err != nil {
-		return nil, err
-	}
-	text, err := wire.JSON(b[:len(b)-len(rest)])
-	if err != nil {
-		return nil, err
-	}
-	err = json.Unmarshal(text, to.Addr().Interface())
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case err == nil:
-		return rest, nil
-	case errors.As(err, &wrong):
-		if wrong.Field != "" {
-			path = member(path, wrong.Field)
-		}
-		return nil, &Error{path, fmt.Sprintf("a JSON %s does not fit %s", wrong.Value, wrong.Type), err}
-	}
-	return nil, &Error{path, err.Error(), err}
-}
-
-// plan is how values are decoded into a type.
-type plan struct {
-	json bool // as JSON text
-	text bool // a text goes to its UnmarshalText
-	// Of structs.
-	fields map[string]*field // by name
-	list   []*field
-}
-
-type field struct {
-	name  string
-	index int
-}
-
-// field finds a field as encoding/json does: by its name, or the first by one that differs in case.
-func (p *plan) field(key []byte) *field {
-	if f := p.fields[string(key)]; f != nil {
-		return f
-	}
-	for _, f := range p.list {
-		if bytes.EqualFold([]byte(f.name), key) {
-			return f
-		}
-	}
-	return nil
-}
-
-var plans sync.Map // of *plan by reflect.Type
-
 var (
 	unmarshalJSON = reflect.TypeFor[json.Unmarshaler]()
 	unmarshalText = reflect.TypeFor[encoding.TextUnmarshaler]()
@@ -308,59 +110,9 @@ var (
 	jsonNumber    = reflect.TypeFor[json.Number]()
 )
 
-func planOf(t reflect.Type) *plan {
-	if p, ok := plans.Load(t); ok {
-		return p.(*plan)
-	}
-	p, _ := plans.LoadOrStore(t, newPlan(t))
-	return p.(*plan)
-}
-
-func newPlan(t reflect.Type) *plan {
-	if t.Kind() == reflect.Pointer { // what it points to is asked
-		return &plan{}
-	}
-	if has(t, unmarshalJSON) || t == jsonNumber {
-		return &plan{json: true}
-	}
-	if has(t, unmarshalText) {
-		return &plan{text: true}
-	}
-	switch t.Kind() {
-	case reflect.Map:
-		k := t.Key()
-		return &plan{json: k.Kind() != reflect.String || has(k, unmarshalText)}
-	case reflect.Array:
-		return &plan{json: true}
-	case reflect.Struct:
-		return structPlan(t)
-	}
-	return &plan{}
-}
-
 // has tells whether a type, or a pointer to it, has the methods of an interface.
 func has(t, methods reflect.Type) bool {
 	return t.Implements(methods) || t.Kind() != reflect.Interface && reflect.PointerTo(t).Implements(methods)
-}
-
-func structPlan(t reflect.Type) *plan {
-	p := &plan{fields: make(map[string]*field)}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, skip := jsonName(f)
-		if f.Anonymous || strings.Contains(options, "string") {
-			return &plan{json: true}
-		}
-		if skip {
-			continue
-		}
-		if p.fields[name] != nil { // neither is encoding/json's
-			return &plan{json: true}
-		}
-		p.fields[name] = &field{name, i}
-		p.list = append(p.list, p.fields[name])
-	}
-	return p
 }
 
 // jsonName returns what encoding/json calls a field, and the options of its tag.
