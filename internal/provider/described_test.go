@@ -82,7 +82,8 @@ func quoted(list []string) string {
 func (o *describedOption) probes() (list []probe) {
 	add := func(value, refusal string) { list = append(list, probe{value, refusal}) }
 	samples := map[string]string{
-		"string": `"x"`, "boolean": `true`, "number": `0.5`, "integer": `7`, "object": `{"a":1}`, "string[]": `["x"]`, "object[]": `[{"a":1}]`,
+		"string": `"x"`, "boolean": `true`, "number": `0.5`, "integer": `7`, "object": `{"a":1}`, "string[]": `["x"]`,
+		"object[]": `[{"a":1}]`,
 		"string{}": `{"x-a":"b"}`, "object{}": `{"tool":{"a":1}}`, "schema": `{"type":"object"}`, "ms": `0`,
 	}
 	switch {

@@ -12,12 +12,18 @@ import (
 // gatewayTools is an answer of a gateway that thinks, says something and calls two tools, all of it signed.
 var gatewayTools = messages(
 	deltaOf(`{"role":"assistant","content":"","reasoning":null,"reasoning_details":[]}`),
-	deltaOf(`{"content":"","reasoning":"First ","reasoning_details":[{"type":"reasoning.text","text":"First ","format":"anthropic-claude-v1","index":0}]}`),
-	deltaOf(`{"content":"","reasoning":"this.","reasoning_details":[{"type":"reasoning.text","text":"this.","format":"anthropic-claude-v1","index":0}]}`),
-	deltaOf(`{"reasoning_details":[{"type":"reasoning.text","signature":"c2ln","format":"anthropic-claude-v1","index":0}]}`),
+	deltaOf(`{"content":"","reasoning":"First ","reasoning_details":[{"type":"reasoning.text","text":"First ",`+
+		`"format":"anthropic-claude-v1","index":0}]}`),
+	deltaOf(`{"content":"","reasoning":"this.","reasoning_details":[{"type":"reasoning.text","text":"this.",`+
+		`"format":"anthropic-claude-v1","index":0}]}`),
+	deltaOf(`{"reasoning_details":[{"type":"reasoning.text","signature":"c2ln","format":"anthropic-claude-v1",`+
+		`"index":0}]}`),
 	deltaOf(`{"content":"I look it up.","extra_content":{"google":{"thought_signature":"of the text"}}}`),
-	deltaOf(`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"get","arguments":"{\"city\":"},"extra_content":{"google":{"thought_signature":"one"}}}]}`),
-	deltaOf(`{"tool_calls":[{"index":0,"function":{"arguments":"\"Oslo\"}"}},{"index":1,"id":"c2","function":{"name":"time","arguments":""},"extra_content":{"vertex":{"thought_signature":"two"}}}]}`),
+	deltaOf(`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"get","arguments":"{\"city\":"},`+
+		`"extra_content":{"google":{"thought_signature":"one"}}}]}`),
+	deltaOf(`{"tool_calls":[{"index":0,"function":{"arguments":"\"Oslo\"}"}},`+
+		`{"index":1,"id":"c2","function":{"name":"time","arguments":""},`+
+		`"extra_content":{"vertex":{"thought_signature":"two"}}}]}`),
 	`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`,
 )
 
@@ -30,7 +36,8 @@ func replayed(t *testing.T, d *dispatch, options string, first reply) string {
 	t.Helper()
 	d.say("user", "hi")
 	d.offer("get", `{"type":"object"}`, func(string) (string, error) { return "1", nil })
-	d.play(newExecutor(t, options, provider.OpenAI), first, reply{body: messages(deltaOf(`{"content":"ok"}`), `{"choices":[{"delta":{},"finish_reason":"stop"}]}`)})
+	d.play(newExecutor(t, options, provider.OpenAI), first,
+		reply{body: messages(deltaOf(`{"content":"ok"}`), `{"choices":[{"delta":{},"finish_reason":"stop"}]}`)})
 	if !d.acked || len(d.requests) != 2 {
 		t.Fatalf("acked %v, nacked by %v after %d requests", d.acked, d.nackedBy, len(d.requests))
 	}
@@ -42,7 +49,8 @@ func replayed(t *testing.T, d *dispatch, options string, first reply) string {
 // What stands in reasoning_details goes back where anything in it is signed or encrypted: whole, in order, with all
 // members.
 func TestReasoningDetails(t *testing.T) {
-	const text, openai, gemini = `"type":"reasoning.text"`, `"format":"openai-responses-v1"`, `"format":"google-gemini-v1"`
+	const text, openai, gemini = `"type":"reasoning.text"`, `"format":"openai-responses-v1"`,
+		`"format":"google-gemini-v1"`
 	for _, c := range []struct {
 		name     string
 		deltas   []string
@@ -50,43 +58,63 @@ func TestReasoningDetails(t *testing.T) {
 		thoughts []string
 	}{
 		{"a text and its signature", []string{
-			`{"reasoning":null,"reasoning_details":[{` + text + `,"text":"","signature":"","format":"anthropic-claude-v1","index":0}]}`,
-			`{"reasoning":"h","reasoning_details":[{` + text + `,"text":"h","format":"anthropic-claude-v1","index":0}]}`,
-			`{"reasoning":"m\n","reasoning_details":[{` + text + `,"text":"m\n","format":"anthropic-claude-v1","index":0}]}`,
-			`{"reasoning":null,"reasoning_details":[{` + text + `,"signature":"s1","format":"anthropic-claude-v1","index":0}]}`,
-			`{"reasoning_details":[{` + text + `,"text":"so","format":"anthropic-claude-v1","index":1}],"reasoning":"so"}`,
+			`{"reasoning":null,"reasoning_details":[{` + text +
+				`,"text":"","signature":"","format":"anthropic-claude-v1","index":0}]}`,
+			`{"reasoning":"h","reasoning_details":[{` + text +
+				`,"text":"h","format":"anthropic-claude-v1","index":0}]}`,
+			`{"reasoning":"m\n","reasoning_details":[{` + text +
+				`,"text":"m\n","format":"anthropic-claude-v1","index":0}]}`,
+			`{"reasoning":null,"reasoning_details":[{` + text +
+				`,"signature":"s1","format":"anthropic-claude-v1","index":0}]}`,
+			`{"reasoning_details":[{` + text + `,"text":"so","format":"anthropic-claude-v1","index":1}],` +
+				`"reasoning":"so"}`,
 			`{"reasoning_details":[{` + text + `,"signature":"s2","format":"anthropic-claude-v1","index":1}]}`,
-		}, `[{` + text + `,"text":"hm\n","signature":"s1","format":"anthropic-claude-v1","index":0},{` + text + `,"text":"so","format":"anthropic-claude-v1","index":1,"signature":"s2"}]`, []string{"hm\nso"}},
+		}, `[{` + text + `,"text":"hm\n","signature":"s1","format":"anthropic-claude-v1","index":0},{` + text +
+			`,"text":"so","format":"anthropic-claude-v1","index":1,"signature":"s2"}]`, []string{"hm\nso"}},
 		{"a summary and what it is of", []string{
-			`{"reasoning":"h","reasoning_details":[{"type":"reasoning.summary","summary":"h",` + openai + `,"index":0}]}`,
-			`{"reasoning":"m","reasoning_details":[{"type":"reasoning.summary","summary":"m",` + openai + `,"index":0}]}`,
+			`{"reasoning":"h","reasoning_details":[{"type":"reasoning.summary","summary":"h",` + openai +
+				`,"index":0}]}`,
+			`{"reasoning":"m","reasoning_details":[{"type":"reasoning.summary","summary":"m",` + openai +
+				`,"index":0}]}`,
 			`{"reasoning_details":[{"type":"reasoning.encrypted","data":"gAAA","id":"rs_1",` + openai + `,"index":0}]}`,
-		}, `[{"type":"reasoning.summary","summary":"hm",` + openai + `,"index":0},{"type":"reasoning.encrypted","data":"gAAA","id":"rs_1",` + openai + `,"index":0}]`, []string{"hm"}},
+		}, `[{"type":"reasoning.summary","summary":"hm",` + openai + `,"index":0},{"type":"reasoning.encrypted",` +
+			`"data":"gAAA","id":"rs_1",` + openai + `,"index":0}]`, []string{"hm"}},
 		{"encrypted for two calls, nothing to be seen", []string{
-			`{"reasoning_details":[{"type":"reasoning.encrypted","data":"A","id":"c1",` + gemini + `,"index":0},{"type":"reasoning.encrypted","data":"B","id":"c2",` + gemini + `,"index":0}]}`,
+			`{"reasoning_details":[{"type":"reasoning.encrypted","data":"A","id":"c1",` + gemini +
+				`,"index":0},{"type":"reasoning.encrypted","data":"B","id":"c2",` + gemini + `,"index":0}]}`,
 			`{"reasoning_details":[{"type":"reasoning.encrypted","data":"C",` + gemini + `,"index":0}]}`,
-		}, `[{"type":"reasoning.encrypted","data":"A","id":"c1",` + gemini + `,"index":0},{"type":"reasoning.encrypted","data":"B","id":"c2",` + gemini + `,"index":0},{"type":"reasoning.encrypted","data":"C",` + gemini + `,"index":0}]`, []string{""}},
+		}, `[{"type":"reasoning.encrypted","data":"A","id":"c1",` + gemini +
+			`,"index":0},{"type":"reasoning.encrypted","data":"B","id":"c2",` + gemini + `,"index":0},` +
+			`{"type":"reasoning.encrypted","data":"C",` + gemini + `,"index":0}]`, []string{""}},
 		{"encrypted piece by piece", []string{
 			`{"reasoning_details":[{"type":"reasoning.encrypted","data":"AB","id":"e","index":3}]}`,
 			`{"reasoning_details":[{"type":"reasoning.encrypted","data":"CD","id":"e","index":3}]}`,
 		}, `[{"type":"reasoning.encrypted","data":"ABCD","id":"e","index":3}]`, []string{""}},
 		{"a text in chunks that are alike", []string{
-			`{"reasoning_details":[{` + text + `,"text":"a","index":0}]}`, `{"reasoning_details":[{` + text + `,"text":"b","index":0}]}`,
-			`{"reasoning_details":[{` + text + `,"text":"c","index":0}]}`, `{"reasoning_details":[{` + text + `,"text":"d","index":0,"signature":"s"}]}`,
+			`{"reasoning_details":[{` + text + `,"text":"a","index":0}]}`,
+			`{"reasoning_details":[{` + text + `,"text":"b","index":0}]}`,
+			`{"reasoning_details":[{` + text + `,"text":"c","index":0}]}`,
+			`{"reasoning_details":[{` + text + `,"text":"d","index":0,"signature":"s"}]}`,
 		}, `[{` + text + `,"text":"abcd","index":0,"signature":"s"}]`, []string{"abcd"}},
 		{"two texts without a number, one after another", []string{
-			`{"reasoning_details":[{` + text + `,"text":"a"}]}`, `{"reasoning_details":[{` + text + `,"signature":"s1"}]}`,
-			`{"reasoning_details":[{` + text + `,"text":"b"}]}`, `{"reasoning_details":[{` + text + `,"signature":"s2"}]}`,
+			`{"reasoning_details":[{` + text + `,"text":"a"}]}`,
+			`{"reasoning_details":[{` + text + `,"signature":"s1"}]}`,
+			`{"reasoning_details":[{` + text + `,"text":"b"}]}`,
+			`{"reasoning_details":[{` + text + `,"signature":"s2"}]}`,
 		}, `[{` + text + `,"text":"a","signature":"s1"},{` + text + `,"text":"b","signature":"s2"}]`, []string{"ab"}},
 		{"members of any kind", []string{
-			`{"reasoning_details":[{"a\u0062":{"x":[1,null,1.5]},` + text + `,"text":"\u0000\ud83d\ude00","id":null,"format":null,"index":0}]}`,
-			`{"reasoning_details":[{` + text + `,"text":"b","signature":"s","id":null,"format":"f","index":0,"c":true}]}`,
+			`{"reasoning_details":[{"a\u0062":{"x":[1,null,1.5]},` + text +
+				`,"text":"\u0000\ud83d\ude00","id":null,"format":null,"index":0}]}`,
+			`{"reasoning_details":[{` + text +
+				`,"text":"b","signature":"s","id":null,"format":"f","index":0,"c":true}]}`,
 			`{"reasoning_details":[{` + text + `,"text":null,"signature":null,"format":null,"index":0,"c":false}]}`,
-		}, `[{"ab":{"x":[1,null,1.5]},` + text + `,"text":"\u0000😀b","id":null,"format":"f","index":0,"signature":"s","c":false}]`, []string{"\x00😀b"}},
+		}, `[{"ab":{"x":[1,null,1.5]},` + text + `,"text":"\u0000😀b","id":null,"format":"f","index":0,` +
+			`"signature":"s","c":false}]`, []string{"\x00😀b"}},
 		{"a signature before another source says the text", []string{
 			`{"reasoning_details":[{` + text + `,"text":"a","signature":"s"}]}`, `{"reasoning_content":"b"}`,
 		}, `[{` + text + `,"text":"a","signature":"s"}]`, []string{"a", "b"}},
-		{"no signature", []string{`{"reasoning_details":[{` + text + `,"text":"a","signature":"","data":null,"index":0}]}`}, "", []string{"a"}},
+		{"no signature", []string{`{"reasoning_details":[{` + text +
+			`,"text":"a","signature":"","data":null,"index":0}]}`}, "", []string{"a"}},
 		{
 			"no list",
 			[]string{
@@ -99,14 +127,18 @@ func TestReasoningDetails(t *testing.T) {
 			nil,
 		},
 		{"no objects in it", []string{`{"reasoning_details":["signature",7,null,[{"data":"x"}]]}`}, "", nil},
-		{"a number for a text and for a signature", []string{`{"reasoning_details":[{` + text + `,"text":5,"signature":6}]}`}, "", nil},
+		{"a number for a text and for a signature",
+			[]string{`{"reasoning_details":[{` + text + `,"text":5,"signature":6}]}`}, "", nil},
 		{"a number for a text", []string{
 			`{"reasoning_details":[{"text":5,"signature":"s"}]}`, `{"reasoning_details":[{"text":6}]}`,
 		}, `[{"text":6,"signature":"s"}]`, []string{""}},
-		{"names given twice", []string{`{"reasoning_details":[{"data":"x","id":"1","id":"2"}]}`}, `[{"data":"x","id":"2"}]`, []string{""}},
-		{"an object in it that is empty", []string{`{"reasoning_details":[{},{"data":"x"}]}`}, `[{},{"data":"x"}]`, []string{""}},
+		{"names given twice", []string{`{"reasoning_details":[{"data":"x","id":"1","id":"2"}]}`},
+			`[{"data":"x","id":"2"}]`, []string{""}},
+		{"an object in it that is empty", []string{`{"reasoning_details":[{},{"data":"x"}]}`}, `[{},{"data":"x"}]`,
+			[]string{""}},
 	} {
-		stream := messages(append(append([]string{}, mapped(c.deltas, deltaOf)...), deltaOf(getCall), `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)...)
+		stream := messages(append(append([]string{}, mapped(c.deltas, deltaOf)...), deltaOf(getCall),
+			`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)...)
 		d := newDispatch(t)
 		got := replayed(t, d, `{"model":"m"}`, reply{body: stream})
 		want := `{"role":"assistant",`
@@ -136,14 +168,17 @@ func mapped(list []string, f func(string) string) (out []string) {
 // An answer in one piece says its details once: none goes on with another. A text behind which it thinks follows its
 // thought.
 func TestDetailsInOnePiece(t *testing.T) {
-	const details = `[{"type":"reasoning.text","text":"a","index":0},{"type":"reasoning.text","text":"b","index":0,"signature":"s"}]`
+	const details = `[{"type":"reasoning.text","text":"a","index":0},{"type":"reasoning.text","text":"b","index":0,` +
+		`"signature":"s"}]`
 	for _, message := range []string{
-		`{"content":"say","reasoning":"ab","reasoning_details":` + details + `,"tool_calls":` + getCall[len(`{"tool_calls":`):],
+		`{"content":"say","reasoning":"ab","reasoning_details":` + details + `,"tool_calls":` +
+			getCall[len(`{"tool_calls":`):],
 		`{"reasoning_details":` + details + `,"content":"say","tool_calls":` + getCall[len(`{"tool_calls":`):],
 	} {
 		body := `{"choices":[{"message":` + message + `,"finish_reason":"tool_calls"}]}`
 		d := newDispatch(t)
-		got := replayed(t, d, `{"model":"m","stream":false,"thoughts":"reasoning_content"}`, reply{body: body, mediaType: "application/json"})
+		got := replayed(t, d, `{"model":"m","stream":false,"thoughts":"reasoning_content"}`,
+			reply{body: body, mediaType: "application/json"})
 		if want := `{"role":"assistant","reasoning_details":` + details + `,"content":"say","tool_calls":[{"id":"c1",`; !strings.HasPrefix(got, want) {
 			t.Errorf("%s, want\n%s", got, want)
 		}
@@ -158,7 +193,8 @@ func TestDetailsBehindTheText(t *testing.T) {
 	d := newDispatch(t)
 	e := newExecutor(t, `{"model":"m"}`, provider.OpenAI)
 	answer := func(text, more string) reply {
-		return reply{body: messages(deltaOf(`{"content":"`+text+`"}`), deltaOf(more), `{"choices":[{"delta":{},"finish_reason":"stop"}]}`)}
+		return reply{body: messages(deltaOf(`{"content":"`+text+`"}`), deltaOf(more),
+			`{"choices":[{"delta":{},"finish_reason":"stop"}]}`)}
 	}
 	for i, r := range []reply{
 		answer("one", `{"reasoning_details":[{"type":"reasoning.encrypted","data":"1"}]}`), answer("two", `{}`),
@@ -173,8 +209,11 @@ func TestDetailsBehindTheText(t *testing.T) {
 		}
 	}
 	const hi = `{"role":"user","content":"hi"}`
-	want := `"messages":[` + hi + `,{"role":"assistant","reasoning_details":[{"type":"reasoning.encrypted","data":"1"}],"content":"one"},` + hi + `,{"role":"assistant","content":"two"},` +
-		hi + `,{"role":"assistant","extra_content":{"google":{"thought_signature":"3"}},"content":"three"},` + hi + `,{"role":"assistant","content":"four"},` + hi + `]}`
+	want := `"messages":[` + hi +
+		`,{"role":"assistant","reasoning_details":[{"type":"reasoning.encrypted","data":"1"}],"content":"one"},` + hi +
+		`,{"role":"assistant","content":"two"},` +
+		hi + `,{"role":"assistant","extra_content":{"google":{"thought_signature":"3"}},"content":"three"},` + hi +
+		`,{"role":"assistant","content":"four"},` + hi + `]}`
 	if got := string(d.requests[4].Body); !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want\n%s", got, want)
 	}
@@ -182,14 +221,19 @@ func TestDetailsBehindTheText(t *testing.T) {
 
 // The extra_content of a call goes back on that call, from a stream and from an answer in one piece.
 func TestExtraContent(t *testing.T) {
-	const want = `[{"id":"c1","type":"function","function":{"name":"get","arguments":"{\"a\":1}"},"extra_content":{"google":{"thought_signature":"one"}}},` +
+	const want = `[{"id":"c1","type":"function","function":{"name":"get","arguments":"{\"a\":1}"},` +
+		`"extra_content":{"google":{"thought_signature":"one"}}},` +
 		`{"id":"c2","type":"function","function":{"name":"get","arguments":"{}"}},` +
 		`{"id":"c3","type":"function","function":{"name":"get","arguments":"{}"},"extra_content":{"x":[{"y":null}]}}]`
 	stream := messages(
-		deltaOf(`{"role":"assistant","tool_calls":[{"extra_content":{"google":{"thought_signature":"one"}},"index":0,"id":"c1","function":{"name":"get","arguments":"{\"a\""}}]}`),
-		deltaOf(`{"tool_calls":[{"index":0,"extra_content":null,"function":{"arguments":":1}"}},{"index":0,"extra_content":{}}]}`),
-		deltaOf(`{"tool_calls":[{"index":1,"id":"c2","function":{"name":"get","arguments":"{}"},"extra_content":"none"}]}`),
-		deltaOf(`{"tool_calls":[{"index":2,"id":"c3","function":{"name":"get","arguments":"{}"}}]}`), deltaOf(`{"tool_calls":[{"index":2,"extra_content":{"x":[{"y":null}]}}]}`),
+		deltaOf(`{"role":"assistant","tool_calls":[{"extra_content":{"google":{"thought_signature":"one"}},"index":0,`+
+			`"id":"c1","function":{"name":"get","arguments":"{\"a\""}}]}`),
+		deltaOf(`{"tool_calls":[{"index":0,"extra_content":null,"function":{"arguments":":1}"}},`+
+			`{"index":0,"extra_content":{}}]}`),
+		deltaOf(`{"tool_calls":[{"index":1,"id":"c2","function":{"name":"get","arguments":"{}"},`+
+			`"extra_content":"none"}]}`),
+		deltaOf(`{"tool_calls":[{"index":2,"id":"c3","function":{"name":"get","arguments":"{}"}}]}`),
+		deltaOf(`{"tool_calls":[{"index":2,"extra_content":{"x":[{"y":null}]}}]}`),
 		`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`,
 	)
 	whole := `{"choices":[{"message":{"role":"assistant","tool_calls":` + want + `},"finish_reason":"tool_calls"}]}`
@@ -203,7 +247,8 @@ func TestExtraContent(t *testing.T) {
 // What one endpoint has given to have it back goes to no other one, nor to another provider.
 func TestDetailsOfAnotherHost(t *testing.T) {
 	d := weatherDispatch(t)
-	d.play(newExecutor(t, `{"model":"m","baseURL":"https://gateway.example:444/v1"}`, provider.OpenAI), reply{body: gatewayTools})
+	d.play(newExecutor(t, `{"model":"m","baseURL":"https://gateway.example:444/v1"}`, provider.OpenAI),
+		reply{body: gatewayTools})
 	const tag = "chat-completions-reasoning-v1@gateway.example"
 	own := []string{`{"reasoning_details":[{"data":"own"}],"extra_content":{"a":1}}`, `"odd"`, `{}`}
 	for i, payload := range own {
@@ -214,11 +259,14 @@ func TestDetailsOfAnotherHost(t *testing.T) {
 		d.say("assistant", "mine")
 		at = d.Stamp()
 		d.add(record.ToolCalls, record.AppendToolCall(nil, record.ToolCallFields{
-			ID: "call" + string(rune('0'+i)), Tool: "get", Args: fromJSON(t, `{}`), Checksum: "s", IsComplete: true, Results: fromJSON(t, `"1"`), CreatedAt: at, UpdatedAt: at, CompletedAt: at,
-			Payload: fromJSON(t, `{"`+tag+`":`+payload+`,"extra":`+payload+`}`), ReplayCompatibility: "chat-completions-v1",
+			ID: "call" + string(rune('0'+i)), Tool: "get", Args: fromJSON(t, `{}`), Checksum: "s", IsComplete: true,
+			Results: fromJSON(t, `"1"`), CreatedAt: at, UpdatedAt: at, CompletedAt: at,
+			Payload:             fromJSON(t, `{"`+tag+`":`+payload+`,"extra":`+payload+`}`),
+			ReplayCompatibility: "chat-completions-v1",
 		}))
 	}
-	const given, extra = `"reasoning_details":[{"type":"reasoning.text","text":"First this.","format":"anthropic-claude-v1","index":0,"signature":"c2ln"}]`, `"extra_content":{"`
+	const given, extra = `"reasoning_details":[{"type":"reasoning.text","text":"First this.",` +
+		`"format":"anthropic-claude-v1","index":0,"signature":"c2ln"}]`, `"extra_content":{"`
 	for _, c := range []struct {
 		options     string
 		provider    chat.Provider
@@ -262,23 +310,29 @@ func TestDetailsOfAnotherHost(t *testing.T) {
 func TestLongDetails(t *testing.T) {
 	data := strings.Repeat("A", 5<<20)
 	got := replayed(t, newDispatch(t), `{"model":"m"}`, reply{part: 64 << 10, body: messages(
-		deltaOf(`{"reasoning_details":[{"type":"reasoning.encrypted","data":"`+data+`"}]}`), deltaOf(getCall), `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)})
+		deltaOf(`{"reasoning_details":[{"type":"reasoning.encrypted","data":"`+data+`"}]}`), deltaOf(getCall),
+		`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)})
 	if !strings.Contains(got, `"data":"`+data+`"}]`) {
 		t.Errorf("%d bytes went back", len(got))
 	}
-	piece := deltaOf(`{"reasoning":"` + data[:500] + `","reasoning_details":[{"type":"reasoning.text","text":"` + data[:500] + `","index":0}]}`)
+	piece := deltaOf(`{"reasoning":"` + data[:500] + `","reasoning_details":[{"type":"reasoning.text","text":"` +
+		data[:500] + `","index":0}]}`)
 	pieces := make([]string, 4000)
 	for i := range pieces {
 		pieces[i] = piece
 	}
-	signed := messages(append(pieces, deltaOf(`{"reasoning_details":[{"type":"reasoning.text","signature":"s","index":0}]}`), deltaOf(getCall), `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)...)
+	signed := messages(append(pieces,
+		deltaOf(`{"reasoning_details":[{"type":"reasoning.text","signature":"s","index":0}]}`), deltaOf(getCall),
+		`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)...)
 	if got := replayed(t, newDispatch(t), `{"model":"m"}`, reply{body: signed}); !strings.Contains(got, `"text":"`+data[:2_000_000]+`","index":0,"signature":"s"}]`) {
 		t.Errorf("%d bytes went back", len(got))
 	}
 	entries := strings.Repeat(`{},`, 100_000)
 	for _, body := range []string{
-		deltaOf(`{"reasoning_details":[{"data":"`+data+`"}]}`) + "\n\ndata: " + deltaOf(`{"reasoning_details":[{"data":"`+data+`"}]}`),
-		deltaOf(`{"reasoning_details":[`+entries+`{}]}`) + "\n\ndata: " + deltaOf(`{"reasoning_details":[`+entries+`{}]}`),
+		deltaOf(`{"reasoning_details":[{"data":"`+data+`"}]}`) + "\n\ndata: " +
+			deltaOf(`{"reasoning_details":[{"data":"`+data+`"}]}`),
+		deltaOf(`{"reasoning_details":[`+entries+`{}]}`) + "\n\ndata: " +
+			deltaOf(`{"reasoning_details":[`+entries+`{}]}`),
 	} {
 		d := newDispatch(t)
 		d.say("user", "hi")
@@ -312,12 +366,16 @@ func TestDetailsOfAFailedAttempt(t *testing.T) {
 
 // Whatever an endpoint says in them, the next request is JSON, and goes on as the one before.
 func FuzzDetails(f *testing.F) {
-	f.Add(`[{"type":"reasoning.text","text":"a","index":0}]`, `[{"type":"reasoning.text","signature":"s","index":0}]`, `{"google":{"thought_signature":"s"}}`)
-	f.Add(`[{"data":"\u0000\ud83d","data":7,"id":"1"},{},[]]`, `[{"data":"x","id":"1"},{"\u0022":{"summary":"s"}}]`, `{"":{"signature":[null]}}`)
+	f.Add(`[{"type":"reasoning.text","text":"a","index":0}]`, `[{"type":"reasoning.text","signature":"s","index":0}]`,
+		`{"google":{"thought_signature":"s"}}`)
+	f.Add(`[{"data":"\u0000\ud83d","data":7,"id":"1"},{},[]]`, `[{"data":"x","id":"1"},{"\u0022":{"summary":"s"}}]`,
+		`{"":{"signature":[null]}}`)
 	f.Add(`[{"text":5,"signature":"s","type":null}]`, `{"signature":"s"}`, `7`)
 	f.Fuzz(func(t *testing.T, one, two, extra string) {
-		body := messages(deltaOf(`{"reasoning_details":`+one+`}`), deltaOf(`{"extra_content":`+extra+`,"reasoning_details":`+two+`}`),
-			deltaOf(`{"tool_calls":[{"index":0,"id":"c","extra_content":`+extra+`,"function":{"name":"get","arguments":"{}"}}]}`), `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)
+		body := messages(deltaOf(`{"reasoning_details":`+one+`}`),
+			deltaOf(`{"extra_content":`+extra+`,"reasoning_details":`+two+`}`),
+			deltaOf(`{"tool_calls":[{"index":0,"id":"c","extra_content":`+extra+`,"function":{"name":"get",`+
+				`"arguments":"{}"}}]}`), `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)
 		anyBytes(t, provider.OpenAI, []byte(body), 0, true)
 	})
 }

@@ -19,20 +19,26 @@ func chunks(list ...string) string {
 
 // candidate is a chunk with parts, and what else its candidate and the chunk have.
 func candidate(parts, more, rest string) string {
-	return `{"candidates":[{"content":{"parts":[` + parts + `],"role":"model"}` + more + `,"index":0}]` + rest + `,"modelVersion":"gemini-m","responseId":"r1"}`
+	return `{"candidates":[{"content":{"parts":[` + parts + `],"role":"model"}` + more + `,"index":0}]` + rest +
+		`,"modelVersion":"gemini-m","responseId":"r1"}`
 }
 
-const geminiUsage = `,"usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":20,"totalTokenCount":165,"cachedContentTokenCount":40,"thoughtsTokenCount":30,"toolUsePromptTokenCount":15,"promptTokensDetails":[{"modality":"TEXT","tokenCount":100}]}`
+const geminiUsage = `,"usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":20,"totalTokenCount":165,` +
+	`"cachedContentTokenCount":40,"thoughtsTokenCount":30,"toolUsePromptTokenCount":15,` +
+	`"promptTokensDetails":[{"modality":"TEXT","tokenCount":100}]}`
 
 // geminiTools is a stream with thoughts, text, a signature behind it, and three calls: one that is signed and has an
 // id, one without arguments.
 var geminiTools = chunks(
-	candidate(`{"text":"First ","thought":true}`, ``, `,"usageMetadata":{"promptTokenCount":100,"totalTokenCount":100}`),
+	candidate(`{"text":"First ","thought":true}`, ``,
+		`,"usageMetadata":{"promptTokenCount":100,"totalTokenCount":100}`),
 	candidate(`{"text":"this.","thought":true,"thoughtSignature":"sigT=="}`, ``, ``),
 	candidate(`{"text":"I look "}`, ``, ``), candidate(`{"text":"it up.\n"},{"text":""}`, ``, ``),
 	candidate(`{"text":"","thoughtSignature":"sigE"}`, ``, ``),
-	candidate(`{"functionCall":{"id":"fc1","name":"get","args":{"city": "Oslo"}},"thoughtSignature":"sig+/1="},{"functionCall":{"name":"get","args":{"city":"Rome"}}}`, ``, ``),
-	candidate(`{"functionCall":{"name":"time"}},{"executableCode":{"code":"1"}}`, `,"finishReason":"STOP","safetyRatings":[]`, geminiUsage),
+	candidate(`{"functionCall":{"id":"fc1","name":"get","args":{"city": "Oslo"}},"thoughtSignature":"sig+/1="},`+
+		`{"functionCall":{"name":"get","args":{"city":"Rome"}}}`, ``, ``),
+	candidate(`{"functionCall":{"name":"time"}},{"executableCode":{"code":"1"}}`,
+		`,"finishReason":"STOP","safetyRatings":[]`, geminiUsage),
 )
 
 func TestGeminiConversation(t *testing.T) {
@@ -56,15 +62,21 @@ func TestGeminiConversation(t *testing.T) {
 			t.Errorf("stats %s, want %s", got, want)
 		}
 		head := `{"systemInstruction":{"parts":[{"text":"Be brief."}]},"tools":[{"functionDeclarations":[` +
-			`{"name":"get","description":"Does get","parametersJsonSchema":{"type":"object","properties":{"city":{"type":"string"}}}},` +
-			`{"name":"time","description":"Does time","parametersJsonSchema":{"type":"object"}}]}],"contents":[{"role":"user","parts":[{"text":"hi"}]}`
+			`{"name":"get","description":"Does get","parametersJsonSchema":{"type":"object",` +
+			`"properties":{"city":{"type":"string"}}}},` +
+			`{"name":"time","description":"Does time","parametersJsonSchema":{"type":"object"}}]}],` +
+			`"contents":[{"role":"user","parts":[{"text":"hi"}]}`
 		if got := string(d.requests[0].Body); got != head+"]}" {
 			t.Errorf("request %s, want %s]}", got, head)
 		}
-		want := head + `,{"role":"model","parts":[{"text":"First this.","thought":true,"thoughtSignature":"sigT=="},{"text":"I look it up.\n"},{"text":"","thoughtSignature":"sigE"},` +
-			`{"functionCall":{"id":"fc1","name":"get","args":{"city": "Oslo"}},"thoughtSignature":"sig+/1="},{"functionCall":{"name":"get","args":{"city":"Rome"}}},{"functionCall":{"name":"time","args":{}}}]},` +
-			`{"role":"user","parts":[{"functionResponse":{"id":"fc1","name":"get","response":{"output":"4 degrees for {\"city\":\"Oslo\"}"}}},` +
-			`{"functionResponse":{"name":"get","response":{"output":"4 degrees for {\"city\":\"Rome\"}"}}},{"functionResponse":{"name":"time","response":{"error":"no clock"}}}]}]}`
+		want := head + `,{"role":"model","parts":[{"text":"First this.","thought":true,"thoughtSignature":"sigT=="},` +
+			`{"text":"I look it up.\n"},{"text":"","thoughtSignature":"sigE"},` +
+			`{"functionCall":{"id":"fc1","name":"get","args":{"city": "Oslo"}},"thoughtSignature":"sig+/1="},` +
+			`{"functionCall":{"name":"get","args":{"city":"Rome"}}},{"functionCall":{"name":"time","args":{}}}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"id":"fc1","name":"get",` +
+			`"response":{"output":"4 degrees for {\"city\":\"Oslo\"}"}}},` +
+			`{"functionResponse":{"name":"get","response":{"output":"4 degrees for {\"city\":\"Rome\"}"}}},` +
+			`{"functionResponse":{"name":"time","response":{"error":"no clock"}}}]}]}`
 		if got := string(d.requests[1].Body); got != want {
 			t.Errorf("request\n%s, want\n%s", got, want)
 		}
@@ -72,7 +84,8 @@ func TestGeminiConversation(t *testing.T) {
 		d.acked = false
 		d.say("user", "Thanks")
 		d.play(e, reply{status: 500})
-		want = `,{"role":"model","parts":[{"text":"4 degrees","thoughtSignature":"sigX"}]},{"role":"user","parts":[{"text":"Thanks"}]}]}`
+		want = `,{"role":"model","parts":[{"text":"4 degrees","thoughtSignature":"sigX"}]},` +
+			`{"role":"user","parts":[{"text":"Thanks"}]}]}`
 		if got := string(d.requests[2].Body); !strings.HasSuffix(got, want) {
 			t.Errorf("request\n%s, want …%s", got, want)
 		}
@@ -101,8 +114,10 @@ func TestGeminiAnswers(t *testing.T) {
 			events: []string{"thought t1 hm", "message m3 a", "message m3 b", "thought t1 |", "store t1", "thought t2 |", "store t2", "message m3 |", "store m3"},
 		},
 		{
-			name:   "other candidates and parts",
-			reply:  reply{body: chunks(`{"candidates":[{"index":0,"finishReason":"STOP","content":{"role":"model","parts":[{"inlineData":{"mimeType":"image/png","data":""}},{"thoughtSignature":"s"},{"text":"Hi"},{"text":7}]}},{"content":{"parts":[{"text":"no"}]},"index":1}]}`)},
+			name: "other candidates and parts",
+			reply: reply{body: chunks(`{"candidates":[{"index":0,"finishReason":"STOP","content":{"role":"model",` +
+				`"parts":[{"inlineData":{"mimeType":"image/png","data":""}},{"thoughtSignature":"s"},{"text":"Hi"},` +
+				`{"text":7}]}},{"content":{"parts":[{"text":"no"}]},"index":1}]}`)},
 			events: []string{"message m3 Hi", "message m3 |", "store m3"},
 		},
 		{
@@ -116,9 +131,10 @@ func TestGeminiAnswers(t *testing.T) {
 			code:  fault.ChatEmptyResponse, says: []string{`finish reason "MAX_TOKENS"`},
 		},
 		{
-			name:  "a blocked prompt",
-			reply: reply{body: chunks(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT","safetyRatings":[]},"usageMetadata":{"promptTokenCount":7,"totalTokenCount":7},"modelVersion":"m"}`)},
-			code:  fault.ChatRefused, says: []string{"(code PROHIBITED_CONTENT)"},
+			name: "a blocked prompt",
+			reply: reply{body: chunks(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT","safetyRatings":[]},` +
+				`"usageMetadata":{"promptTokenCount":7,"totalTokenCount":7},"modelVersion":"m"}`)},
+			code: fault.ChatRefused, says: []string{"(code PROHIBITED_CONTENT)"},
 		},
 		{
 			name:  "a blocked prompt, with words",
@@ -126,27 +142,32 @@ func TestGeminiAnswers(t *testing.T) {
 			code:  fault.ChatRefused, says: []string{"Not this. (code SAFETY)"},
 		},
 		{
-			name:   "a prompt that is not blocked",
-			reply:  reply{body: chunks(`{"promptFeedback":{"safetyRatings":[]}}`, text, candidate(``, `,"finishReason":"STOP"`, ``))},
+			name: "a prompt that is not blocked",
+			reply: reply{body: chunks(`{"promptFeedback":{"safetyRatings":[]}}`, text,
+				candidate(``, `,"finishReason":"STOP"`, ``))},
 			events: []string{"message m3 Hel", "message m3 |", "store m3"},
 		},
 		{
 			name: "an answer that a filter stopped",
 			reply: reply{body: chunks(
 				text,
-				`{"candidates":[{"finishReason":"SAFETY","index":0,"safetyRatings":[{"category":"HARM_CATEGORY_HARASSMENT","probability":"HIGH"}]}]`+geminiUsage+`}`,
+				`{"candidates":[{"finishReason":"SAFETY","index":0,`+
+					`"safetyRatings":[{"category":"HARM_CATEGORY_HARASSMENT","probability":"HIGH"}]}]`+geminiUsage+`}`,
 			)},
 			code: fault.ChatRefused, says: []string{"(code SAFETY)"},
 		},
 		{
-			name:  "a malformed call",
-			reply: reply{body: chunks(candidate(``, `,"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"Malformed function call: print(get())"`, geminiUsage))},
-			code:  fault.ChatProviderError, says: []string{"Malformed function call: print(get()) (code MALFORMED_FUNCTION_CALL)"},
+			name: "a malformed call",
+			reply: reply{body: chunks(candidate(``,
+				`,"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"Malformed function call: print(get())"`,
+				geminiUsage))},
+			code: fault.ChatProviderError, says: []string{"Malformed function call: print(get()) (code MALFORMED_FUNCTION_CALL)"},
 		},
 		{
-			name:  "an error first",
-			reply: reply{body: chunks(`{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`)},
-			code:  fault.ChatProviderError, says: []string{"The model is overloaded. (code 503)"},
+			name: "an error first",
+			reply: reply{body: chunks(`{"error":{"code":503,"message":"The model is overloaded.",` +
+				`"status":"UNAVAILABLE"}}`)},
+			code: fault.ChatProviderError, says: []string{"The model is overloaded. (code 503)"},
 		},
 		{
 			name:  "an error in the place of the stream",
@@ -154,9 +175,10 @@ func TestGeminiAnswers(t *testing.T) {
 			code:  fault.ChatProviderError, says: []string{"Internal (code 500)"},
 		},
 		{
-			name:  "an error in the middle",
-			reply: reply{body: chunks(text, `{"error":{"code":500,"message":"Internal","status":"INTERNAL"}}`, candidate(``, `,"finishReason":"STOP"`, ``))},
-			code:  fault.ChatProviderError, says: []string{"Internal"},
+			name: "an error in the middle",
+			reply: reply{body: chunks(text, `{"error":{"code":500,"message":"Internal","status":"INTERNAL"}}`,
+				candidate(``, `,"finishReason":"STOP"`, ``))},
+			code: fault.ChatProviderError, says: []string{"Internal"},
 		},
 		{
 			name:  "a bare error in the middle",
@@ -174,9 +196,10 @@ func TestGeminiAnswers(t *testing.T) {
 			code:  fault.ChatStreamError,
 		},
 		{
-			name:  "an error last",
-			reply: reply{body: chunks(text, candidate(``, `,"finishReason":"STOP"`, ``), `{"error":{"code":500,"message":"Late"}}`)},
-			code:  fault.ChatProviderError, says: []string{"Late"},
+			name: "an error last",
+			reply: reply{body: chunks(text, candidate(``, `,"finishReason":"STOP"`, ``),
+				`{"error":{"code":500,"message":"Late"}}`)},
+			code: fault.ChatProviderError, says: []string{"Late"},
 		},
 		{
 			name: "a list of errors",
@@ -210,7 +233,8 @@ func TestGeminiRequests(t *testing.T) {
 		d.say("user", "hi")
 	}
 	const contents = `"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`
-	const get = `"tools":[{"functionDeclarations":[{"name":"get","description":"Does get","parametersJsonSchema":{"type":"object","additionalProperties":false,"$schema":"x"}`
+	const get = `"tools":[{"functionDeclarations":[{"name":"get","description":"Does get",` +
+		`"parametersJsonSchema":{"type":"object","additionalProperties":false,"$schema":"x"}`
 	tests := []struct {
 		name, options string
 		setUp         func(d *dispatch)
@@ -218,20 +242,28 @@ func TestGeminiRequests(t *testing.T) {
 	}{
 		{"nothing but a message", `{"model":"m-1"}`, hi, "/models/m-1:streamGenerateContent?alt=sse", `{` + contents},
 		{"in one piece", `{"model":"m-1","stream":false}`, hi, "/models/m-1:generateContent", `{` + contents},
-		{"a model of one's own", `{"model":"tunedModels/a b?#"}`, hi, "/tunedModels/a%20b%3F%23:streamGenerateContent?alt=sse", `{` + contents},
+		{"a model of one's own", `{"model":"tunedModels/a b?#"}`, hi,
+			"/tunedModels/a%20b%3F%23:streamGenerateContent?alt=sse", `{` + contents},
 		{
-			"options have their places", `{"model":"m","temperature":0.5,"safetySettings":[],"maxOutputTokens":9,"body":{"labels":{"a":"b"}},"thinkingConfig":{"includeThoughts":true}}`, hi,
-			"/models/m:streamGenerateContent?alt=sse", `{"safetySettings":[],"labels":{"a":"b"},"generationConfig":{"temperature":0.5,"maxOutputTokens":9,"thinkingConfig":{"includeThoughts":true}},` + contents,
+			"options have their places",
+			`{"model":"m","temperature":0.5,"safetySettings":[],"maxOutputTokens":9,"body":{"labels":{"a":"b"}},` +
+				`"thinkingConfig":{"includeThoughts":true}}`, hi,
+			"/models/m:streamGenerateContent?alt=sse",
+			`{"safetySettings":[],"labels":{"a":"b"},"generationConfig":{"temperature":0.5,"maxOutputTokens":9,` +
+				`"thinkingConfig":{"includeThoughts":true}},` + contents,
 		},
 		{
 			"generationConfig as a whole", `{"model":"m","seed":1,"generationConfig":{"seed":2,"new":{"x":[1]}}}`, hi,
 			"/models/m:streamGenerateContent?alt=sse", `{"generationConfig":{"seed":1,"new":{"x":[1]}},` + contents,
 		},
 		{
-			"a choice of tools", `{"model":"m","topK":3,"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},"toolExtras":{"get":{"behavior":"BLOCKING"}}}`, tool,
-			"/models/m:streamGenerateContent?alt=sse", `{` + get + `,"behavior":"BLOCKING"}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},"generationConfig":{"topK":3},` + contents,
+			"a choice of tools", `{"model":"m","topK":3,"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},` +
+				`"toolExtras":{"get":{"behavior":"BLOCKING"}}}`, tool,
+			"/models/m:streamGenerateContent?alt=sse", `{` + get + `,"behavior":"BLOCKING"}]}],` +
+				`"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},"generationConfig":{"topK":3},` + contents,
 		},
-		{"a choice without tools", `{"model":"m","toolConfig":{}}`, hi, "/models/m:streamGenerateContent?alt=sse", `{` + contents},
+		{"a choice without tools", `{"model":"m","toolConfig":{}}`, hi, "/models/m:streamGenerateContent?alt=sse",
+			`{` + contents},
 		{"blank messages and speakers", `{"model":"m"}`, func(d *dispatch) {
 			d.say("user", "\n")
 			d.say("assistant", " ")
@@ -242,7 +274,10 @@ func TestGeminiRequests(t *testing.T) {
 			d.add(record.ToolCalls, record.AppendToolCall(nil, record.ToolCallFields{
 				ID: "call_1", Tool: "a.b:c d", Args: value.AppendMapHeader(nil, 0), Checksum: "x", IsComplete: true, Results: value.AppendString(nil, ""), CreatedAt: 1, UpdatedAt: 1, CompletedAt: 1,
 			}))
-		}, "/models/m:streamGenerateContent?alt=sse", `{"contents":[{"role":"user","parts":[{"text":"."}]},{"role":"model","parts":[{"functionCall":{"name":"a.b:c_d","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"a.b:c_d","response":{"output":""}}}]}]}`},
+		}, "/models/m:streamGenerateContent?alt=sse",
+			`{"contents":[{"role":"user","parts":[{"text":"."}]},` +
+				`{"role":"model","parts":[{"functionCall":{"name":"a.b:c_d","args":{}}}]},` +
+				`{"role":"user","parts":[{"functionResponse":{"name":"a.b:c_d","response":{"output":""}}}]}]}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -274,7 +309,8 @@ func TestGeminiOptions(t *testing.T) {
 
 func FuzzGemini(f *testing.F) {
 	f.Add([]byte(geminiTools), uint(7), true)
-	f.Add([]byte(chunks(candidate(`{"text":"a","thoughtSignature":"s"}`, `,"finishReason":"SAFETY"`, geminiUsage))), uint(0), true)
+	f.Add([]byte(chunks(candidate(`{"text":"a","thoughtSignature":"s"}`, `,"finishReason":"SAFETY"`, geminiUsage))),
+		uint(0), true)
 	f.Add([]byte(`{"promptFeedback":{"blockReason":"SAFETY"}}`), uint(3), true)
 	f.Add([]byte(`[{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}]`), uint(0), false)
 	f.Fuzz(func(t *testing.T, body []byte, part uint, ok bool) { anyBytes(t, provider.Gemini, body, part, ok) })

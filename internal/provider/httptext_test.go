@@ -59,7 +59,9 @@ func TestCallsInTextsOfAnAPI(t *testing.T) {
 			if !alone {
 				text = "Let me see.\n" + call
 			}
-			d.play(newExecutor(t, `{"model":"m","toolFormat":"`+format.String()+`","toolDelivery":"prompt","tool_choice":"auto"}`, openAIInFull), speaks(text, size), speaks("It is 4 degrees.", size))
+			d.play(newExecutor(t, `{"model":"m",`+
+				`"toolFormat":"`+format.String()+`","toolDelivery":"prompt","tool_choice":"auto"}`, openAIInFull),
+				speaks(text, size), speaks("It is 4 degrees.", size))
 			if !d.acked || len(d.requests) != 2 || d.stored(record.ToolCalls) != 1 {
 				t.Fatalf("%s: nacked by %v, %d requests, %q", format, d.nackedBy, len(d.requests), d.events)
 			}
@@ -99,13 +101,16 @@ func TestCallsInTextBesideFields(t *testing.T) {
 func TestProseBeforeCalls(t *testing.T) {
 	d := asksForWeather(t)
 	prose := "One. Two. Three. "
-	d.play(newExecutor(t, `{"model":"m","toolFormat":"hermes"}`, openAIInFull), speaks(prose+"<tool_call>{\"name\":\"get_weather\",\"arguments\":{\"city\":\"Rome\"}}</tool_call>", 5), speaks("Done.", 5))
+	d.play(newExecutor(t, `{"model":"m","toolFormat":"hermes"}`, openAIInFull),
+		speaks(prose+"<tool_call>{\"name\":\"get_weather\",\"arguments\":{\"city\":\"Rome\"}}</tool_call>", 5),
+		speaks("Done.", 5))
 	if events := slices.DeleteFunc(slices.Clone(d.events), func(e string) bool { return !strings.HasPrefix(e, "message ") }); len(events) < 5 || !d.acked {
 		t.Errorf("nacked by %v, %q", d.nackedBy, events)
 	}
 	d = newDispatch(t)
 	d.say("user", "hi")
-	d.play(newExecutor(t, `{"model":"m","toolFormat":"auto"}`, openAIInFull), speaks("<tool_call>{\"name\":\"x\",\"arguments\":{}}</tool_call>", 5))
+	d.play(newExecutor(t, `{"model":"m","toolFormat":"auto"}`, openAIInFull),
+		speaks("<tool_call>{\"name\":\"x\",\"arguments\":{}}</tool_call>", 5))
 	if !d.acked || shown(d, "message") == "" {
 		t.Errorf("nacked by %v, %q", d.nackedBy, d.events)
 	}
@@ -115,7 +120,8 @@ func TestReasoningThatThePromptOpens(t *testing.T) {
 	for _, size := range []int{1, 4, 100} {
 		d := newDispatch(t)
 		d.say("user", "hi")
-		d.play(newExecutor(t, `{"model":"m","reasoningFormat":"think_tag","reasoningOpened":true}`, openAIInFull), speaks("I think.\n</think>\nHello.", size))
+		d.play(newExecutor(t, `{"model":"m","reasoningFormat":"think_tag","reasoningOpened":true}`, openAIInFull),
+			speaks("I think.\n</think>\nHello.", size))
 		if !d.acked || shown(d, "message") != "Hello." || strings.TrimSpace(shown(d, "thought")) != "I think." {
 			t.Errorf("nacked by %v, %q", d.nackedBy, d.events)
 		}
@@ -142,7 +148,8 @@ func TestTextThatBreaksOff(t *testing.T) {
 // The schema of the answer does not keep the model from writing calls.
 func TestSchemaBesideCallsInText(t *testing.T) {
 	d := asksForWeather(t)
-	d.play(newExecutor(t, `{"model":"m","toolFormat":"hermes","toolDelivery":"prompt","reasoningFormat":"auto","schema":{"type":"object"}}`, openAIInFull), speaks("<think>{</think>{}", 3))
+	d.play(newExecutor(t, `{"model":"m","toolFormat":"hermes","toolDelivery":"prompt","reasoningFormat":"auto",`+
+		`"schema":{"type":"object"}}`, openAIInFull), speaks("<think>{</think>{}", 3))
 	if s := string(d.requests[0].Body); !d.acked || strings.Contains(s, "response_format") || !strings.Contains(s, "When you call no more tools") {
 		t.Errorf("nacked by %v, request %s", d.nackedBy, s)
 	}
@@ -158,9 +165,11 @@ func TestOptionsOfCallsInText(t *testing.T) {
 			`"toolFormat":"think_tag"`,
 			"`toolFormat` must be one of off, auto, hermes, gemma, gpt_oss, phi, pythonic, bare_pythonic, llama3_json, mistral, qwen3_coder, loose_keyed",
 		},
-		{openAIInFull, `"reasoningFormat":"hermes"`, "`reasoningFormat` must be one of leading, off, auto, think_tag, harmony_analysis, gemma_channel"},
+		{openAIInFull, `"reasoningFormat":"hermes"`,
+			"`reasoningFormat` must be one of leading, off, auto, think_tag, harmony_analysis, gemma_channel"},
 		{openAIInFull, `"toolDelivery":"x"`, "`toolDelivery` must be one of native, prompt"},
-		{openAIInFull, `"toolDelivery":"prompt","toolFormat":"off"`, "`toolDelivery` can be prompt with a toolFormat only"},
+		{openAIInFull, `"toolDelivery":"prompt","toolFormat":"off"`,
+			"`toolDelivery` can be prompt with a toolFormat only"},
 		{openAIInFull, `"reasoningOpened":1`, "`reasoningOpened` must be a boolean"},
 		{provider.OpenAI, `"toolFormat":"auto"`, "`toolFormat` is not in this module, but in turncore-full.wasm"},
 		{provider.Gemini, `"toolFormat":"auto"`, "`toolFormat` is not for provider gemini"},

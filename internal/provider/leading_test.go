@@ -79,8 +79,10 @@ func TestThoughtsAtTheBeginningStream(t *testing.T) {
 // An answer in one piece, or with parts as its content, is read in the same way.
 func TestReasoningAtTheBeginningOfOnePiece(t *testing.T) {
 	for _, body := range []string{
-		`{"choices":[{"message":{"role":"assistant","content":"<think>Hm.</think>\n\nHello."},"finish_reason":"stop"}]}`,
-		`{"choices":[{"message":{"role":"assistant","content":[{"type":"text","text":"<think>Hm.</thi"},{"type":"text","text":"nk>Hello."}]},"finish_reason":"stop"}]}`,
+		`{"choices":[{"message":{"role":"assistant","content":"<think>Hm.</think>\n\nHello."},` +
+			`"finish_reason":"stop"}]}`,
+		`{"choices":[{"message":{"role":"assistant","content":[{"type":"text","text":"<think>Hm.</thi"},` +
+			`{"type":"text","text":"nk>Hello."}]},"finish_reason":"stop"}]}`,
 	} {
 		for _, p := range []chat.Provider{provider.OpenAI, openAIInFull} {
 			d := newDispatch(t)
@@ -96,11 +98,13 @@ func TestReasoningAtTheBeginningOfOnePiece(t *testing.T) {
 // Calls follow a thought as they do without one, and the next answer begins anew. Neither answer goes back with its
 // thought.
 func TestCallsBehindReasoning(t *testing.T) {
-	const call = `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"get_weather","arguments":"{\"city\":\"Oslo\"}"}}]}}]}` + "\n\n"
+	const call = `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"get_weather",` +
+		`"arguments":"{\"city\":\"Oslo\"}"}}]}}]}` + "\n\n"
 	for _, text := range []string{"", "So:"} {
 		d := asksForWeather(t)
 		first := speaks("<think>Hm.</think>\n\n"+text, 4)
-		first.body = strings.Replace(first.body, `data: {"choices":[{"delta":{},"finish_reason":"stop"`, call+`data: {"choices":[{"delta":{},"finish_reason":"tool_calls"`, 1)
+		first.body = strings.Replace(first.body, `data: {"choices":[{"delta":{},"finish_reason":"stop"`,
+			call+`data: {"choices":[{"delta":{},"finish_reason":"tool_calls"`, 1)
 		d.play(newExecutor(t, `{"model":"m"}`, provider.OpenAI), first, speaks("<think>Ah.</think>4.", 2))
 		if !d.acked || d.stored(record.ToolCalls) != 1 || d.stored(record.Thoughts) != 2 || shown(d, "message") != text+"4." || shown(d, "thought") != "Hm.Ah." {
 			t.Fatalf("nacked by %v, %q", d.nackedBy, d.events)
@@ -144,8 +148,10 @@ func TestReasoningAlone(t *testing.T) {
 // A thought that is told in a field too is one thought.
 func TestReasoningInAFieldAndInTheText(t *testing.T) {
 	for _, body := range []string{
-		`data: {"choices":[{"delta":{"reasoning_content":"Hm."}}]}` + "\n\n" + speaks("<think>\nHm.\n</think>Hello.", 4).body,
-		`data: {"choices":[{"delta":{"content":"<think>Hm.","reasoning":"Hm."}}]}` + "\n\n" + speaks("</think>Hello.", 4).body,
+		`data: {"choices":[{"delta":{"reasoning_content":"Hm."}}]}` + "\n\n" +
+			speaks("<think>\nHm.\n</think>Hello.", 4).body,
+		`data: {"choices":[{"delta":{"content":"<think>Hm.","reasoning":"Hm."}}]}` + "\n\n" +
+			speaks("</think>Hello.", 4).body,
 	} {
 		d := newDispatch(t)
 		d.say("user", "hi")
@@ -156,7 +162,9 @@ func TestReasoningInAFieldAndInTheText(t *testing.T) {
 	}
 	d := newDispatch(t)
 	d.say("user", "hi")
-	d.play(newExecutor(t, `{"model":"m"}`, provider.OpenAI), reply{body: `data: {"choices":[{"delta":{"reasoning_content":"One."}}]}` + "\n\n" + speaks("<think>Two.</think>Hello.", 4).body})
+	d.play(newExecutor(t, `{"model":"m"}`, provider.OpenAI),
+		reply{body: `data: {"choices":[{"delta":{"reasoning_content":"One."}}]}` + "\n\n" +
+			speaks("<think>Two.</think>Hello.", 4).body})
 	if !d.acked || d.stored(record.Thoughts) != 2 || shown(d, "thought") != "One.Two." {
 		t.Errorf("nacked by %v, %q", d.nackedBy, d.events)
 	}
@@ -167,7 +175,8 @@ func TestSchemaBehindReasoning(t *testing.T) {
 	for _, p := range leadingProviders {
 		d := newDispatch(t)
 		d.say("user", "hi")
-		d.play(newExecutor(t, `{"model":"m","schema":{"type":"object","required":["a"]}}`, p), p.says("<think>{}</think>\n{\"a\":1}", 3))
+		d.play(newExecutor(t, `{"model":"m","schema":{"type":"object","required":["a"]}}`, p),
+			p.says("<think>{}</think>\n{\"a\":1}", 3))
 		if !d.acked || shown(d, "message") != `{"a":1}` || len(d.requests) != 1 {
 			t.Errorf("nacked by %v, %q", d.nackedBy, d.events)
 		}
@@ -207,7 +216,8 @@ func TestReasoningAtTheBeginningBesideCallsInText(t *testing.T) {
 	const call = "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>"
 	for _, size := range []int{1, 4, 1000} {
 		d := asksForWeather(t)
-		d.play(newExecutor(t, `{"model":"m","toolFormat":"auto"}`, openAIInFull), speaks("<think>"+call+"</think>So:\n"+call, size), speaks("<think>Ah.</think>4. <think>", size))
+		d.play(newExecutor(t, `{"model":"m","toolFormat":"auto"}`, openAIInFull),
+			speaks("<think>"+call+"</think>So:\n"+call, size), speaks("<think>Ah.</think>4. <think>", size))
 		if !d.acked || d.stored(record.ToolCalls) != 1 || shown(d, "thought") != call+"Ah." || shown(d, "message") != "So:4. <think>" {
 			t.Errorf("nacked by %v, %q", d.nackedBy, d.events)
 		}
@@ -219,7 +229,8 @@ func TestOptionsOfReasoningInTexts(t *testing.T) {
 		for format, message := range map[string]string{"off": "<think>Hm.</think>Hello.", "leading": "Hello."} {
 			d := newDispatch(t)
 			d.say("user", "hi")
-			d.play(newExecutor(t, `{"model":"m","reasoningFormat":"`+format+`"}`, p), p.says("<think>Hm.</think>Hello.", 3))
+			d.play(newExecutor(t, `{"model":"m","reasoningFormat":"`+format+`"}`, p),
+				p.says("<think>Hm.</think>Hello.", 3))
 			if !d.acked || shown(d, "message") != message {
 				t.Errorf("%s: nacked by %v, %q", format, d.nackedBy, d.events)
 			}
@@ -235,8 +246,10 @@ func TestOptionsOfReasoningInTexts(t *testing.T) {
 		{provider.OpenAI, `"reasoningFormat":"think_tag"`, core},
 		{provider.OpenAI, `"reasoningFormat":1`, core},
 		{openAIInFull, `"reasoningFormat":""`, known},
-		{provider.OpenAI, `"reasoningOpened":true`, "`reasoningOpened` is not in this module, but in turncore-full.wasm"},
-		{openAIInFull, `"reasoningOpened":true`, "`reasoningOpened` needs a reasoningFormat that is neither leading nor off"},
+		{provider.OpenAI, `"reasoningOpened":true`,
+			"`reasoningOpened` is not in this module, but in turncore-full.wasm"},
+		{openAIInFull, `"reasoningOpened":true`,
+			"`reasoningOpened` needs a reasoningFormat that is neither leading nor off"},
 		{openAIInFull, `"reasoningOpened":true,"reasoningFormat":"off"`, "`reasoningOpened` needs a reasoningFormat"},
 		{provider.Anthropic, `"reasoningFormat":"leading"`, "`reasoningFormat` is not for provider anthropic"},
 	} {

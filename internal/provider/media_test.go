@@ -15,7 +15,8 @@ import (
 // medium is a media as a record has it.
 func medium(t *testing.T, kind, mimeType, name string) []byte {
 	t.Helper()
-	v, err := value.FromJSON(nil, []byte(`[2,"p","`+kind+`","`+mimeType+`","`+name+`","first-party","inert",null,7,null]`))
+	v, err := value.FromJSON(nil,
+		[]byte(`[2,"p","`+kind+`","`+mimeType+`","`+name+`","first-party","inert",null,7,null]`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,28 +72,39 @@ func TestMedia(t *testing.T) {
 	}{
 		{
 			provider.Anthropic, "image", "image/png",
-			`{"role":"user","content":[{"type":"text","text":"see"},{"type":"text","text":"` + note + `"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}`,
-			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":[{"type":"text","text":"` + note + `"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}]}`,
+			`{"role":"user","content":[{"type":"text","text":"see"},{"type":"text","text":"` + note +
+				`"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}`,
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":[{"type":"text","text":"` +
+				note + `"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}]}`,
 		},
 		{
 			provider.Anthropic, "document", "application/pdf",
-			`{"role":"user","content":[{"type":"text","text":"see"},{"type":"text","text":"` + doc + `"},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"},"title":"a.pdf"}]}`,
-			`{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"},"title":"a.pdf"}]}]}`,
+			`{"role":"user","content":[{"type":"text","text":"see"},{"type":"text","text":"` + doc +
+				`"},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"},"title":"a.pdf"}]}`,
+			`{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"},` +
+				`"title":"a.pdf"}]}]}`,
 		},
 		{
 			provider.Responses, "image", "image/png",
-			`{"type":"message","role":"user","content":[{"type":"input_text","text":"see"},{"type":"input_text","text":"` + note + `"},{"type":"input_image","image_url":"data:image/png;base64,AAAA"}]}`,
-			`{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"` + note + `"},{"type":"input_image","image_url":"data:image/png;base64,AAAA"}]}`,
+			`{"type":"message","role":"user","content":[{"type":"input_text","text":"see"},` +
+				`{"type":"input_text","text":"` + note +
+				`"},{"type":"input_image","image_url":"data:image/png;base64,AAAA"}]}`,
+			`{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"` + note +
+				`"},{"type":"input_image","image_url":"data:image/png;base64,AAAA"}]}`,
 		},
 		{
 			provider.Responses, "document", "application/pdf",
 			`{"type":"input_file","filename":"a.pdf","file_data":"data:application/pdf;base64,AAAA"}]}`,
-			`{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"` + doc + `"},{"type":"input_file","filename":"a.pdf","file_data":"data:application/pdf;base64,AAAA"}]}`,
+			`{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"` + doc +
+				`"},{"type":"input_file","filename":"a.pdf","file_data":"data:application/pdf;base64,AAAA"}]}`,
 		},
 		{
 			provider.Gemini, "image", "image/png",
-			`{"role":"user","parts":[{"text":"see"},{"text":"` + note + `"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}`,
-			`{"role":"user","parts":[{"functionResponse":{"name":"get","response":{"output":"` + note + `"}}}]},{"role":"user","parts":[{"text":"What the tools gave:"},{"text":"` + note + `"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}`,
+			`{"role":"user","parts":[{"text":"see"},{"text":"` + note +
+				`"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}`,
+			`{"role":"user","parts":[{"functionResponse":{"name":"get","response":{"output":"` + note +
+				`"}}}]},{"role":"user","parts":[{"text":"What the tools gave:"},{"text":"` + note +
+				`"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}`,
 		},
 		{
 			provider.Gemini, "video", "video/mp4",
@@ -102,12 +114,17 @@ func TestMedia(t *testing.T) {
 		{
 			provider.Ollama, "image", "image/png",
 			`{"role":"user","content":"see\n` + note + `","images":["AAAA"]}`,
-			`{"role":"tool","tool_name":"get","content":"` + note + `"},{"role":"user","content":"What the tools gave:\n` + note + `","images":["AAAA"]}`,
+			`{"role":"tool","tool_name":"get","content":"` + note +
+				`"},{"role":"user","content":"What the tools gave:\n` + note + `","images":["AAAA"]}`,
 		},
 		{
 			provider.OpenAI, "audio", "audio/mpeg",
-			`{"role":"user","content":[{"type":"text","text":"see"},{"type":"text","text":"[audio p \"a.mpeg\", audio/mpeg]"},{"type":"input_audio","input_audio":{"data":"AAAA","format":"mp3"}}]}`,
-			`{"role":"user","content":[{"type":"text","text":"What the tools gave:"},{"type":"text","text":"[audio p \"a.mpeg\", audio/mpeg]"},{"type":"input_audio","input_audio":{"data":"AAAA","format":"mp3"}}]}`,
+			`{"role":"user","content":[{"type":"text","text":"see"},` +
+				`{"type":"text","text":"[audio p \"a.mpeg\", audio/mpeg]"},{"type":"input_audio",` +
+				`"input_audio":{"data":"AAAA","format":"mp3"}}]}`,
+			`{"role":"user","content":[{"type":"text","text":"What the tools gave:"},` +
+				`{"type":"text","text":"[audio p \"a.mpeg\", audio/mpeg]"},{"type":"input_audio",` +
+				`"input_audio":{"data":"AAAA","format":"mp3"}}]}`,
 		},
 	} {
 		name := c.provider.Protocol().Name + " " + c.kind

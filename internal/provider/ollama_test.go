@@ -25,16 +25,21 @@ func ollamaText(text string) string {
 }
 
 func ollamaDone(reason string) string {
-	return `{"model":"m:8b","created_at":"2025-07-17T20:30:22Z","message":{"role":"assistant","content":""},"done_reason":"` + reason + `","done":true,` +
-		`"total_duration":883583458,"load_duration":5025959,"prompt_eval_count":26,"prompt_eval_cached_count":20,"prompt_eval_duration":74079750,"eval_count":15,"eval_duration":803883000}`
+	return `{"model":"m:8b","created_at":"2025-07-17T20:30:22Z","message":{"role":"assistant","content":""},` +
+		`"done_reason":"` + reason + `","done":true,` +
+		`"total_duration":883583458,"load_duration":5025959,"prompt_eval_count":26,"prompt_eval_cached_count":20,` +
+		`"prompt_eval_duration":74079750,"eval_count":15,"eval_duration":803883000}`
 }
 
 // ollamaTools is a stream with thinking, text and two calls, one without arguments.
 var ollamaTools = lines(
-	ollamaLine(`{"role":"assistant","content":"","thinking":"First "}`), ollamaLine(`{"role":"assistant","content":"","thinking":"this."}`),
+	ollamaLine(`{"role":"assistant","content":"","thinking":"First "}`),
+	ollamaLine(`{"role":"assistant","content":"","thinking":"this."}`),
 	ollamaText("I look "), ollamaText(`it up.\n`),
-	ollamaLine(`{"role":"assistant","content":"","tool_calls":[{"function":{"index":0,"name":"get","arguments":{"city": "Oslo"}}}]}`),
-	ollamaLine(`{"role":"assistant","content":"","tool_calls":[{"function":{"index":1,"name":"time","arguments":{}}}]}`),
+	ollamaLine(`{"role":"assistant","content":"",`+
+		`"tool_calls":[{"function":{"index":0,"name":"get","arguments":{"city": "Oslo"}}}]}`),
+	ollamaLine(`{"role":"assistant","content":"",`+
+		`"tool_calls":[{"function":{"index":1,"name":"time","arguments":{}}}]}`),
 	ollamaDone("stop"),
 )
 
@@ -58,14 +63,19 @@ func TestOllamaConversation(t *testing.T) {
 			t.Errorf("stats %s, want %s", got, want)
 		}
 		head := `{"model":"m","stream":true,"tools":[` +
-			`{"type":"function","function":{"name":"get","description":"Does get","parameters":{"type":"object","properties":{"city":{"type":"string"}}}}},` +
-			`{"type":"function","function":{"name":"time","description":"Does time","parameters":{"type":"object","properties":{}}}}],` +
+			`{"type":"function","function":{"name":"get","description":"Does get","parameters":{"type":"object",` +
+			`"properties":{"city":{"type":"string"}}}}},` +
+			`{"type":"function","function":{"name":"time","description":"Does time","parameters":{"type":"object",` +
+			`"properties":{}}}}],` +
 			`"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"hi"}`
 		if got := string(d.requests[0].Body); got != head+"]}" {
 			t.Errorf("request %s, want %s]}", got, head)
 		}
-		want := head + `,{"role":"assistant","content":"I look it up.\n","tool_calls":[{"type":"function","function":{"name":"get","arguments":{"city": "Oslo"}}},{"type":"function","function":{"name":"time","arguments":{}}}]},` +
-			`{"role":"tool","tool_name":"get","content":"4 degrees for {\"city\":\"Oslo\"}"},{"role":"tool","tool_name":"time","content":"no clock"}]}`
+		want := head + `,{"role":"assistant","content":"I look it up.\n",` +
+			`"tool_calls":[{"type":"function","function":{"name":"get","arguments":{"city": "Oslo"}}},` +
+			`{"type":"function","function":{"name":"time","arguments":{}}}]},` +
+			`{"role":"tool","tool_name":"get","content":"4 degrees for {\"city\":\"Oslo\"}"},` +
+			`{"role":"tool","tool_name":"time","content":"no clock"}]}`
 		if got := string(d.requests[1].Body); got != want {
 			t.Errorf("request\n%s, want\n%s", got, want)
 		}
@@ -82,8 +92,9 @@ func TestOllamaAnswers(t *testing.T) {
 		says   []string // in the error
 	}{
 		{
-			name:   "one line, and no end of it",
-			reply:  reply{body: strings.Replace(ollamaDone("stop"), `"content":""`, `"content":"Hel","thinking":"hm"`, 1)},
+			name: "one line, and no end of it",
+			reply: reply{body: strings.Replace(ollamaDone("stop"), `"content":""`,
+				`"content":"Hel","thinking":"hm"`, 1)},
 			events: []string{"message m1 Hel", "thought t2 hm", "thought t2 |", "store t2", "message m1 |", "store m1"},
 		},
 		{
@@ -97,8 +108,9 @@ func TestOllamaAnswers(t *testing.T) {
 			events: hello,
 		},
 		{
-			name:   "members in another order, and an end without a reason",
-			reply:  reply{body: lines(`{"done":false,"message":{"content":"Hel","role":"assistant"}}`, `{"done":true,"message":null}`)},
+			name: "members in another order, and an end without a reason",
+			reply: reply{body: lines(`{"done":false,"message":{"content":"Hel","role":"assistant"}}`,
+				`{"done":true,"message":null}`)},
 			events: hello,
 		},
 		{
@@ -127,9 +139,10 @@ func TestOllamaAnswers(t *testing.T) {
 			code:  fault.ChatProviderError, says: []string{"the model failed"},
 		},
 		{
-			name:  "an error in the middle",
-			reply: reply{body: lines(ollamaText("Hel"), `{"error":"an error was encountered while running the model"}`, ollamaDone("stop"))},
-			code:  fault.ChatProviderError, says: []string{"while running the model"},
+			name: "an error in the middle",
+			reply: reply{body: lines(ollamaText("Hel"), `{"error":"an error was encountered while running the model"}`,
+				ollamaDone("stop"))},
+			code: fault.ChatProviderError, says: []string{"while running the model"},
 		},
 		{
 			name:  "an error last, without the line's end",
@@ -203,7 +216,10 @@ func TestOllamaInOnePiece(t *testing.T) {
 func TestOllamaCalls(t *testing.T) {
 	d := weatherDispatch(t)
 	d.play(newExecutor(t, `{"model":"m"}`, provider.Ollama), reply{body: lines(
-		ollamaLine(`{"content":"","tool_calls":[{"id":"call_a","function":{"name":"get","arguments":{"a":1}}},{"id":"call_a","function":{"name":"get","arguments":{"a":2}}},{"function":{"name":"get","arguments":"{\"a\":3}"}},{"function":{"arguments":null,"name":"get"}},null,{}]}`),
+		ollamaLine(`{"content":"","tool_calls":[{"id":"call_a","function":{"name":"get","arguments":{"a":1}}},`+
+			`{"id":"call_a","function":{"name":"get","arguments":{"a":2}}},`+
+			`{"function":{"name":"get","arguments":"{\"a\":3}"}},`+
+			`{"function":{"arguments":null,"name":"get"}},null,{}]}`),
 		ollamaDone("stop"),
 	)}, reply{status: 500})
 	var got []string
@@ -237,9 +253,11 @@ func TestOllamaRequests(t *testing.T) {
 		{"nothing but a message", `{"model":"m"}`, hi, `{"model":"m","stream":true,` + messages},
 		{
 			"options of the model",
-			`{"model":"m","options":{"num_ctx":8192,"temperature":0,"stop":["x"]},"think":"high","keep_alive":"10m","format":{"type":"object"},"truncate":false}`,
+			`{"model":"m","options":{"num_ctx":8192,"temperature":0,"stop":["x"]},"think":"high","keep_alive":"10m",` +
+				`"format":{"type":"object"},"truncate":false}`,
 			hi,
-			`{"model":"m","options":{"num_ctx":8192,"temperature":0,"stop":["x"]},"think":"high","keep_alive":"10m","format":{"type":"object"},"truncate":false,"stream":true,` + messages,
+			`{"model":"m","options":{"num_ctx":8192,"temperature":0,"stop":["x"]},"think":"high","keep_alive":"10m",` +
+				`"format":{"type":"object"},"truncate":false,"stream":true,` + messages,
 		},
 		{
 			"other forms of them",
@@ -250,13 +268,17 @@ func TestOllamaRequests(t *testing.T) {
 		{"extras of a tool", `{"model":"m","toolExtras":{"get":{"strict":true}}}`, func(d *dispatch) {
 			d.offer("get", `{"type":"object"}`, nil)
 			hi(d)
-		}, `{"model":"m","stream":true,"tools":[{"type":"function","function":{"name":"get","description":"Does get","parameters":{"type":"object","properties":{}},"strict":true}}],` + messages},
-		{"no thoughts", `{"model":"m"}`, thought, `{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"Hello"}]}`},
+		}, `{"model":"m","stream":true,"tools":[{"type":"function","function":{"name":"get","description":"Does get",` +
+			`"parameters":{"type":"object","properties":{}},"strict":true}}],` + messages},
+		{"no thoughts", `{"model":"m"}`, thought,
+			`{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"},` +
+				`{"role":"assistant","content":"Hello"}]}`},
 		{
 			"thoughts",
 			`{"model":"m","thoughts":"thinking"}`,
 			thought,
-			`{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"Hello","thinking":"hm"}]}`,
+			`{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"},` +
+				`{"role":"assistant","content":"Hello","thinking":"hm"}]}`,
 		},
 		{"speakers", `{"model":"m"}`, func(d *dispatch) {
 			d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"), Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 1, UpdatedAt: 1}))
@@ -298,7 +320,8 @@ func FuzzOllama(f *testing.F) {
 	f.Add([]byte(ollamaTools), uint(7), true)
 	f.Add([]byte(lines(ollamaText("a"), `{"error":"x"}`)), uint(0), true)
 	f.Add([]byte(ollamaDone("stop")), uint(3), true)
-	f.Add([]byte(`{"message":{"tool_calls":[{"function":{"name":"get","arguments":"{"}}]},"done":true,"eval_count":"x","prompt_eval_count":1e99}`), uint(0), true)
+	f.Add([]byte(`{"message":{"tool_calls":[{"function":{"name":"get","arguments":"{"}}]},"done":true,`+
+		`"eval_count":"x","prompt_eval_count":1e99}`), uint(0), true)
 	f.Add([]byte(`{"error":"x"}`), uint(0), false)
 	f.Fuzz(func(t *testing.T, body []byte, part uint, ok bool) { anyBytes(t, provider.Ollama, body, part, ok) })
 }

@@ -19,9 +19,12 @@ func TestGreetings(t *testing.T) {
 		want := ""
 		switch p.Protocol().Name {
 		case "anthropic":
-			want = `"messages":[{"role":"user","content":"."},{"role":"assistant","content":[{"type":"text","text":"Hello, how can I help?"}]},{"role":"user","content":"hi"}]`
+			want = `"messages":[{"role":"user","content":"."},` +
+				`{"role":"assistant","content":[{"type":"text","text":"Hello, how can I help?"}]},` +
+				`{"role":"user","content":"hi"}]`
 		case "gemini":
-			want = `"contents":[{"role":"user","parts":[{"text":"."}]},{"role":"model","parts":[{"text":"Hello, how can I help?"}]},{"role":"user","parts":[{"text":"hi"}]}]`
+			want = `"contents":[{"role":"user","parts":[{"text":"."}]},` +
+				`{"role":"model","parts":[{"text":"Hello, how can I help?"}]},{"role":"user","parts":[{"text":"hi"}]}]`
 		}
 		if !strings.Contains(body, want) || want == "" && strings.Contains(body, `"."`) {
 			t.Errorf("%s: %s", p.Protocol().Name, body)

@@ -15,18 +15,21 @@ import (
 // too often.
 func TestPausedTurn(t *testing.T) {
 	part := func(text, reason string) reply {
-		return reply{body: messages(messageStart, blockStart("0", `{"type":"text","text":""}`), blockDelta("0", `{"type":"text_delta","text":"`+text+`"}`), blockStop("0"), stopFor(reason), messageStop)}
+		return reply{body: messages(messageStart, blockStart("0", `{"type":"text","text":""}`),
+			blockDelta("0", `{"type":"text_delta","text":"`+text+`"}`), blockStop("0"), stopFor(reason), messageStop)}
 	}
 	d := newDispatch(t)
 	d.say("user", "hi")
-	d.play(newExecutor(t, `{"model":"m"}`, provider.Anthropic), part("I search. ", "pause_turn"), part("And more.", "pause_turn"), part("Done.", "end_turn"))
+	d.play(newExecutor(t, `{"model":"m"}`, provider.Anthropic), part("I search. ", "pause_turn"),
+		part("And more.", "pause_turn"), part("Done.", "end_turn"))
 	if !d.acked || len(d.requests) != 3 || d.stored(record.Messages) != 4 {
 		t.Fatalf("acked %v, nacked by %v, %d requests, %d messages", d.acked, d.nackedBy, len(d.requests), d.stored(record.Messages))
 	}
 	for i, want := range []string{
 		`{"role":"user","content":"hi"}]}`,
 		`{"role":"assistant","content":[{"type":"text","text":"I search."}]}]}`,
-		`{"role":"assistant","content":[{"type":"text","text":"I search."}]},{"role":"assistant","content":[{"type":"text","text":"And more."}]}]}`,
+		`{"role":"assistant","content":[{"type":"text","text":"I search."}]},` +
+			`{"role":"assistant","content":[{"type":"text","text":"And more."}]}]}`,
 	} {
 		if body := string(d.requests[i].Body); !strings.HasSuffix(body, want) {
 			t.Errorf("request %d does not end in %s:\n%s", i, want, body)
@@ -46,7 +49,8 @@ func TestPausedTurn(t *testing.T) {
 
 	d = newDispatch(t)
 	d.say("user", "hi")
-	d.play(newExecutor(t, `{"model":"m"}`, provider.Anthropic), reply{body: messages(messageStart, stopFor("pause_turn"), messageStop)})
+	d.play(newExecutor(t, `{"model":"m"}`, provider.Anthropic),
+		reply{body: messages(messageStart, stopFor("pause_turn"), messageStop)})
 	if !errors.Is(d.nackedBy, fault.ChatEmptyResponse) {
 		t.Errorf("a pause without a word: %v", d.nackedBy)
 	}

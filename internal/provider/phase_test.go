@@ -11,16 +11,21 @@ import (
 // The phase of a message goes back with it, from a stream and from a whole response; no message has one that had none.
 func TestPhases(t *testing.T) {
 	message := func(phase, text string) string {
-		return `{"type":"message","id":"msg_1","role":"assistant","status":"completed","phase":` + phase + `,"content":[{"type":"output_text","text":"` + text + `"}]}`
+		return `{"type":"message","id":"msg_1","role":"assistant","status":"completed","phase":` + phase +
+			`,"content":[{"type":"output_text","text":"` + text + `"}]}`
 	}
 	call := `{"type":"function_call","id":"fc_1","call_id":"c1","name":"get","arguments":"{}"}`
 	whole := func(items string) reply {
-		return reply{mediaType: "application/json", body: `{"object":"response","status":"completed","model":"m","output":[` + items + `]}`}
+		return reply{mediaType: "application/json",
+			body: `{"object":"response","status":"completed","model":"m","output":[` + items + `]}`}
 	}
-	begun := `{"type":"message","id":"msg_1","role":"assistant","status":"in_progress","content":[],"phase":"commentary"}`
+	begun := `{"type":"message","id":"msg_1","role":"assistant","status":"in_progress","content":[],` +
+		`"phase":"commentary"}`
 	stream := reply{body: messages(
-		itemEvent("added", "0", begun), textDelta("0", "Wait."), itemEvent("done", "0", message(`"commentary"`, "Wait.")), itemEvent("done", "1", call),
-		responseEvent("response.completed", `,"response":{"status":"completed","output":[`+message(`"commentary"`, "Wait.")+`,`+call+`]}`),
+		itemEvent("added", "0", begun), textDelta("0", "Wait."),
+		itemEvent("done", "0", message(`"commentary"`, "Wait.")), itemEvent("done", "1", call),
+		responseEvent("response.completed",
+			`,"response":{"status":"completed","output":[`+message(`"commentary"`, "Wait.")+`,`+call+`]}`),
 	)}
 	for name, first := range map[string]reply{"stream": stream, "whole": whole(message(`"commentary"`, "Wait.") + "," + call)} {
 		d := newDispatch(t)

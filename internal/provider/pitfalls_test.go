@@ -47,8 +47,10 @@ func (d *dispatch) turns(options string, p chat.Provider, body string, n int) *r
 // in the records and in what is sent, and ids do not grow with the turns.
 func TestFiveTurnsOfOneCallID(t *testing.T) {
 	pairs := map[string]*regexp.Regexp{
-		"openai": regexp.MustCompile(`"(?:id|tool_call_id)":"([^"]*)"`), "model": regexp.MustCompile(`"(?:id|tool_call_id|toolCallId)":"([^"]*)"`),
-		"anthropic": regexp.MustCompile(`"(?:id|tool_use_id)":"([^"]*)"`), "openai-responses": regexp.MustCompile(`"call_id":"([^"]*)"`),
+		"openai":           regexp.MustCompile(`"(?:id|tool_call_id)":"([^"]*)"`),
+		"model":            regexp.MustCompile(`"(?:id|tool_call_id|toolCallId)":"([^"]*)"`),
+		"anthropic":        regexp.MustCompile(`"(?:id|tool_use_id)":"([^"]*)"`),
+		"openai-responses": regexp.MustCompile(`"call_id":"([^"]*)"`),
 	}
 	for i, talk := range talks {
 		name := talk.provider.Protocol().Name
@@ -202,11 +204,17 @@ func TestToolSchemasAreSentWhole(t *testing.T) {
 		`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":["string","null"]}},"required":["a"]}`,
 		`{"type":"object","properties":{"unit":{"type":"string","enum":["","c","f"]}},"additionalProperties":true}`,
 		`{"type":"object","properties":{"unit":{"anyOf":[{"const":"c"},{"type":"string"}],"default":""}}}`,
-		`{"type":"object","properties":{"n":{"type":"number","minimum":-0.5,"exclusiveMaximum":1e300,"multipleOf":0.25},"l":{"type":"array","items":{},"maxItems":0}}}`,
-		`{"type":"object","properties":{"s":{"type":"string","pattern":"^\\d+$","minLength":0,"format":"date"}},"patternProperties":{"^x-":{}},"additionalProperties":{"type":"integer"}}`,
-		`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"t":{"$ref":"#/$defs/t"}},"$defs":{"t":{"type":"object","properties":{"next":{"$ref":"#/$defs/t"}}}}}`,
-		`{"type":"object","properties":{"properties":{"type":"object"},"__proto__":{"type":"string"},"ключ":{"description":"\u2028\"x\""}},"x-own":[null,1]}`,
-		`{"type":"object","oneOf":[{"required":["a"]},{"required":["b"]}],"not":{"required":["c"]},"if":{"required":["a"]},"then":{"minProperties":2},"else":false}`,
+		`{"type":"object","properties":{"n":{"type":"number","minimum":-0.5,"exclusiveMaximum":1e300,` +
+			`"multipleOf":0.25},"l":{"type":"array","items":{},"maxItems":0}}}`,
+		`{"type":"object","properties":{"s":{"type":"string","pattern":"^\\d+$","minLength":0,"format":"date"}},` +
+			`"patternProperties":{"^x-":{}},"additionalProperties":{"type":"integer"}}`,
+		`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",` +
+			`"properties":{"t":{"$ref":"#/$defs/t"}},` +
+			`"$defs":{"t":{"type":"object","properties":{"next":{"$ref":"#/$defs/t"}}}}}`,
+		`{"type":"object","properties":{"properties":{"type":"object"},"__proto__":{"type":"string"},` +
+			`"ключ":{"description":"\u2028\"x\""}},"x-own":[null,1]}`,
+		`{"type":"object","oneOf":[{"required":["a"]},{"required":["b"]}],"not":{"required":["c"]},` +
+			`"if":{"required":["a"]},"then":{"minProperties":2},"else":false}`,
 	}
 	for _, p := range provider.All {
 		for _, schema := range schemas {
@@ -278,7 +286,8 @@ func schemaOfTool(v any) any {
 // can be sent again.
 func TestHostileCalls(t *testing.T) {
 	hostile := map[string]string{
-		"empty": "", "blank": " ", "NUL": "\x00", "control": "\x1b[2J\r\n", "no UTF-8": "\xff\xfe\xc0", "quotes": `"\"}]`, "long": strings.Repeat("n", 300<<10),
+		"empty": "", "blank": " ", "NUL": "\x00", "control": "\x1b[2J\r\n", "no UTF-8": "\xff\xfe\xc0",
+		"quotes": `"\"}]`, "long": strings.Repeat("n", 300<<10),
 		"inherited": "__proto__", "separator": "\u2028\u2029", "a replacement": "\ufffd", "marks": "</tool_call><tool_call>",
 	}
 	for _, talk := range talks {

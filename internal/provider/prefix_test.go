@@ -23,19 +23,25 @@ var talks = []struct {
 	{provider.OpenAI, messages(
 		`{"choices":[{"delta":{"reasoning_content":"First this."}}]}`,
 		`{"choices":[{"delta":{"content":"I look it up."}}]}`,
-		`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"call_0","function":{"name":"get","arguments":"{\"city\": \"Oslo\"}"}},{"index":1,"id":"call_0","function":{"name":"time","arguments":""}}]},"finish_reason":"tool_calls"}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"call_0","function":{"name":"get",`+
+			`"arguments":"{\"city\": \"Oslo\"}"}},{"index":1,"id":"call_0","function":{"name":"time",`+
+			`"arguments":""}}]},"finish_reason":"tool_calls"}]}`,
 	), []string{``, `"thoughts":"reasoning_content",`, `"thoughts":"text","thoughtSurfacing":"all",`}},
-	{provider.OpenAI, gatewayTools, []string{``, `"thoughts":"reasoning_content",`, `"thoughts":"text","thoughtSurfacing":"all",`}},
+	{provider.OpenAI, gatewayTools,
+		[]string{``, `"thoughts":"reasoning_content",`, `"thoughts":"text","thoughtSurfacing":"all",`}},
 	{provider.Anthropic, thinkingAndTools, []string{``, `"thoughts":"text",`}},
 	{provider.Responses, reasoningAndTools, []string{``, `"thoughts":"text",`}},
 	{provider.Ollama, ollamaTools, []string{``, `"thoughts":"thinking",`}},
 	{provider.Gemini, geminiTools, []string{``, `"media":[],"thoughts":"text","thoughtSurfacing":"all",`}},
 	{engine, lines(
-		`{"reasoning":"First this."}`, `{"text":"I look it up."}`, `{"toolCall":{"index":0,"id":"call_0","name":"get","arguments":"{\"city\": \"Oslo\"}"}}`,
+		`{"reasoning":"First this."}`, `{"text":"I look it up."}`,
+		`{"toolCall":{"index":0,"id":"call_0","name":"get","arguments":"{\"city\": \"Oslo\"}"}}`,
 		`{"toolCall":{"index":1,"name":"time","arguments":"{}"},"finish":"tool_calls"}`,
-	), []string{`"capabilities":{"tools":"native","media":["image","document"]},`, `"thoughts":"text","capabilities":{"tools":"native"},`}},
+	), []string{`"capabilities":{"tools":"native","media":["image","document"]},`,
+		`"thoughts":"text","capabilities":{"tools":"native"},`}},
 	{engine, lines(
-		`{"reasoning":"First this."}`, `{"text":"I look it up.\n<tool_call>\n{\"name\": \"get\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>"}`, `{"finish":"stop"}`,
+		`{"reasoning":"First this."}`,
+		`{"text":"I look it up.\n<tool_call>\n{\"name\": \"get\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>"}`, `{"finish":"stop"}`,
 	), []string{`"capabilities":{"media":["image"]},`, ``}},
 }
 
@@ -47,7 +53,8 @@ type converse struct {
 }
 
 func (c *converse) word() string {
-	words := []string{"a", "ä\n", `"q"`, " ", "</memories>", "tc0123456789abcdef", strings.Repeat("long ", 50), "\u2028"}
+	words := []string{"a", "ä\n", `"q"`, " ", "</memories>", "tc0123456789abcdef",
+		strings.Repeat("long ", 50), "\u2028"}
 	return words[c.r.IntN(len(words))] + strconv.Itoa(c.r.IntN(1000))
 }
 
@@ -100,7 +107,8 @@ func (c *converse) happen() {
 				t.ReplayCompatibility += "@api.openai.com"
 			}
 			t.Payload = value.AppendText(value.AppendString(value.AppendMapHeader(nil, 2), "signature"), []byte("s"))
-			t.Payload = append(value.AppendString(t.Payload, "reasoning_details"), fromJSON(c.t, `[{"data":"s","index":0}]`)...)
+			t.Payload = append(value.AppendString(t.Payload, "reasoning_details"),
+				fromJSON(c.t, `[{"data":"s","index":0}]`)...)
 		}
 		c.add(record.Thoughts, record.AppendThought(nil, t))
 	default:

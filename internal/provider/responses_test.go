@@ -14,7 +14,8 @@ import (
 
 // responseObject is the object of a response that has begun, or ended with more members.
 func responseObject(status, more string) string {
-	return `{"id":"resp_1","object":"response","created_at":1741476777,"status":"` + status + `","background":false,"error":null,"incomplete_details":null,"model":"gpt-r-1","output":[],"usage":null` + more + `}`
+	return `{"id":"resp_1","object":"response","created_at":1741476777,"status":"` + status +
+		`","background":false,"error":null,"incomplete_details":null,"model":"gpt-r-1","output":[],"usage":null` + more + `}`
 }
 
 func responseEvent(kind, more string) string {
@@ -26,21 +27,29 @@ func itemEvent(kind, place, item string) string {
 }
 
 func textDelta(place, text string) string {
-	return responseEvent("response.output_text.delta", `,"item_id":"msg_1","output_index":`+place+`,"content_index":0,"delta":"`+text+`","logprobs":[],"obfuscation":"x9"`)
+	return responseEvent("response.output_text.delta",
+		`,"item_id":"msg_1","output_index":`+place+`,"content_index":0,`+
+			`"delta":"`+text+`","logprobs":[],"obfuscation":"x9"`)
 }
 
 func argsDelta(place, args string) string {
-	return responseEvent("response.function_call_arguments.delta", `,"item_id":"fc_1","output_index":`+place+`,"delta":"`+args+`"`)
+	return responseEvent("response.function_call_arguments.delta",
+		`,"item_id":"fc_1","output_index":`+place+`,"delta":"`+args+`"`)
 }
 
 const (
-	reasoningItem = `{"id":"rs_1","type":"reasoning","status":null,"content":[],"encrypted_content":"gAAA+/1=","summary":[{"type":"summary_text","text":"First this."},{"type":"summary_text","text":"Then that."}]}`
+	reasoningItem = `{"id":"rs_1","type":"reasoning","status":null,"content":[],"encrypted_content":"gAAA+/1=",` +
+		`"summary":[{"type":"summary_text","text":"First this."},{"type":"summary_text","text":"Then that."}]}`
 	bareReasoning = `{"id":"rs_3","type":"reasoning","encrypted_content":"gAAA3","summary":[]}`
-	messageItem   = `{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"I look it up.\n","annotations":[]}]}`
-	callItem      = `{"id":"fc_1","type":"function_call","status":"completed","call_id":"call_1","name":"get","arguments":"{\"city\": \"Oslo\"}"}`
-	timeItem      = `{"id":"fc_2","type":"function_call","status":"completed","call_id":"call_2","name":"time","arguments":"{}"}`
+	messageItem   = `{"id":"msg_1","type":"message","status":"completed","role":"assistant",` +
+		`"content":[{"type":"output_text","text":"I look it up.\n","annotations":[]}]}`
+	callItem = `{"id":"fc_1","type":"function_call","status":"completed","call_id":"call_1","name":"get",` +
+		`"arguments":"{\"city\": \"Oslo\"}"}`
+	timeItem = `{"id":"fc_2","type":"function_call","status":"completed","call_id":"call_2","name":"time",` +
+		`"arguments":"{}"}`
 
-	responseUsage = `,"usage":{"input_tokens":1125,"input_tokens_details":{"cached_tokens":1000},"output_tokens":115,"output_tokens_details":{"reasoning_tokens":64},"total_tokens":1240}`
+	responseUsage = `,"usage":{"input_tokens":1125,"input_tokens_details":{"cached_tokens":1000},"output_tokens":115,` +
+		`"output_tokens_details":{"reasoning_tokens":64},"total_tokens":1240}`
 )
 
 var (
@@ -53,27 +62,44 @@ var (
 var reasoningAndTools = messages(
 	responseCreated, responseEvent("response.in_progress", `,"response":`+responseObject("in_progress", "")),
 	itemEvent("added", "0", `{"id":"rs_1","type":"reasoning","encrypted_content":"early","summary":[]}`),
-	responseEvent("response.reasoning_summary_part.added", `,"item_id":"rs_1","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":""}`),
-	responseEvent("response.reasoning_summary_text.delta", `,"item_id":"rs_1","output_index":0,"summary_index":0,"delta":"First "`),
-	responseEvent("response.reasoning_summary_text.delta", `,"item_id":"rs_1","output_index":0,"summary_index":0,"delta":"this."`),
-	responseEvent("response.reasoning_summary_text.done", `,"item_id":"rs_1","output_index":0,"summary_index":0,"text":"First this."`),
-	responseEvent("response.reasoning_summary_part.done", `,"item_id":"rs_1","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":"First this."}`),
-	responseEvent("response.reasoning_summary_part.added", `,"item_id":"rs_1","output_index":0,"summary_index":1,"part":{"type":"summary_text","text":""}`),
-	responseEvent("response.reasoning_summary_text.delta", `,"item_id":"rs_1","output_index":0,"summary_index":1,"delta":"Then that."`),
+	responseEvent("response.reasoning_summary_part.added",
+		`,"item_id":"rs_1","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":""}`),
+	responseEvent("response.reasoning_summary_text.delta",
+		`,"item_id":"rs_1","output_index":0,"summary_index":0,"delta":"First "`),
+	responseEvent("response.reasoning_summary_text.delta",
+		`,"item_id":"rs_1","output_index":0,"summary_index":0,"delta":"this."`),
+	responseEvent("response.reasoning_summary_text.done",
+		`,"item_id":"rs_1","output_index":0,"summary_index":0,"text":"First this."`),
+	responseEvent("response.reasoning_summary_part.done",
+		`,"item_id":"rs_1","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":"First this."}`),
+	responseEvent("response.reasoning_summary_part.added",
+		`,"item_id":"rs_1","output_index":0,"summary_index":1,"part":{"type":"summary_text","text":""}`),
+	responseEvent("response.reasoning_summary_text.delta",
+		`,"item_id":"rs_1","output_index":0,"summary_index":1,"delta":"Then that."`),
 	itemEvent("done", "0", reasoningItem),
 	itemEvent("added", "1", `{"id":"msg_1","type":"message","status":"in_progress","role":"assistant","content":[]}`),
-	responseEvent("response.content_part.added", `,"item_id":"msg_1","output_index":1,"content_index":0,"part":{"type":"output_text","text":"","annotations":[]}`),
+	responseEvent("response.content_part.added",
+		`,"item_id":"msg_1","output_index":1,"content_index":0,"part":{"type":"output_text","text":"",`+
+			`"annotations":[]}`),
 	textDelta("1", "I look "), textDelta("1", `it up.\n`),
-	responseEvent("response.output_text.annotation.added", `,"item_id":"msg_1","output_index":1,"content_index":0,"annotation_index":0,"annotation":{"type":"url_citation","text":"no"}`),
-	responseEvent("response.output_text.done", `,"item_id":"msg_1","output_index":1,"content_index":0,"text":"I look it up.\n"`),
-	responseEvent("response.content_part.done", `,"item_id":"msg_1","output_index":1,"content_index":0,"part":{"type":"output_text","text":"I look it up.\n","annotations":[]}`),
+	responseEvent("response.output_text.annotation.added",
+		`,"item_id":"msg_1","output_index":1,"content_index":0,"annotation_index":0,`+
+			`"annotation":{"type":"url_citation","text":"no"}`),
+	responseEvent("response.output_text.done",
+		`,"item_id":"msg_1","output_index":1,"content_index":0,"text":"I look it up.\n"`),
+	responseEvent("response.content_part.done",
+		`,"item_id":"msg_1","output_index":1,"content_index":0,"part":{"type":"output_text","text":"I look it up.\n",`+
+			`"annotations":[]}`),
 	itemEvent("done", "1", messageItem),
-	itemEvent("added", "2", `{"id":"fc_1","type":"function_call","status":"in_progress","call_id":"call_1","name":"get","arguments":""}`),
+	itemEvent("added", "2", `{"id":"fc_1","type":"function_call","status":"in_progress","call_id":"call_1",`+
+		`"name":"get","arguments":""}`),
 	argsDelta("2", `{\"city\": \"Os`), argsDelta("2", `lo\"}`),
-	responseEvent("response.function_call_arguments.done", `,"item_id":"fc_1","output_index":2,"arguments":"{\"city\": \"Oslo\"}"`),
+	responseEvent("response.function_call_arguments.done",
+		`,"item_id":"fc_1","output_index":2,"arguments":"{\"city\": \"Oslo\"}"`),
 	itemEvent("done", "2", callItem),
 	itemEvent("added", "3", `{"id":"rs_3","type":"reasoning","summary":[]}`), itemEvent("done", "3", bareReasoning),
-	itemEvent("added", "4", `{"id":"fc_2","type":"function_call","status":"in_progress","call_id":"call_2","name":"time","arguments":""}`),
+	itemEvent("added", "4", `{"id":"fc_2","type":"function_call","status":"in_progress","call_id":"call_2",`+
+		`"name":"time","arguments":""}`),
 	responseEvent("response.function_call_arguments.done", `,"item_id":"fc_2","output_index":4,"arguments":"{}"`),
 	itemEvent("done", "4", timeItem),
 	responseCompleted,
@@ -98,20 +124,25 @@ func TestResponsesConversation(t *testing.T) {
 		if got, want := d.cost(), `{"promptTokens":1125,"completionTokens":115,"totalTokens":1240,"cachedTokens":1000,"reasoningTokens":64,"finishReason":"completed","model":"gpt-r-1","provider":"api.openai.com","raw":{`; !strings.HasPrefix(got, want) {
 			t.Errorf("stats %s, want %s", got, want)
 		}
-		head := `{"model":"o9","stream":true,"store":false,"include":["reasoning.encrypted_content"],"instructions":"Be brief.","tools":[` +
-			`{"type":"function","name":"get","description":"Does get","parameters":{"type":"object","properties":{"city":{"type":"string"}}},"strict":false},` +
-			`{"type":"function","name":"time","description":"Does time","parameters":{"type":"object","properties":{}},"strict":false}],` +
+		head := `{"model":"o9","stream":true,"store":false,"include":["reasoning.encrypted_content"],` +
+			`"instructions":"Be brief.","tools":[` +
+			`{"type":"function","name":"get","description":"Does get","parameters":{"type":"object",` +
+			`"properties":{"city":{"type":"string"}}},"strict":false},` +
+			`{"type":"function","name":"time","description":"Does time","parameters":{"type":"object",` +
+			`"properties":{}},"strict":false}],` +
 			`"input":[{"type":"message","role":"user","content":"hi"}`
 		if got := string(d.requests[0].Body); got != head+"]}" {
 			t.Errorf("request %s, want %s]}", got, head)
 		}
 		// Reasoning stands before what it led to: the second item of it between the calls.
-		want := head + `,{"id":"rs_1","type":"reasoning","encrypted_content":"gAAA+/1=","summary":[{"type":"summary_text","text":"First this."},{"type":"summary_text","text":"Then that."}]},` +
+		want := head + `,{"id":"rs_1","type":"reasoning","encrypted_content":"gAAA+/1=",` +
+			`"summary":[{"type":"summary_text","text":"First this."},{"type":"summary_text","text":"Then that."}]},` +
 			`{"type":"message","role":"assistant","content":"I look it up.\n"},` +
 			`{"type":"function_call","call_id":"call_1","name":"get","arguments":"{\"city\": \"Oslo\"}"},` +
 			`{"id":"rs_3","type":"reasoning","encrypted_content":"gAAA3","summary":[]},` +
 			`{"type":"function_call","call_id":"call_2","name":"time","arguments":"{}"},` +
-			`{"type":"function_call_output","call_id":"call_1","output":"4 degrees for {\"city\":\"Oslo\"}"},{"type":"function_call_output","call_id":"call_2","output":"no clock"}]}`
+			`{"type":"function_call_output","call_id":"call_1","output":"4 degrees for {\"city\":\"Oslo\"}"},` +
+			`{"type":"function_call_output","call_id":"call_2","output":"no clock"}]}`
 		if got := string(d.requests[1].Body); got != want {
 			t.Errorf("request\n%s, want\n%s", got, want)
 		}
@@ -130,19 +161,23 @@ func TestResponsesAnswers(t *testing.T) {
 	}{
 		{
 			name: "one response",
-			reply: reply{mediaType: "application/json", body: `{"object":"response","status":"completed","model":"m","output":[` +
-				`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"a"},{"type":"summary_text","text":"b"}]},` +
-				`{"type":"message","content":[{"type":"output_text","text":"Hel"},{"type":"output_text","text":"lo"}]},` +
-				`{"type":"web_search_call","id":"ws_1","status":"completed"},` +
-				`{"type":"message","content":[{"type":"refusal","refusal":"I'm sorry"}]}],"usage":{"input_tokens":1}}`},
+			reply: reply{mediaType: "application/json",
+				body: `{"object":"response","status":"completed","model":"m","output":[` +
+					`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"a"},` +
+					`{"type":"summary_text","text":"b"}]},` +
+					`{"type":"message","content":[{"type":"output_text","text":"Hel"},{"type":"output_text",` +
+					`"text":"lo"}]},` +
+					`{"type":"web_search_call","id":"ws_1","status":"completed"},` +
+					`{"type":"message","content":[{"type":"refusal","refusal":"I'm sorry"}]}],"usage":{"input_tokens":1}}`},
 			events: []string{
 				"thought t1 a", "thought t1 \n\n", "thought t1 b", "message m2 Hel", "message m2 lo", "message m2 \n\n",
 				"message m2 I'm sorry", "thought t1 |", "store t1", "message m2 |", "store m2",
 			},
 		},
 		{
-			name:   "nothing but data: no names of events, members in another order",
-			reply:  reply{body: `data: {"delta":"Hel","output_index":0,"type":"response.output_text.delta"}` + "\n\ndata: " + responseCompleted + "\n\n"},
+			name: "nothing but data: no names of events, members in another order",
+			reply: reply{body: `data: {"delta":"Hel","output_index":0,"type":"response.output_text.delta"}` +
+				"\n\ndata: " + responseCompleted + "\n\n"},
 			events: hello,
 		},
 		{
@@ -163,7 +198,8 @@ func TestResponsesAnswers(t *testing.T) {
 			name: "reasoning of a model with open weights",
 			reply: reply{body: messages(
 				responseEvent("response.reasoning_text.delta", `,"output_index":0,"content_index":0,"delta":"hm"`),
-				itemEvent("done", "0", `{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"hm"}]}`),
+				itemEvent("done", "0", `{"type":"reasoning","id":"rs_1","summary":[],`+
+					`"content":[{"type":"reasoning_text","text":"hm"}]}`),
 				textDelta("1", "Hel"),
 				responseCompleted,
 			)},
@@ -194,7 +230,8 @@ func TestResponsesAnswers(t *testing.T) {
 			name: "nothing before the end",
 			reply: reply{body: messages(responseEvent(
 				"response.completed",
-				`,"response":{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hel"}]}]}`,
+				`,"response":{"status":"completed",`+
+					`"output":[{"type":"message","content":[{"type":"output_text","text":"Hel"}]}]}`,
 			))},
 			events: hello,
 		},
@@ -204,7 +241,8 @@ func TestResponsesAnswers(t *testing.T) {
 				text,
 				responseEvent(
 					"response.completed",
-					`,"response":{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hel"}]}]}`,
+					`,"response":{"status":"completed",`+
+						`"output":[{"type":"message","content":[{"type":"output_text","text":"Hel"}]}]}`,
 				),
 			)},
 			events: hello,
@@ -234,9 +272,10 @@ func TestResponsesAnswers(t *testing.T) {
 			events: hello,
 		},
 		{
-			name:  "incomplete without anything",
-			reply: reply{body: messages(responseEvent("response.incomplete", `,"response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}}`))},
-			code:  fault.ChatEmptyResponse, says: []string{`finish reason "content_filter"`},
+			name: "incomplete without anything",
+			reply: reply{body: messages(responseEvent("response.incomplete",
+				`,"response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}}`))},
+			code: fault.ChatEmptyResponse, says: []string{`finish reason "content_filter"`},
 		},
 		{
 			name:  "nothing in a completed response",
@@ -244,19 +283,24 @@ func TestResponsesAnswers(t *testing.T) {
 			code:  fault.ChatEmptyResponse, says: []string{`finish reason "completed"`},
 		},
 		{
-			name:  "made in the background",
-			reply: reply{mediaType: "application/json", body: `{"id":"resp_1","object":"response","status":"queued","background":true,"output":[],"error":null}`},
-			code:  fault.ChatProviderError, says: []string{"status queued"},
+			name: "made in the background",
+			reply: reply{mediaType: "application/json",
+				body: `{"id":"resp_1","object":"response","status":"queued","background":true,"output":[],` +
+					`"error":null}`},
+			code: fault.ChatProviderError, says: []string{"status queued"},
 		},
 		{
-			name:  "still made in the background",
-			reply: reply{body: `{"object":"response","output":[{"type":"message","content":[{"type":"output_text","text":"Hel"}]}],"status":"in_progress"}`},
-			code:  fault.ChatProviderError, says: []string{"status in_progress"},
+			name: "still made in the background",
+			reply: reply{body: `{"object":"response",` +
+				`"output":[{"type":"message","content":[{"type":"output_text","text":"Hel"}]}],` +
+				`"status":"in_progress"}`},
+			code: fault.ChatProviderError, says: []string{"status in_progress"},
 		},
 		{
-			name:  "cancelled",
-			reply: reply{body: messages(text, responseEvent("response.cancelled", `,"response":{"status":"cancelled"}`))},
-			code:  fault.ChatProviderError, says: []string{"status cancelled"},
+			name: "cancelled",
+			reply: reply{body: messages(text,
+				responseEvent("response.cancelled", `,"response":{"status":"cancelled"}`))},
+			code: fault.ChatProviderError, says: []string{"status cancelled"},
 		},
 		{
 			name: "failed",
@@ -280,26 +324,30 @@ func TestResponsesAnswers(t *testing.T) {
 			code:  fault.ChatProviderError, says: []string{"status failed"},
 		},
 		{
-			name:  "an error first",
-			reply: reply{body: messages(`{"type":"error","code":"rate_limit_exceeded","message":"Slow down","param":null,"sequence_number":1}`)},
-			code:  fault.ChatProviderError, says: []string{"Slow down (code rate_limit_exceeded)"},
+			name: "an error first",
+			reply: reply{body: messages(`{"type":"error","code":"rate_limit_exceeded","message":"Slow down",` +
+				`"param":null,"sequence_number":1}`)},
+			code: fault.ChatProviderError, says: []string{"Slow down (code rate_limit_exceeded)"},
 		},
 		{
-			name:  "an error in the middle, in an object, without the event's name",
-			reply: reply{body: messages(text) + `data: {"type":"error","error":{"type":"server_error","code":"internal","message":"Oops"}}` + "\n\n" + messages(responseCompleted)},
-			code:  fault.ChatProviderError, says: []string{"Oops (code internal)"},
+			name: "an error in the middle, in an object, without the event's name",
+			reply: reply{body: messages(text) + `data: {"type":"error","error":{"type":"server_error",` +
+				`"code":"internal","message":"Oops"}}` + "\n\n" + messages(responseCompleted)},
+			code: fault.ChatProviderError, says: []string{"Oops (code internal)"},
 		},
 		{
-			name:  "an error last, without the event's name",
-			reply: reply{body: messages(text) + `data: {"type":"error","code":null,"message":"Late","param":null}` + "\n\n"},
-			code:  fault.ChatProviderError, says: []string{"Late"},
+			name: "an error last, without the event's name",
+			reply: reply{body: messages(text) + `data: {"type":"error","code":null,"message":"Late",` +
+				`"param":null}` + "\n\n"},
+			code: fault.ChatProviderError, says: []string{"Late"},
 		},
 		{
 			name: "status 400",
 			reply: reply{
 				status:    400,
 				mediaType: "application/json",
-				body:      `{"error":{"message":"Encrypted content is not supported with this model.","type":"invalid_request_error","param":"include","code":null}}`,
+				body: `{"error":{"message":"Encrypted content is not supported with this model.",` +
+					`"type":"invalid_request_error","param":"include","code":null}}`,
 			},
 			code: fault.ChatHTTPError, says: []string{"status 400", "Encrypted content"},
 		},
@@ -329,7 +377,8 @@ func TestResponsesCalls(t *testing.T) {
 	const added = `{"id":"fc_1","type":"function_call","call_id":"call_1","name":"get","arguments":""}`
 	const second = `{"id":"fc_2","type":"function_call","call_id":"call_2","name":"get","arguments":""}`
 	argsDone := func(place, args string) string {
-		return responseEvent("response.function_call_arguments.done", `,"output_index":`+place+`,"name":"get","arguments":"`+args+`"`)
+		return responseEvent("response.function_call_arguments.done",
+			`,"output_index":`+place+`,"name":"get","arguments":"`+args+`"`)
 	}
 	one := []string{`call call_1 get{"a":1}`}
 	two := []string{`call call_1 get{"a":1}`, `call call_2 get{"b":2}`}
@@ -337,10 +386,13 @@ func TestResponsesCalls(t *testing.T) {
 		events []string
 		want   []string
 	}{
-		"deltas alone":         {[]string{itemEvent("added", "0", added), argsDelta("0", `{\"a\":`), argsDelta("0", `1}`)}, one},
-		"done alone":           {[]string{itemEvent("done", "0", strings.Replace(added, `""}`, `"{\"a\":1}"}`, 1))}, one},
-		"arguments done":       {[]string{itemEvent("added", "0", added), argsDone("0", `{\"a\":1}`)}, one},
-		"done corrects deltas": {[]string{itemEvent("added", "0", added), argsDelta("0", `{\"a\":`), argsDone("0", `{\"a\":1}`)}, one},
+		"deltas alone": {[]string{itemEvent("added", "0", added), argsDelta("0", `{\"a\":`),
+			argsDelta("0", `1}`)}, one},
+		"done alone": {[]string{itemEvent("done", "0",
+			strings.Replace(added, `""}`, `"{\"a\":1}"}`, 1))}, one},
+		"arguments done": {[]string{itemEvent("added", "0", added), argsDone("0", `{\"a\":1}`)}, one},
+		"done corrects deltas": {[]string{itemEvent("added", "0", added), argsDelta("0", `{\"a\":`),
+			argsDone("0", `{\"a\":1}`)}, one},
 		"whole when it begins, and again when it ends": {
 			[]string{
 				itemEvent("added", "0", strings.Replace(added, `""}`, `"{\"a\":1}"}`, 1)),
@@ -370,11 +422,14 @@ func TestResponsesCalls(t *testing.T) {
 			},
 			two,
 		},
-		"arguments of nothing":     {[]string{argsDelta("7", `{}`), itemEvent("added", "0", added), argsDelta("0", `{\"a\":1}`)}, one},
-		"an item without a call's": {[]string{itemEvent("done", "0", `{"id":"call_1","type":"function_call","name":"get","arguments":"{\"a\":1}"}`)}, one},
+		"arguments of nothing": {[]string{argsDelta("7", `{}`), itemEvent("added", "0", added),
+			argsDelta("0", `{\"a\":1}`)}, one},
+		"an item without a call's": {[]string{itemEvent("done", "0",
+			`{"id":"call_1","type":"function_call","name":"get","arguments":"{\"a\":1}"}`)}, one},
 	} {
 		d := weatherDispatch(t)
-		d.play(newExecutor(t, `{"model":"m"}`, provider.Responses), reply{body: messages(tt.events...) + messages(responseCompleted)})
+		d.play(newExecutor(t, `{"model":"m"}`, provider.Responses),
+			reply{body: messages(tt.events...) + messages(responseCompleted)})
 		var got []string
 		for _, e := range d.events {
 			if strings.HasPrefix(e, "call ") && !strings.HasSuffix(e, "|") {
@@ -393,8 +448,12 @@ func TestResponsesLateReasoning(t *testing.T) {
 	d.play(
 		newExecutor(t, `{"model":"m"}`, provider.Responses),
 		reply{body: messages(
-			itemEvent("added", "0", `{"id":"rs_1","type":"reasoning","summary":[]}`), itemEvent("done", "0", `{"id":"rs_1","type":"reasoning","summary":[]}`),
-			itemEvent("done", "1", callItem), responseEvent("response.completed", `,"response":{"status":"completed","output":[{"id":"rs_1","type":"reasoning","encrypted_content":"late","summary":[]},`+callItem+`]}`),
+			itemEvent("added", "0", `{"id":"rs_1","type":"reasoning","summary":[]}`),
+			itemEvent("done", "0", `{"id":"rs_1","type":"reasoning","summary":[]}`),
+			itemEvent("done", "1", callItem),
+			responseEvent("response.completed",
+				`,"response":{"status":"completed",`+
+					`"output":[{"id":"rs_1","type":"reasoning","encrypted_content":"late","summary":[]},`+callItem+`]}`),
 		)},
 		reply{status: 500},
 	)
@@ -428,9 +487,12 @@ func TestResponsesRequests(t *testing.T) {
 			hi,
 			`{"model":"m","max_output_tokens":20,"reasoning":{"effort":"low","summary":"auto"}` + plain + input,
 		},
-		{"a model that does not reason", `{"model":"openai/gpt-4o"}`, hi, `{"model":"openai/gpt-4o","stream":true,"store":false,` + input},
-		{"nor does a chat model", `{"model":"gpt-5-chat-latest"}`, hi, `{"model":"gpt-5-chat-latest","stream":true,"store":false,` + input},
-		{"no reasoning, but the store", `{"model":"m","include":[],"store":true}`, hi, `{"model":"m","include":[],"store":true,"stream":true,` + input},
+		{"a model that does not reason", `{"model":"openai/gpt-4o"}`, hi,
+			`{"model":"openai/gpt-4o","stream":true,"store":false,` + input},
+		{"nor does a chat model", `{"model":"gpt-5-chat-latest"}`, hi,
+			`{"model":"gpt-5-chat-latest","stream":true,"store":false,` + input},
+		{"no reasoning, but the store", `{"model":"m","include":[],"store":true}`, hi,
+			`{"model":"m","include":[],"store":true,"stream":true,` + input},
 		{
 			"a form of the text",
 			`{"model":"m","text":{"format":{"type":"json_object"},"verbosity":"low"}}`,
@@ -439,15 +501,21 @@ func TestResponsesRequests(t *testing.T) {
 		},
 		{
 			"a choice of tools",
-			`{"model":"m","tool_choice":{"type":"function","name":"get"},"parallel_tool_calls":false,"toolExtras":{"get":{"strict":true}}}`,
+			`{"model":"m","tool_choice":{"type":"function","name":"get"},"parallel_tool_calls":false,` +
+				`"toolExtras":{"get":{"strict":true}}}`,
 			tool,
-			`{"model":"m","stream":true` + plain + `"tools":[{"type":"function","name":"get","description":"Does get","parameters":{"type":"object","properties":{}},"strict":true}],"tool_choice":{"type":"function","name":"get"},"parallel_tool_calls":false,` + input,
+			`{"model":"m","stream":true` + plain +
+				`"tools":[{"type":"function","name":"get","description":"Does get","parameters":{"type":"object",` +
+				`"properties":{}},"strict":true}],"tool_choice":{"type":"function","name":"get"},` +
+				`"parallel_tool_calls":false,` + input,
 		},
-		{"a choice without tools", `{"model":"m","tool_choice":"required"}`, hi, `{"model":"m","stream":true` + plain + input},
+		{"a choice without tools", `{"model":"m","tool_choice":"required"}`, hi,
+			`{"model":"m","stream":true` + plain + input},
 		{"speakers", `{"model":"m"}`, func(d *dispatch) {
 			d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"), Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 1, UpdatedAt: 1}))
 			d.say("assistant", "Hello, Ann")
-		}, `{"model":"m","stream":true` + plain + `"input":[{"type":"message","role":"user","content":"ann: hi"},{"type":"message","role":"assistant","content":"Hello, Ann"}]}`},
+		}, `{"model":"m","stream":true` + plain + `"input":[{"type":"message","role":"user","content":"ann: hi"},` +
+			`{"type":"message","role":"assistant","content":"Hello, Ann"}]}`},
 		{"thoughts of elsewhere", `{"model":"m"}`, func(d *dispatch) {
 			d.say("user", "hi")
 			for i, f := range []record.ThoughtFields{
@@ -459,7 +527,8 @@ func TestResponsesRequests(t *testing.T) {
 				d.add(record.Thoughts, record.AppendThought(nil, f))
 			}
 			d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{ID: "a", Role: "assistant", Content: []byte("Hello"), CreatedAt: 3000, UpdatedAt: 3000}))
-		}, `{"model":"m","stream":true` + plain + `"input":[{"type":"message","role":"user","content":"hi"},{"type":"message","role":"assistant","content":"Hello"}]}`},
+		}, `{"model":"m","stream":true` + plain + `"input":[{"type":"message","role":"user","content":"hi"},` +
+			`{"type":"message","role":"assistant","content":"Hello"}]}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -497,9 +566,11 @@ func TestResponsesOptions(t *testing.T) {
 
 func FuzzResponses(f *testing.F) {
 	f.Add([]byte(reasoningAndTools), uint(7), true)
-	f.Add([]byte(messages(textDelta("0", "a"), responseEvent("response.incomplete", `,"response":{"incomplete_details":{"reason":"x"}}`))), uint(0), true)
+	f.Add([]byte(messages(textDelta("0", "a"),
+		responseEvent("response.incomplete", `,"response":{"incomplete_details":{"reason":"x"}}`))), uint(0), true)
 	f.Add([]byte(messages(`{"type":"error","code":"x","message":"y"}`)), uint(3), true)
-	f.Add([]byte(`{"object":"response","status":"completed","output":[`+reasoningItem+`,`+messageItem+`,`+callItem+`]}`), uint(0), true)
+	f.Add([]byte(`{"object":"response","status":"completed",`+
+		`"output":[`+reasoningItem+`,`+messageItem+`,`+callItem+`]}`), uint(0), true)
 	f.Add([]byte(messages(itemEvent("done", "-9007199254740991", callItem), itemEvent("done", "9007199254740991", reasoningItem), responseCompleted)), uint(0), true)
 	f.Add([]byte(`{"error":{"message":"x"}}`), uint(0), false)
 	f.Fuzz(func(t *testing.T, body []byte, part uint, ok bool) { anyBytes(t, provider.Responses, body, part, ok) })

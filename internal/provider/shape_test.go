@@ -55,16 +55,28 @@ func TestStrictSchemas(t *testing.T) {
 		{`{"type":"object"}`, ""},
 		{`{"type":"object","properties":{}}`, ""},
 		{
-			`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":["string","null"]}},"required":["b"]},"l":{"type":"array","items":{"anyOf":[{"type":"integer","minimum":1},{"const":"x"}]}}},"required":["l","a"]}`,
-			`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":["string","null"]}},"required":["b"],"additionalProperties":false},"l":{"type":"array","items":{"anyOf":[{"type":"integer","minimum":1},{"const":"x"}]}}},"required":["l","a"],"additionalProperties":false}`,
+			`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",` +
+				`"properties":{"a":{"type":"object","properties":{"b":{"type":["string","null"]}},"required":["b"]},` +
+				`"l":{"type":"array","items":{"anyOf":[{"type":"integer","minimum":1},{"const":"x"}]}}},` +
+				`"required":["l","a"]}`,
+			`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",` +
+				`"properties":{"a":{"type":"object","properties":{"b":{"type":["string","null"]}},"required":["b"],` +
+				`"additionalProperties":false},"l":{"type":"array","items":{"anyOf":[{"type":"integer","minimum":1},` +
+				`{"const":"x"}]}}},"required":["l","a"],"additionalProperties":false}`,
 		},
 		{
-			`{"type":"object","properties":{"t":{"$ref":"#/$defs/t"}},"required":["t"],"$defs":{"t":{"type":"object","properties":{"next":{"anyOf":[{"$ref":"#/$defs/t"},{"type":"null"}]}},"required":["next"]}}}`,
-			`{"type":"object","properties":{"t":{"$ref":"#/$defs/t"}},"$defs":{"t":{"type":"object","properties":{"next":{"anyOf":[{"$ref":"#/$defs/t"},{"type":"null"}]}},"required":["next"],"additionalProperties":false}},"required":["t"],"additionalProperties":false}`,
+			`{"type":"object","properties":{"t":{"$ref":"#/$defs/t"}},"required":["t"],` +
+				`"$defs":{"t":{"type":"object",` +
+				`"properties":{"next":{"anyOf":[{"$ref":"#/$defs/t"},{"type":"null"}]}},"required":["next"]}}}`,
+			`{"type":"object","properties":{"t":{"$ref":"#/$defs/t"}},` +
+				`"$defs":{"t":{"type":"object",` +
+				`"properties":{"next":{"anyOf":[{"$ref":"#/$defs/t"},{"type":"null"}]}},"required":["next"],` +
+				`"additionalProperties":false}},"required":["t"],"additionalProperties":false}`,
 		},
 		{`{"type":"object","properties":{"a":{"type":"string"}}}`, ""},
 		{`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":true}`, ""},
-		{`{"type":"object","properties":{"a":{"type":"object","additionalProperties":{"type":"string"}}},"required":["a"]}`, ""},
+		{`{"type":"object","properties":{"a":{"type":"object","additionalProperties":{"type":"string"}}},` +
+			`"required":["a"]}`, ""},
 		{`{"type":"object","properties":{"a":{}},"required":["a"]}`, ""},
 		{`{"type":"object","properties":{"a":true},"required":["a"]}`, ""},
 		{`{"type":"object","properties":{"a":{"type":"string","minLength":1}},"required":["a"]}`, ""},
@@ -72,11 +84,13 @@ func TestStrictSchemas(t *testing.T) {
 		{`{"type":"object","properties":{"a":{"type":"string","format":"uri"}},"required":["a"]}`, ""},
 		{
 			`{"type":"object","properties":{"a":{"type":"string","format":"date-time"}},"required":["a"]}`,
-			`{"type":"object","properties":{"a":{"type":"string","format":"date-time"}},"required":["a"],"additionalProperties":false}`,
+			`{"type":"object","properties":{"a":{"type":"string","format":"date-time"}},"required":["a"],` +
+				`"additionalProperties":false}`,
 		},
 		{`{"type":"object","properties":{"a":{"type":"array"}},"required":["a"]}`, ""},
 		{`{"type":"object","properties":{"a":{"type":["array","null"]}},"required":["a"]}`, ""},
-		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/s","description":"d"}},"required":["a"],"$defs":{"s":{"type":"string"}}}`, ""},
+		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/s","description":"d"}},"required":["a"],` +
+			`"$defs":{"s":{"type":"string"}}}`, ""},
 	} {
 		for _, p := range []struct {
 			provider chat.Provider
@@ -105,14 +119,20 @@ func TestStrictSchemas(t *testing.T) {
 func TestSchemasOfTools(t *testing.T) {
 	for _, c := range []struct{ schema, sent string }{
 		{`{"type":"object"}`, `{"type":"object","properties":{}}`},
-		{`{"type":"object","additionalProperties":{"type":"array"}}`, `{"type":"object","additionalProperties":{"type":"array","items":{}},"properties":{}}`},
+		{`{"type":"object","additionalProperties":{"type":"array"}}`,
+			`{"type":"object","additionalProperties":{"type":"array","items":{}},"properties":{}}`},
 		{
-			`{"type":"object","properties":{"l":{"type":"array"},"n":{"type":["string","array"]},"o":{"type":"object"},"any":true,"type":{"enum":["array"]}},"required":["l"]}`,
-			`{"type":"object","properties":{"l":{"type":"array","items":{}},"n":{"type":["string","array"],"items":{}},"o":{"type":"object","properties":{}},"any":true,"type":{"enum":["array"]}},"required":["l"]}`,
+			`{"type":"object","properties":{"l":{"type":"array"},"n":{"type":["string","array"]},` +
+				`"o":{"type":"object"},"any":true,"type":{"enum":["array"]}},"required":["l"]}`,
+			`{"type":"object","properties":{"l":{"type":"array","items":{}},"n":{"type":["string","array"],` +
+				`"items":{}},"o":{"type":"object","properties":{}},"any":true,"type":{"enum":["array"]}},` +
+				`"required":["l"]}`,
 		},
 		{
-			`{"type":"object","properties":{"l":{"type":"array","items":{"anyOf":[{"type":"array"},{"$ref":"#/$defs/d"}]}}},"$defs":{"d":{"type":"object"}}}`,
-			`{"type":"object","properties":{"l":{"type":"array","items":{"anyOf":[{"type":"array","items":{}},{"$ref":"#/$defs/d"}]}}},"$defs":{"d":{"type":"object","properties":{}}}}`,
+			`{"type":"object","properties":{"l":{"type":"array",` +
+				`"items":{"anyOf":[{"type":"array"},{"$ref":"#/$defs/d"}]}}},"$defs":{"d":{"type":"object"}}}`,
+			`{"type":"object","properties":{"l":{"type":"array","items":{"anyOf":[{"type":"array","items":{}},` +
+				`{"$ref":"#/$defs/d"}]}}},"$defs":{"d":{"type":"object","properties":{}}}}`,
 		},
 		{
 			`{"type":"object","properties":{"a":{"const":{"type":"array"},"default":{"type":"object"}}}}`,
@@ -166,24 +186,29 @@ func TestClosedSchemas(t *testing.T) {
 		},
 		{
 			`{"type":"object","properties":{"a":{"type":"string","maxLength":3,"description":"d"}},"required":["a"]}`,
-			`{"type":"object","properties":{"a":{"type":"string","description":"d"}},"required":["a"],"additionalProperties":false}`,
+			`{"type":"object","properties":{"a":{"type":"string","description":"d"}},"required":["a"],` +
+				`"additionalProperties":false}`,
 			true,
 		},
 		{
 			`{"type":"object","properties":{"a":{"oneOf":[{"type":"integer","minimum":1},{"type":"null"}]}}}`,
-			`{"type":"object","properties":{"a":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"additionalProperties":false}`,
+			`{"type":"object","properties":{"a":{"anyOf":[{"type":"integer"},{"type":"null"}]}},` +
+				`"additionalProperties":false}`,
 			true,
 		},
 		{
-			`{"type":"object","properties":{"l":{"type":"array","minItems":2,"items":{"type":"object","properties":{"b":{"type":"boolean"}}}}}}`,
-			`{"type":"object","properties":{"l":{"type":"array","items":{"type":"object","properties":{"b":{"type":"boolean"}},"additionalProperties":false}}},"additionalProperties":false}`,
+			`{"type":"object","properties":{"l":{"type":"array","minItems":2,"items":{"type":"object",` +
+				`"properties":{"b":{"type":"boolean"}}}}}}`,
+			`{"type":"object","properties":{"l":{"type":"array","items":{"type":"object",` +
+				`"properties":{"b":{"type":"boolean"}},"additionalProperties":false}}},"additionalProperties":false}`,
 			true,
 		},
 		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/s"}},"$defs":{"s":{"type":"string"}}}`, "", true},
 		{`{"type":"object","properties":{"a":{"type":"object"}}}`, "", true},
 		{`{"type":"object","properties":{}}`, "", true},
 		{`{"type":"object","additionalProperties":false}`, `{"type":"object","additionalProperties":false}`, false},
-		{`{"type":"object","properties":{"a":{"type":"object","properties":{},"additionalProperties":{"type":"string"}}}}`, "", true},
+		{`{"type":"object","properties":{"a":{"type":"object","properties":{},` +
+			`"additionalProperties":{"type":"string"}}}}`, "", true},
 		{`{"type":"object","properties":{"a":{}}}`, "", true},
 	} {
 		body, told := asked(t, provider.Anthropic, c.schema)
@@ -200,13 +225,15 @@ func TestDeclinesInParts(t *testing.T) {
 	} {
 		d := newDispatch(t)
 		d.say("user", "hi")
-		d.play(newExecutor(t, `{"model":"m","stream":false,"schema":{"type":"object"}}`, provider.OpenAI), reply{body: body, mediaType: "application/json"})
+		d.play(newExecutor(t, `{"model":"m","stream":false,"schema":{"type":"object"}}`, provider.OpenAI),
+			reply{body: body, mediaType: "application/json"})
 		if d.nackedBy == nil || !strings.HasPrefix(d.nackedBy.Error(), string(fault.ChatRefused)) || !strings.Contains(d.nackedBy.Error(), "I cannot.") {
 			t.Errorf("nacked by %v", d.nackedBy)
 		}
 		d = newDispatch(t)
 		d.say("user", "hi")
-		d.play(newExecutor(t, `{"model":"m","stream":false}`, provider.OpenAI), reply{body: body, mediaType: "application/json"})
+		d.play(newExecutor(t, `{"model":"m","stream":false}`, provider.OpenAI),
+			reply{body: body, mediaType: "application/json"})
 		if !d.acked || shown(d, "message") != "I cannot." {
 			t.Errorf("nacked by %v, %q", d.nackedBy, d.events)
 		}
