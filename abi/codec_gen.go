@@ -21,6 +21,8 @@ func (z *Hello) Append(b []byte) []byte {
 	return b
 }
 
+func (z *Hello) stamp() { z.Op = OpHello }
+
 func (z *Hello) decode(r Reader) error { z.Decode(&r); return r.end("Hello") }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
@@ -109,6 +111,8 @@ func (z *OpenRunner) Append(b []byte) []byte {
 	b = appendTexts(b, z.Encodings)
 	return b
 }
+
+func (z *OpenRunner) stamp() { z.Op = OpOpenRunner }
 
 func (z *OpenRunner) decode(r Reader) error { z.Decode(&r); return r.end("OpenRunner") }
 
@@ -200,6 +204,8 @@ func (z *CloseRunner) Append(b []byte) []byte {
 	return b
 }
 
+func (z *CloseRunner) stamp() { z.Op = OpCloseRunner }
+
 func (z *CloseRunner) decode(r Reader) error { z.Decode(&r); return r.end("CloseRunner") }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
@@ -220,6 +226,8 @@ func (z *History) Append(b []byte) []byte {
 	return b
 }
 
+func (z *History) stamp() { z.Op = OpHistory }
+
 func (z *History) decode(r Reader) error { z.Decode(&r); return r.end("History") }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
@@ -239,6 +247,8 @@ func (z *DropHistory) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.History))
 	return b
 }
+
+func (z *DropHistory) stamp() { z.Op = OpDropHistory }
 
 func (z *DropHistory) decode(r Reader) error { z.Decode(&r); return r.end("DropHistory") }
 
@@ -273,6 +283,8 @@ func (z *StartTurn) Append(b []byte) []byte {
 	b = value.AppendBool(b, z.Aborted)
 	return b
 }
+
+func (z *StartTurn) stamp() { z.Op = OpStartTurn }
 
 func (z *StartTurn) decode(r Reader) error { z.Decode(&r); return r.end("StartTurn") }
 
@@ -351,6 +363,8 @@ func (z *Call) Append(b []byte) []byte {
 	return b
 }
 
+func (z *Call) stamp() { z.Op = OpCall }
+
 func (z *Call) decode(r Reader) error { z.Decode(&r); return r.end("Call") }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
@@ -380,6 +394,8 @@ func (z *Edit) Append(b []byte) []byte {
 	b = z.Data.Append(b)
 	return b
 }
+
+func (z *Edit) stamp() { z.Op = OpEdit }
 
 func (z *Edit) decode(r Reader) error { z.Decode(&r); return r.end("Edit") }
 
@@ -414,6 +430,8 @@ func (z *Result) Append(b []byte) []byte {
 	return b
 }
 
+func (z *Result) stamp() { z.Op = OpResult }
+
 func (z *Result) decode(r Reader) error { z.Decode(&r); return r.end("Result") }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
@@ -447,6 +465,8 @@ func (z *Chunk) Append(b []byte) []byte {
 	return b
 }
 
+func (z *Chunk) stamp() { z.Op = OpChunk }
+
 func (z *Chunk) decode(r Reader) error { z.Decode(&r); return r.end("Chunk") }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
@@ -479,6 +499,8 @@ func (z *Abort) Append(b []byte) []byte {
 	return b
 }
 
+func (z *Abort) stamp() { z.Op = OpAbort }
+
 func (z *Abort) decode(r Reader) error { z.Decode(&r); return r.end("Abort") }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
@@ -504,6 +526,8 @@ func (z *Tick) Append(b []byte) []byte {
 	return b
 }
 
+func (z *Tick) stamp() { z.Op = OpTick }
+
 func (z *Tick) decode(r Reader) error { z.Decode(&r); return r.end("Tick") }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
@@ -527,6 +551,8 @@ func (z *Welcome) Append(b []byte) []byte {
 	b = appendTexts(b, z.Providers)
 	return b
 }
+
+func (z *Welcome) stamp() { z.Op = OpWelcome }
 
 func (z *Welcome) decode(r Reader) error { z.Decode(&r); return r.end("Welcome") }
 
@@ -557,6 +583,8 @@ func (z *Reply) Append(b []byte) []byte {
 	b = z.Value.Append(b)
 	return b
 }
+
+func (z *Reply) stamp() { z.Op = OpReply }
 
 func (z *Reply) decode(r Reader) error { z.Decode(&r); return r.end("Reply") }
 
@@ -589,6 +617,8 @@ func (z *Event) Append(b []byte) []byte {
 	return b
 }
 
+func (z *Event) stamp() { z.Op = OpEvent }
+
 func (z *Event) decode(r Reader) error { z.Decode(&r); return r.end("Event") }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
@@ -619,6 +649,8 @@ func (z *Effect) Append(b []byte) []byte {
 	return b
 }
 
+func (z *Effect) stamp() { z.Op = OpEffect }
+
 func (z *Effect) decode(r Reader) error { z.Decode(&r); return r.end("Effect") }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
@@ -642,6 +674,8 @@ func (z *Cancel) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.Effect))
 	return b
 }
+
+func (z *Cancel) stamp() { z.Op = OpCancel }
 
 func (z *Cancel) decode(r Reader) error { z.Decode(&r); return r.end("Cancel") }
 
@@ -667,6 +701,8 @@ func (z *Sync) Append(b []byte) []byte {
 	return b
 }
 
+func (z *Sync) stamp() { z.Op = OpSync }
+
 func (z *Sync) decode(r Reader) error { z.Decode(&r); return r.end("Sync") }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
@@ -690,6 +726,8 @@ func (z *Timer) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.Due))
 	return b
 }
+
+func (z *Timer) stamp() { z.Op = OpTimer }
 
 func (z *Timer) decode(r Reader) error { z.Decode(&r); return r.end("Timer") }
 
@@ -715,6 +753,8 @@ func (z *End) Append(b []byte) []byte {
 	}
 	return b
 }
+
+func (z *End) stamp() { z.Op = OpEnd }
 
 func (z *End) decode(r Reader) error { z.Decode(&r); return r.end("End") }
 
@@ -742,6 +782,8 @@ func (z *Fault) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.Offset))
 	return b
 }
+
+func (z *Fault) stamp() { z.Op = OpFault }
 
 func (z *Fault) decode(r Reader) error { z.Decode(&r); return r.end("Fault") }
 

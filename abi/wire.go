@@ -222,30 +222,23 @@ var rawLimits = func() Limits {
 	return l
 }()
 
-// peek returns the first byte of the next element, 0 at the end.
-func (r *Reader) peek() byte {
-	if r.i < len(r.b) {
-		return r.b[r.i]
-	}
-	return 0
-}
-
 // raw reads one value of any kind into dst and reuses its space; the result is empty for nil.
 func (r *Reader) raw(dst Raw) Raw {
 	if r.err != nil || r.nil() {
 		return dst[:0]
 	}
+	if r.i >= len(r.b) {
+		r.fail("truncated")
+		return nil
+	}
 	n := 1
-	if c := r.peek(); c >= 0x80 && c < 0xe0 {
+	if c := r.b[r.i]; c >= 0x80 && c < 0xe0 {
 		var err *FrameError
 		if n, err = scan(r.b[r.i:], &rawLimits); err != nil {
 			err.Offset += r.i
 			r.i, r.err = len(r.b), err
 			return nil
 		}
-	} else if r.i >= len(r.b) {
-		r.fail("truncated")
-		return nil
 	}
 	v := r.b[r.i : r.i+n : r.i+n]
 	r.i += n

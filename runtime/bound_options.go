@@ -46,8 +46,7 @@ func NewBound(pipeline Pipeline, name string, arg []byte) (Bound, error) {
 func options(message string) error { return fault.New(fault.InvalidOptions, message) }
 
 func budgetOf(arg []byte) (b Budget, err error) {
-	encoding, _ := value.Get(arg, "encoding")
-	text, _ := value.String(encoding)
+	text, _ := value.GetString(arg, "encoding")
 	b.Encoding = string(text)
 	limit, _ := value.Get(arg, "limit")
 	reserve, given := value.Get(arg, "reserve")
@@ -72,8 +71,7 @@ func spendingOf(arg []byte) (s Spending, err error) {
 	if s.Limit, ok = amountIn(arg, "limit"); !ok || s.Limit == 0 {
 		return s, options("spendLimit.limit must be a positive number")
 	}
-	currency, _ := value.Get(arg, "currency")
-	text, _ := value.String(currency)
+	text, _ := value.GetString(arg, "currency")
 	s.Currency = string(text)
 	prices, _ := value.Get(arg, "prices")
 	if value.KindOf(prices) != value.KindMap || value.Len(prices) == 0 {

@@ -41,7 +41,7 @@ func budgetTurn(t *testing.T, b Budget) *play {
 		add(record.Retrievables, "low", record.AppendRetrievable(nil, record.RetrievableFields{ID: "low", Content: text("low"), TrustTier: "first-party", CreatedAt: 2}))
 		add(record.Memories, "minor", record.AppendMemory(nil, record.MemoryFields{ID: "minor", Content: text("minor"), CreatedAt: 9}))
 		add(record.Memories, "major", record.AppendMemory(nil, record.MemoryFields{ID: "major", Content: text("major"), Importance: 1, CreatedAt: 1}))
-		add(record.Instructions, "i", record.AppendInstruction(nil, string(text("i"))))
+		add(record.Instructions, "i", value.AppendString(nil, string(text("i"))))
 	}
 	return p
 }

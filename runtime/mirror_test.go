@@ -123,7 +123,7 @@ func bodyOf(kind record.Kind, id, text string) []byte {
 	}
 	switch kind {
 	case record.Instructions:
-		return record.AppendInstruction(nil, id)
+		return value.AppendString(nil, id)
 	case record.Memories:
 		return record.AppendMemory(nil, record.MemoryFields{ID: id, Content: content, Confidence: 0.5})
 	case record.Retrievables:

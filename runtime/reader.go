@@ -197,8 +197,7 @@ func (p *page) result(more string) []byte {
 
 // runReader runs a reader tool.
 func (d *Dispatch) runReader(task Task, tool *readerTool, args []byte) ([]byte, error) {
-	v, _ := value.Get(args, "callId")
-	id, _ := value.String(v)
+	id, _ := value.GetString(args, "callId")
 	s := d.find(id)
 	if s == nil {
 		return value.AppendString(nil, "Error: no artifact with id "+string(id)+" in this turn"), nil

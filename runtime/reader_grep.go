@@ -3,7 +3,6 @@ package runtime
 import (
 	"strconv"
 
-	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/pattern"
 	"github.com/turncore/turncore/runtime/fault"
 )
@@ -19,20 +18,13 @@ var grepTool = readerTool{
 		`"flags":{"type":"string","pattern":"^[imsu]*$","description":"Any of i (ignore case), m, s, u."}`,
 	required: []string{"pattern"},
 	run: func(r *reader, args []byte) ([]byte, error) {
-		source, flags := textArgument(args, "pattern"), textArgument(args, "flags")
+		source, flags := TextArgument(args, "pattern"), TextArgument(args, "flags")
 		p, err := pattern.RE2(source, flags)
 		if err != nil {
 			return nil, err
 		}
 		return r.grep(p.Matcher())
 	},
-}
-
-// textArgument returns a text argument, "" if absent.
-func textArgument(args []byte, name string) string {
-	v, _ := value.Get(args, name)
-	s, _ := value.String(v)
-	return string(s)
 }
 
 // grep returns the lines that match.

@@ -35,14 +35,14 @@ var jsonTools = readerGroup{class: classJSON, tools: []readerTool{
 		description: "Get all values that a JSONPath query selects from a JSON artifact.",
 		properties:  pathProperty,
 		required:    []string{"path"},
-		run:         askJSON(func(j *artifact.JSON, args []byte) ([]byte, error) { return j.Get(textArgument(args, "path")) }),
+		run:         askJSON(func(j *artifact.JSON, args []byte) ([]byte, error) { return j.Get(TextArgument(args, "path")) }),
 	},
 	{
 		name:        "artifact_json_filter",
 		description: "List the records of a JSON artifact from which a JSONPath query selects anything.",
 		properties:  pathProperty,
 		required:    []string{"path"},
-		run:         askJSON(func(j *artifact.JSON, args []byte) ([]byte, error) { return j.Filter(textArgument(args, "path")) }),
+		run:         askJSON(func(j *artifact.JSON, args []byte) ([]byte, error) { return j.Filter(TextArgument(args, "path")) }),
 	},
 	{
 		name:        "artifact_json_slice",
@@ -58,7 +58,7 @@ var jsonTools = readerGroup{class: classJSON, tools: []readerTool{
 		description: "Collect the values that a JSONPath query selects from each record of a JSON artifact.",
 		properties:  pathProperty,
 		required:    []string{"path"},
-		run:         askJSON(func(j *artifact.JSON, args []byte) ([]byte, error) { return j.Get(textArgument(args, "path")) }),
+		run:         askJSON(func(j *artifact.JSON, args []byte) ([]byte, error) { return j.Get(TextArgument(args, "path")) }),
 	},
 }}
 

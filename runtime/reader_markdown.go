@@ -41,7 +41,7 @@ var markdownTools = readerGroup{class: classMarkdown, tools: []readerTool{
 		properties:  `"lang":{"type":"string","description":"Only blocks in this language; empty for those that name none."}`,
 		run: indexed(func(x *markdown.Index, args []byte) []byte {
 			_, some := value.Get(args, "lang")
-			return x.CodeBlocks(textArgument(args, "lang"), some)
+			return x.CodeBlocks(TextArgument(args, "lang"), some)
 		}),
 	},
 	{

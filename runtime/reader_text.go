@@ -62,9 +62,7 @@ var textTools = readerGroup{tools: []readerTool{
 			`"gemini","gemma","llama2","claude"]}`,
 		required: []string{"encoding"},
 		run: func(r *reader, args []byte) ([]byte, error) {
-			v, _ := value.Get(args, "encoding")
-			encoding, _ := value.String(v)
-			tokens, err := r.tokens(string(encoding))
+			tokens, err := r.tokens(TextArgument(args, "encoding"))
 			return strconv.AppendUint(nil, tokens, 10), err
 		},
 	},

@@ -12,6 +12,14 @@ import (
 // Handler is a compiled-in tool handler. args are valid; the result is a value. It waits only through task.
 type Handler func(task Task, d *Dispatch, args []byte) (result []byte, err error)
 
+// TextArgument returns an argument of a tool that is text, empty if it has none.
+//
+//go:noinline
+func TextArgument(args []byte, name string) string {
+	s, _ := value.GetString(args, name)
+	return string(s)
+}
+
 // Tool is a capability that a model may call.
 type Tool struct {
 	Number      uint32
@@ -131,7 +139,7 @@ func (d *Dispatch) validate(task Task, tool *Tool, args []byte) (valid []byte, n
 func (t *Tool) Check(args []byte) ([]byte, error) {
 	valid, violations := t.compiled.Validate(args)
 	if len(violations) > 0 {
-		return nil, invalidArgs(t.Name, violations)
+		return nil, refusal(fault.InvalidToolArgs, t.Name, violations)
 	}
 	return valid, nil
 }
@@ -169,11 +177,6 @@ func (d *Dispatch) cutTools() {
 		d.endTool(run, true)
 		run.cut = true
 	}
-}
-
-// invalidArgs lists all violations of a call's arguments.
-func invalidArgs(tool string, violations []schema.Violation) error {
-	return refusal(fault.InvalidToolArgs, tool, violations)
 }
 
 // refusal lists a value's violations of a schema as text, as details ({path, keyword, message}), and as its cause.

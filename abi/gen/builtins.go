@@ -16,17 +16,17 @@ type builtinTable struct {
 }
 
 type builtinMiddleware struct {
-	Name      string   `json:"name"`
-	Pipelines []string `json:"pipelines"`
-	Code      string   `json:"code"` // of the error that it nacks with
-	Doc       string   `json:"doc"`
-	Argument  []option `json:"argument"` // one without a name is the argument itself
+	Name      string    `json:"name"`
+	Pipelines []string  `json:"pipelines"`
+	Code      string    `json:"code"` // of the error that it nacks with
+	Doc       string    `json:"doc"`
+	Argument  []*option `json:"argument"` // one without a name is the argument itself
 }
 
 // builtinToolArgument is what a tool takes beside what the model gives it.
 type builtinToolArgument struct {
-	Core     bool     `json:"core"`
-	Argument []option `json:"argument"`
+	Core     bool      `json:"core"`
+	Argument []*option `json:"argument"`
 }
 
 // catalogueTool is a tool of catalogue/tools.json.
@@ -100,7 +100,7 @@ func (t *builtinTable) table(b *bytes.Buffer, names []string) (known bool, err e
 }
 
 // argument is what a table says of an argument.
-func argument(list []option) string {
+func argument(list []*option) string {
 	switch {
 	case len(list) == 0:
 		return "nil"
@@ -111,20 +111,13 @@ func argument(list []option) string {
 }
 
 // argumentRows is the table of an argument that is a map.
-func argumentRows(b *bytes.Buffer, name string, list []option) {
+func argumentRows(b *bytes.Buffer, name string, list []*option) {
 	if len(list) == 0 || list[0].Name == "" {
 		return
 	}
 	fmt.Fprintf(b, "| of `%s` | value | default | |\n| --- | --- | --- | --- |\n", name)
-	for i := range list {
-		o := &list[i]
-		what := o.Otherwise
-		if o.Required {
-			what = "required"
-		} else if len(o.Default) > 0 {
-			what = "`" + compact(o.Default) + "`"
-		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", o.Name, cell(o.words()), cell(what), cell(o.Doc))
+	for _, o := range list {
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", o.Name, cell(o.words()), cell(o.without()), cell(o.Doc))
 	}
 	b.WriteString("\n")
 }

@@ -4,54 +4,41 @@ import (
 	"bytes"
 	"fmt"
 	"go/constant"
-	"go/format"
+	"slices"
+	"strconv"
 	"strings"
 )
 
-// kinds are what fields mean beyond their types: the group that a number is of; @ and a group for a value whose tuple
+// meanings are those of fields whose names do not tell.
+var meanings = map[string]string{
+	"EmitArgs.Kind":          "EventKind",
+	"EmitArgs.Payload":       "@EventKind",
+	"GateClosedEvent.Result": "GateResult",
+}
+
+// asNumbers are the groups whose numbers a journal shows as they are.
+var asNumbers = []string{"Op", "Level", "Part", "Scope"}
+
+// meaning is what a field means beyond its type: the group that a number is of; @ and a group for a value whose tuple
 // depends on the number of that group before it; values for byte strings that hold values back to back.
-var kinds = map[string]string{
-	"Abort.Reason":             "ErrorValue?",
-	"Block.Collection":         "Collection",
-	"Block.Data":               "values",
-	"Call.Args":                "@Method",
-	"Call.Method":              "Method",
-	"Delta.Collection":         "Collection",
-	"Delta.Write":              "Write",
-	"DeleteArgs.Collection":    "Collection",
-	"DiscardArgs.Status":       "Status",
-	"DispatchEndEvent.Status":  "Status",
-	"DispatchResult.Status":    "Status",
-	"Edit.Collection":          "Collection",
-	"Edit.Data":                "values",
-	"Edit.Edit":                "EditKind",
-	"Effect.Args":              "@EffectKind",
-	"Effect.Kind":              "EffectKind",
-	"EmitArgs.Kind":            "EventKind",
-	"EmitArgs.Payload":         "@EventKind",
-	"End.Status":               "Status",
-	"Event.Kind":               "EventKind",
-	"Event.Payload":            "@EventKind",
-	"GateClosedEvent.Result":   "GateResult",
-	"HTTPArgs.Redirect":        "Redirect",
-	"History.Block":            "values",
-	"History.Collection":       "Collection",
-	"InterruptArgs.Stream":     "Stream",
-	"Item.Data":                "values",
-	"IterationEndEvent.Status": "Status",
-	"Middleware.Kind":          "MiddlewareKind",
-	"MiddlewareArgs.Pipeline":  "Pipeline",
-	"OpenRunner.Executor":      "ExecutorKind",
-	"ReadArgs.Read":            "Read",
-	"ReportArgs.Stream":        "Stream",
-	"SettleGateArgs.Settle":    "Settle",
-	"StoreArgs.Collection":     "Collection",
-	"StoreArgs.Data":           "values",
-	"Sync.Collection":          "Collection",
-	"Sync.Data":                "values",
-	"Sync.Sync":                "SyncKind",
-	"ToolCallEvent.Results":    "Results",
-	"TurnEndEvent.Status":      "Status",
+func (s *source) meaning(t *tuple, f field) string {
+	if m, ok := meanings[t.Name+"."+f.Name]; ok {
+		return m
+	}
+	if c, ok := choices[t.Name]; ok && f.Name == c.field {
+		return "@" + c.group
+	}
+	if f.Type == "bin?" && f.Name != "Body" && t.Name != "Chunk" {
+		return "values"
+	}
+	if f.Type == "u8" {
+		for _, name := range []string{f.Name, f.Name + "Kind", t.Name + f.Name} {
+			if s.group(name) != nil && !slices.Contains(asNumbers, name) {
+				return name
+			}
+		}
+	}
+	return f.Type
 }
 
 // bodies are the tuples of the collections' records.
@@ -62,9 +49,13 @@ var bodies = map[string]string{
 
 // layouts are the tables by which journals are shown: what every tuple's elements are called and mean.
 type layouts struct {
-	tuples   [][2]string     // name and fields, each name:type, with spaces between
-	groups   []*layoutsGroup // of which fields are
-	payloads []*layoutsGroup // names of tuples
+	tuples [][2]string // name and fields, each name:type, with spaces between
+	tables []layoutsTable
+}
+
+type layoutsTable struct {
+	name, doc string
+	groups    []layoutsGroup
 }
 
 type layoutsGroup struct {
@@ -77,33 +68,35 @@ type layoutsMember struct {
 	name   string
 }
 
+// list is the members in the notation of Go or TypeScript.
+func (g layoutsGroup) list(quote func(string) string) []string {
+	list := make([]string, len(g.members))
+	for i, m := range g.members {
+		list[i] = fmt.Sprintf("%d: %s", m.number, quote(m.name))
+	}
+	return list
+}
+
 // shown returns the tables.
-func (s *source) shown() (*layouts, error) {
+func (s *source) shown() *layouts {
 	l := &layouts{}
 	used := map[string]bool{"Op": true}
-	known := 0
 	for _, t := range s.types {
 		var fields []string
 		for _, f := range t.Fields {
-			kind, ok := kinds[t.Name+"."+f.Name]
-			if ok {
-				known++
-				used[strings.TrimPrefix(kind, "@")] = true
-			} else {
-				kind = f.Type
-			}
-			fields = append(fields, lowerCamel(f.Name)+":"+kind)
+			meaning := s.meaning(t, f)
+			used[meaning] = true
+			fields = append(fields, lowerCamel(f.Name)+":"+meaning)
 		}
 		l.tuples = append(l.tuples, [2]string{t.Name, strings.Join(fields, " ")})
 	}
-	if known != len(kinds) {
-		return nil, fmt.Errorf("%d of the fields in kinds exist, not all %d", known, len(kinds))
-	}
+	groups := layoutsTable{name: "groups", doc: "the names of numbers"}
+	payloads := layoutsTable{name: "payloads", doc: "the tuples that go with numbers"}
 	for _, g := range s.groups {
 		if !used[g.Name] {
 			continue
 		}
-		group, payload := &layoutsGroup{name: g.Name}, &layoutsGroup{name: g.Name}
+		group, payload := layoutsGroup{name: g.Name}, layoutsGroup{name: g.Name}
 		for _, c := range g.Consts {
 			n, _ := constant.Int64Val(c.Value)
 			name := lowerCamel(c.Name)
@@ -115,12 +108,13 @@ func (s *source) shown() (*layouts, error) {
 				payload.members = append(payload.members, layoutsMember{n, tuple})
 			}
 		}
-		l.groups = append(l.groups, group)
+		groups.groups = append(groups.groups, group)
 		if len(payload.members) > 0 {
-			l.payloads = append(l.payloads, payload)
+			payloads.groups = append(payloads.groups, payload)
 		}
 	}
-	return l, nil
+	l.tables = []layoutsTable{groups, payloads}
+	return l
 }
 
 // shownPayload is the tuple that goes with a constant of a group.
@@ -134,40 +128,22 @@ func (s *source) shownPayload(group string, c enumerator) string {
 	return ""
 }
 
-func (l *layouts) goSource() ([]byte, error) {
+func (l *layouts) goSource() []byte {
 	var b bytes.Buffer
-	b.WriteString(`// Code generated by abi/gen from the types of abi. DO NOT EDIT.
-
-package journal
-
-// tuples are the fields of every tuple, each a name and a type.
-var tuples = map[string]string{
-`)
+	fmt.Fprintf(&b, goHeader, "the types of abi", "journal")
+	b.WriteString("// tuples are the fields of every tuple, each a name and a type.\nvar tuples = map[string]string{\n")
 	for _, t := range l.tuples {
 		fmt.Fprintf(&b, "%q: %q,\n", t[0], t[1])
 	}
 	b.WriteString("}\n")
-	for _, table := range []struct {
-		name, doc string
-		groups    []*layoutsGroup
-	}{
-		{"groups", "are the names of numbers.", l.groups},
-		{"payloads", "are the tuples that go with numbers.", l.payloads},
-	} {
-		fmt.Fprintf(&b, "\n// %s %s\nvar %[1]s = map[string]map[int64]string{\n", table.name, table.doc)
+	for _, table := range l.tables {
+		fmt.Fprintf(&b, "\n// %s are %s.\nvar %[1]s = map[string]map[int64]string{\n", table.name, table.doc)
 		for _, g := range table.groups {
-			fmt.Fprintf(&b, "%q: {", g.name)
-			for i, m := range g.members {
-				if i > 0 {
-					b.WriteString(", ")
-				}
-				fmt.Fprintf(&b, "%d: %q", m.number, m.name)
-			}
-			b.WriteString("},\n")
+			fmt.Fprintf(&b, "%q: {%s},\n", g.name, strings.Join(g.list(strconv.Quote), ", "))
 		}
 		b.WriteString("}\n")
 	}
-	return format.Source(b.Bytes())
+	return b.Bytes()
 }
 
 func (l *layouts) typeScript() []byte {
@@ -175,31 +151,16 @@ func (l *layouts) typeScript() []byte {
 	fmt.Fprintf(&b, tsHeader, "the types of abi")
 	b.WriteString("/** The fields of every tuple, each a name and a type. */\nexport const TUPLES: Readonly<Record<string, string>> = {\n")
 	for _, t := range l.tuples {
-		line := fmt.Sprintf("  %s: %s,\n", t[0], tsString(t[1]))
-		if len(line) > 101 {
-			line = fmt.Sprintf("  %s:\n    %s,\n", t[0], tsString(t[1]))
-		}
-		b.WriteString(line)
+		b.WriteString(fitting(fmt.Sprintf("  %s: %s,\n", t[0], tsString(t[1])), fmt.Sprintf("  %s:\n    %s,\n", t[0], tsString(t[1]))))
 	}
 	b.WriteString("};\n")
-	for _, table := range []struct {
-		name, doc string
-		groups    []*layoutsGroup
-	}{
-		{"GROUPS", "The names of numbers.", l.groups},
-		{"PAYLOADS", "The tuples that go with numbers.", l.payloads},
-	} {
-		fmt.Fprintf(&b, "\n/** %s */\nexport const %s: Readonly<Record<string, Readonly<Record<number, string>>>> = {\n", table.doc, table.name)
+	for _, table := range l.tables {
+		fmt.Fprintf(&b, "\n/** %s. */\nexport const %s: Readonly<Record<string, Readonly<Record<number, string>>>> = {\n",
+			upperFirst(table.doc), strings.ToUpper(table.name))
 		for _, g := range table.groups {
-			var members []string
-			for _, m := range g.members {
-				members = append(members, fmt.Sprintf("%d: %s", m.number, tsString(m.name)))
-			}
-			line := fmt.Sprintf("  %s: { %s },\n", g.name, strings.Join(members, ", "))
-			if len(line) > 101 {
-				line = fmt.Sprintf("  %s: {\n    %s,\n  },\n", g.name, strings.Join(members, ",\n    "))
-			}
-			b.WriteString(line)
+			members := g.list(tsString)
+			b.WriteString(fitting(fmt.Sprintf("  %s: { %s },\n", g.name, strings.Join(members, ", ")),
+				fmt.Sprintf("  %s: {\n    %s,\n  },\n", g.name, strings.Join(members, ",\n    "))))
 		}
 		b.WriteString("};\n")
 	}

@@ -7,9 +7,11 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"go/format"
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 func main() {
@@ -67,63 +69,50 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{
-		"js/src/chat/options.gen.ts":   options.typeScript(),
-		"js/src/chat/providers.gen.ts": options.typeScriptProviders(),
-		"js/src/cli/variables.gen.ts":  options.typeScriptVariables(),
-		"js/src/abi/catalogue.gen.ts":  catalogue(tools),
-		"docs/errors.md":               codes.markdown(),
-		"js/src/abi/codes.gen.ts":      codes.typeScript(),
-		"js/src/error-classes.gen.ts":  codes.classes(),
-		"js/src/abi/rules.gen.ts":      rules.typeScript(),
-		"js/src/abi/frames.gen.ts":     src.constants(),
-		"js/src/codec/tuples.gen.ts":   nil,
-		"js/test/codec/layouts.gen.ts": src.layouts(),
-		"runtime/fault/codes_gen.go":   nil,
-		"abi/codes_gen.go":             nil,
-		"abi/rules_gen.go":             nil,
-		"abi/codec_gen.go":             nil,
-	}
-	if files["runtime/fault/codes_gen.go"], err = codes.guest(); err != nil {
-		return nil, err
-	}
-	if files["abi/codes_gen.go"], err = codes.host(); err != nil {
-		return nil, err
-	}
-	if files["abi/rules_gen.go"], err = rules.goSource(); err != nil {
-		return nil, err
-	}
-	if files["abi/codec_gen.go"], err = src.codec(); err != nil {
-		return nil, err
-	}
-	for path, text := range map[string]func() ([]byte, error){
-		"js/src/codec/tuples.gen.ts":       src.tuples,
-		"internal/suggestion/words_gen.go": rules.guestWords,
-		"runtime/chat/options_gen.go":      options.guestOptions,
-		"internal/provider/members_gen.go": options.guestProviders,
-		"host/model/options_gen.go":        options.hostOptions,
-		"host/model/provider_gen.go":       options.hostProviders,
-
-		"host/cmd/turncore/variables_gen.go":   options.commandVariables,
-		"host/turns/model_options_gen_test.go": options.typedOptions,
-	} {
-		if files[path], err = text(); err != nil {
-			return nil, err
-		}
-	}
-	journal, err := src.shown()
-	if err != nil {
-		return nil, err
-	}
-	files["js/src/journal/layouts.gen.ts"] = journal.typeScript()
-	if files["host/journal/layouts_gen.go"], err = journal.goSource(); err != nil {
-		return nil, err
-	}
 	numbers, err := src.numbers()
 	if err != nil {
 		return nil, err
 	}
+	tuples, err := src.tuples()
+	if err != nil {
+		return nil, err
+	}
+	journal := src.shown()
+	files := map[string][]byte{
+		"js/src/chat/options.gen.ts":           options.typeScript(),
+		"js/src/chat/providers.gen.ts":         options.typeScriptProviders(),
+		"js/src/cli/variables.gen.ts":          options.typeScriptVariables(),
+		"js/src/abi/catalogue.gen.ts":          catalogue(tools),
+		"docs/errors.md":                       codes.markdown(),
+		"js/src/abi/codes.gen.ts":              codes.typeScript(),
+		"js/src/error-classes.gen.ts":          codes.classes(),
+		"js/src/abi/rules.gen.ts":              rules.typeScript(),
+		"js/src/abi/frames.gen.ts":             src.constants(),
+		"js/src/codec/tuples.gen.ts":           tuples,
+		"js/src/journal/layouts.gen.ts":        journal.typeScript(),
+		"js/test/codec/layouts.gen.ts":         src.layouts(),
+		"runtime/fault/codes_gen.go":           codes.guest(),
+		"abi/codes_gen.go":                     codes.host(),
+		"abi/rules_gen.go":                     rules.goSource(),
+		"abi/codec_gen.go":                     src.codec(),
+		"abi/gen/vectors/tuples_gen.go":        src.goTuples(),
+		"internal/suggestion/words_gen.go":     rules.guestWords(),
+		"runtime/chat/options_gen.go":          options.guestOptions(),
+		"internal/provider/members_gen.go":     options.guestProviders(),
+		"host/model/options_gen.go":            options.hostOptions(),
+		"host/model/provider_gen.go":           options.hostProviders(),
+		"host/cmd/turncore/variables_gen.go":   options.commandVariables(),
+		"host/turns/model_options_gen_test.go": options.typedOptions(),
+		"host/journal/layouts_gen.go":          journal.goSource(),
+	}
 	maps.Copy(files, numbers)
+	for path, text := range files {
+		if strings.HasSuffix(path, ".go") {
+			if files[path], err = format.Source(text); err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+		}
+	}
 	spec, err := os.ReadFile(filepath.Join(dir, "SPEC.md"))
 	if err != nil {
 		return nil, err

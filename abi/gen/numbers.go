@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"go/format"
 	"slices"
 	"strings"
 )
@@ -55,13 +54,13 @@ func (s *source) numbers() (map[string][]byte, error) {
 		var b bytes.Buffer
 		fmt.Fprintf(&b, goHeader+"%s\n", "the Go types in abi/", file.pkg, file.imports)
 		for _, e := range file.enums {
-			i := slices.IndexFunc(s.groups, func(g *group) bool { return g.Name == e.group })
-			if i < 0 {
+			g := s.group(e.group)
+			if g == nil {
 				return nil, fmt.Errorf("%s: no constants %s", file.path, e.group)
 			}
 			written := 0
-			fmt.Fprintf(&b, "\n// %s\nconst (\n", groupDocs[e.group])
-			for _, c := range s.groups[i].Consts {
+			fmt.Fprintf(&b, "\n// %s\nconst (\n", g.Doc)
+			for _, c := range g.Consts {
 				if e.only != nil && !slices.Contains(e.only, c.Name) {
 					continue
 				}
@@ -77,11 +76,7 @@ func (s *source) numbers() (map[string][]byte, error) {
 				return nil, fmt.Errorf("%s: %s lacks one of %s", file.path, e.group, strings.Join(e.only, ", "))
 			}
 		}
-		text, err := format.Source(b.Bytes())
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file.path, err)
-		}
-		files[file.path] = text
+		files[file.path] = b.Bytes()
 	}
 	return files, nil
 }

@@ -10,9 +10,9 @@ import (
 
 // optionTable is options.json: what the chat executor can be told, and the providers of models.
 type optionTable struct {
-	Common    []option   `json:"common"` // of every provider
-	Own       []option   `json:"own"`    // of the providers that name them
-	Providers []provider `json:"providers"`
+	Common    []*option   `json:"common"` // of every provider
+	Own       []*option   `json:"own"`    // of the providers that name them
+	Providers []*provider `json:"providers"`
 }
 
 // option is an option of the chat executor, or a member of a provider's requests.
@@ -35,7 +35,7 @@ type option struct {
 	Core    *[]string `json:"core"`
 	In      string    `json:"in"` // the member of the request that it is put into
 	Doc     string    `json:"doc"`
-	Members []option  `json:"members"` // of an option that is an object of options
+	Members []*option `json:"members"` // of an option that is an object of options
 }
 
 // provider is a protocol that models are spoken to with.
@@ -53,7 +53,7 @@ type provider struct {
 	Engine    bool       `json:"engine"`   // a model that the host runs itself
 	Thoughts  string     `json:"thoughts"` // value of the option thoughts for a field of its own; empty for none
 	Options   []string   `json:"options"`  // names of Own
-	Members   []option   `json:"members"`
+	Members   []*option  `json:"members"`
 }
 
 // optionType is how a type is written.
@@ -87,19 +87,15 @@ func loadOptions(path string) (*optionTable, error) {
 	if err := readJSON(path, t); err != nil {
 		return nil, err
 	}
-	if err := checkOptions(t.Common); err != nil {
+	if err := checkOptions(t.all()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := checkOptions(t.Own); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	for _, o := range slices.Concat(t.Common, t.Own) {
+	for _, o := range t.all() {
 		if o.Doc == "" || len(o.Default) == 0 && o.Otherwise == "" && !o.Required && len(o.Members) == 0 {
 			return nil, fmt.Errorf("%s: option %s needs a doc and a default", path, o.Name)
 		}
 	}
-	for i := range t.Providers {
-		p := &t.Providers[i]
+	for i, p := range t.Providers {
 		if p.Name == "" || p.Go == "" || p.Title == "" || p.Use == "" || (p.BaseURL == "" || p.Header == "" || p.Variables == nil) != p.Engine {
 			return nil, fmt.Errorf("%s: provider %d is incomplete", path, i)
 		}
@@ -107,7 +103,7 @@ func loadOptions(path string) (*optionTable, error) {
 			return nil, fmt.Errorf("%s: provider %s needs one variable of its address", path, p.Name)
 		}
 		for _, name := range p.Options {
-			if t.own(name) == nil {
+			if t.find(name) == nil {
 				return nil, fmt.Errorf("%s: provider %s has the unknown option %s", path, p.Name, name)
 			}
 		}
@@ -119,10 +115,9 @@ func loadOptions(path string) (*optionTable, error) {
 }
 
 // checkOptions checks options that stand in one object.
-func checkOptions(list []option) error {
+func checkOptions(list []*option) error {
 	seen := map[string]bool{}
-	for i := range list {
-		o := &list[i]
+	for _, o := range list {
 		if seen[o.Name] {
 			return fmt.Errorf("option %s occurs twice", o.Name)
 		}
@@ -148,31 +143,39 @@ func (o *option) types() []string { return strings.Split(o.Type, "|") }
 // bounded reports whether the option is a number within bounds.
 func (o *option) bounded() bool { return o.Min != nil || o.Max != nil }
 
-// own is the option of a name that only some providers have, nil for none.
-func (t *optionTable) own(name string) *option {
-	for i := range t.Own {
-		if t.Own[i].Name == name {
-			return &t.Own[i]
+// all are the options of all providers.
+func (t *optionTable) all() []*option { return slices.Concat(t.Common, t.Own) }
+
+// find is the option of a name, nil for none.
+func (t *optionTable) find(name string) *option {
+	for _, o := range t.all() {
+		if o.Name == name {
+			return o
 		}
 	}
 	return nil
 }
 
+// apis are the providers that are no engines.
+func (t *optionTable) apis() []*provider {
+	return slices.DeleteFunc(slices.Clone(t.Providers), func(p *provider) bool { return p.Engine })
+}
+
 // options are those of a provider that are no members of requests, beside the common ones.
-func (t *optionTable) options(p *provider) (list []option) {
+func (t *optionTable) options(p *provider) (list []*option) {
 	for _, name := range p.Options {
-		o := *t.own(name)
+		o := *t.find(name)
 		if name == "thoughts" && p.Thoughts != "" {
 			o.Values = append(slices.Clone(o.Values), p.Thoughts)
 		}
-		list = append(list, o)
+		list = append(list, &o)
 	}
 	return list
 }
 
 // of are all options of a provider.
-func (t *optionTable) of(p *provider) []option {
-	common := slices.DeleteFunc(slices.Clone(t.Common), func(o option) bool {
+func (t *optionTable) of(p *provider) []*option {
+	common := slices.DeleteFunc(slices.Clone(t.Common), func(o *option) bool {
 		return p.Engine && o.Engine != nil && !*o.Engine
 	})
 	return slices.Concat(common, t.options(p), p.Members)
@@ -199,7 +202,7 @@ var goDescribed = map[string]string{"Json": "JSON", "Url": "URL"}
 func camel(name string) string {
 	var b strings.Builder
 	for word := range strings.SplitSeq(name, "_") {
-		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		b.WriteString(upperFirst(word))
 	}
 	out := b.String()
 	for from, to := range goDescribed {
@@ -229,22 +232,13 @@ func (o *option) tsType() string {
 		return strconv.FormatInt(*o.Min, 10)
 	}
 	if len(o.Values) > 0 && o.Type == "string" {
-		return o.tsUnion()
+		return strings.Join(tsQuoted(o.Values), " | ")
 	}
 	var names []string
 	for _, one := range o.types() {
 		names = append(names, optionTypes[one].ts)
 	}
 	return strings.Join(names, " | ")
-}
-
-// tsUnion is the type of the option's values.
-func (o *option) tsUnion() string {
-	quoted := make([]string, len(o.Values))
-	for i, v := range o.Values {
-		quoted[i] = tsString(v)
-	}
-	return strings.Join(quoted, " | ")
 }
 
 // words say what a value must be, as a table has it.

@@ -27,27 +27,25 @@ func (t *optionTable) table(b *bytes.Buffer, names []string) (known bool, err er
 
 // optionRows is a table of options: those of names, or all without names.
 func (t *optionTable) optionRows(b *bytes.Buffer, names []string) error {
-	list := slices.Concat(t.Common, t.Own)
-	if len(names) > 0 {
-		var chosen []option
-		for _, name := range names {
-			i := slices.IndexFunc(list, func(o option) bool { return o.Name == name })
-			if i < 0 {
-				return fmt.Errorf("no option named %q", name)
-			}
-			chosen = append(chosen, list[i])
+	var list []*option
+	for _, name := range names {
+		o := t.find(name)
+		if o == nil {
+			return fmt.Errorf("no option named %q", name)
 		}
-		list = chosen
+		list = append(list, o)
+	}
+	if len(names) == 0 {
+		list = t.all()
 	}
 	b.WriteString("| option | value | default | |\n| --- | --- | --- | --- |\n")
-	for i := range list {
-		o := &list[i]
+	for _, o := range list {
 		if len(o.Members) == 0 {
 			t.optionRow(b, "", o)
 			continue
 		}
-		for j := range o.Members {
-			t.optionRow(b, o.Name+".", &o.Members[j])
+		for _, m := range o.Members {
+			t.optionRow(b, o.Name+".", m)
 		}
 	}
 	b.WriteString("\n")
@@ -57,10 +55,9 @@ func (t *optionTable) optionRows(b *bytes.Buffer, names []string) error {
 func (t *optionTable) optionRow(b *bytes.Buffer, prefix string, o *option) {
 	value := o.words()
 	doc := o.Doc
-	if own := prefix == "" && t.own(o.Name) != nil; own || strings.HasPrefix(prefix, "capabilities") {
+	if own := prefix == "" && slices.Contains(t.Own, o); own || strings.HasPrefix(prefix, "capabilities") {
 		var of []string
-		for i := range t.Providers {
-			p := &t.Providers[i]
+		for _, p := range t.Providers {
 			if slices.Contains(p.Options, strings.TrimSuffix(prefix+o.Name, "."+o.Name)) || own && slices.Contains(p.Options, o.Name) {
 				of = append(of, p.label())
 			}
@@ -77,20 +74,23 @@ func (t *optionTable) optionRow(b *bytes.Buffer, prefix string, o *option) {
 	} else if o.Core != nil {
 		doc += " The core module has `" + strings.Join(*o.Core, "` and `") + "` only."
 	}
-	what := o.Otherwise
-	switch {
-	case o.Required:
-		what = "required"
-	case len(o.Default) > 0:
-		what = "`" + compact(o.Default) + "`"
-		if len(o.EngineDefault) > 0 {
-			what += "; of an engine `" + compact(o.EngineDefault) + "`"
-		}
-	}
 	if o.Engine != nil && !*o.Engine {
 		doc += " Not for an engine."
 	}
-	fmt.Fprintf(b, "| `%s%s` | %s | %s | %s |\n", prefix, o.Name, cell(value), cell(what), cell(doc))
+	fmt.Fprintf(b, "| `%s%s` | %s | %s | %s |\n", prefix, o.Name, cell(value), cell(o.without()), cell(doc))
+}
+
+// without says what holds without the option.
+func (o *option) without() string {
+	switch {
+	case o.Required:
+		return "required"
+	case len(o.EngineDefault) > 0:
+		return "`" + compact(o.Default) + "`; of an engine `" + compact(o.EngineDefault) + "`"
+	case len(o.Default) > 0:
+		return "`" + compact(o.Default) + "`"
+	}
+	return o.Otherwise
 }
 
 // label is the provider in a page.
@@ -103,11 +103,7 @@ func (p *provider) label() string {
 
 func (t *optionTable) providerRows(b *bytes.Buffer) {
 	b.WriteString("| provider | for | base URL | the key goes into | module |\n| --- | --- | --- | --- | --- |\n")
-	for i := range t.Providers {
-		p := &t.Providers[i]
-		if p.Engine {
-			continue
-		}
+	for _, p := range t.apis() {
 		module := "full"
 		if p.Core {
 			module = "core"
@@ -119,11 +115,10 @@ func (t *optionTable) providerRows(b *bytes.Buffer) {
 
 func (t *optionTable) memberRows(b *bytes.Buffer) {
 	b.WriteString("| provider | options of its own | members of its requests |\n| --- | --- | --- |\n")
-	for i := range t.Providers {
-		p := &t.Providers[i]
+	for _, p := range t.Providers {
 		members := make([]string, len(p.Members))
-		for j := range p.Members {
-			members[j] = "`" + p.Members[j].Name + "` (" + p.Members[j].words() + ")"
+		for i, m := range p.Members {
+			members[i] = "`" + m.Name + "` (" + m.words() + ")"
 		}
 		fmt.Fprintf(b, "| %s | `%s` | %s |\n", p.label(), strings.Join(p.Options, "`, `"), cell(strings.Join(members, ", ")))
 	}

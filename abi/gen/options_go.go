@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"go/format"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,12 +11,12 @@ import (
 
 // guestOptions are the numbers and words of options for runtime/chat. The decoding stands there: a table of kinds and
 // targets would weigh more than its switch.
-func (t *optionTable) guestOptions() ([]byte, error) {
+func (t *optionTable) guestOptions() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "chat")
 	b.WriteString("// Bounds, defaults and values of options.\nconst (\n")
 	var lists []string
-	emit := func(prefix string, o *option) error {
+	emit := func(prefix string, o *option) {
 		name := prefix + camel(o.Name)
 		if o.Min != nil {
 			fmt.Fprintf(&b, "\tmin%s = %d\n", name, *o.Min)
@@ -29,70 +27,40 @@ func (t *optionTable) guestOptions() ([]byte, error) {
 		if o.Type == "string" && len(o.Values) > 0 && o.Core == nil && o.Name != "thoughts" {
 			fmt.Fprintf(&b, "\toneOf%s = %q\n", name, "must be one of "+strings.Join(o.Values, ", "))
 		}
-		switch o.Type {
-		case "integer", "ms":
-			if len(o.Default) > 0 {
-				fmt.Fprintf(&b, "\tdefault%s = %s\n", name, o.Default)
-			}
-		case "integer[]":
-			var list []int
-			if err := json.Unmarshal(o.Default, &list); err != nil {
-				return err
-			}
-			lists = append(lists, fmt.Sprintf("var default%s = %#v\n", name, list))
+		switch {
+		case o.Type == "integer[]":
+			lists = append(lists, fmt.Sprintf("var default%s = []int{%s}\n", name, strings.Trim(compact(o.Default), "[]")))
+		case (o.Type == "integer" || o.Type == "ms") && len(o.Default) > 0:
+			fmt.Fprintf(&b, "\tdefault%s = %s\n", name, o.Default)
 		}
 		if o.Most > 0 {
 			fmt.Fprintf(&b, "\t// Max%s is how many elements the option %s may have.\n\tMax%s = %d\n", name, o.Name, name, o.Most)
 		}
-		return nil
 	}
-	of := func(list []option) error {
-		for i := range list {
-			o := &list[i]
-			if ofEngine(o) {
-				continue
-			}
-			if err := emit("", o); err != nil {
-				return err
-			}
-			for j := range o.Members {
-				if err := emit(camel(o.Name), &o.Members[j]); err != nil {
-					return err
-				}
-			}
+	var names, ofEngines []string
+	for _, o := range t.all() {
+		if ofEngine(o) {
+			ofEngines = append(ofEngines, o.Name)
+			continue
 		}
-		return nil
-	}
-	if err := of(t.Common); err != nil {
-		return nil, err
-	}
-	if err := of(t.Own); err != nil {
-		return nil, err
+		names = append(names, o.Name)
+		emit("", o)
+		for _, m := range o.Members {
+			emit(camel(o.Name), m)
+		}
 	}
 	b.WriteString(")\n\n")
 	b.WriteString(strings.Join(lists, "\n"))
-	var names, ofEngines []string
-	for _, o := range slices.Concat(t.Common, t.Own) {
-		if ofEngine(&o) {
-			ofEngines = append(ofEngines, o.Name)
-		} else {
-			names = append(names, o.Name)
-		}
-	}
 	fmt.Fprintf(&b, "\n// Names of options, of those of engines only, and of the members of retry.\nconst (\n\toptionNames = %q\n\tengineNames = %q\n\tretryNames = %q\n)\n",
 		strings.Join(names, " "), strings.Join(ofEngines, " "), t.membersOf("retry"))
-	return format.Source(b.Bytes())
+	return b.Bytes()
 }
 
 // membersOf are the names of an option's members.
 func (t *optionTable) membersOf(name string) string {
 	var names []string
-	for _, o := range slices.Concat(t.Common, t.Own) {
-		if o.Name == name {
-			for _, m := range o.Members {
-				names = append(names, m.Name)
-			}
-		}
+	for _, m := range t.find(name).Members {
+		names = append(names, m.Name)
 	}
 	return strings.Join(names, " ")
 }
@@ -101,13 +69,12 @@ func (t *optionTable) membersOf(name string) string {
 func ofEngine(o *option) bool { return o.Type == "capabilities" || o.Name == "toolChoice" }
 
 // guestProviders are the names, addresses and members of requests for internal/provider.
-func (t *optionTable) guestProviders() ([]byte, error) {
+func (t *optionTable) guestProviders() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "provider")
 	b.WriteString("import \"github.com/turncore/turncore/runtime/chat\"\n")
 	fmt.Fprintf(&b, "\n// capabilityNames are those of an engine's capabilities.\nconst capabilityNames = %q\n", t.membersOf("capabilities"))
-	for i := range t.Providers {
-		p := &t.Providers[i]
+	for _, p := range t.Providers {
 		unit := p.unit()
 		fmt.Fprintf(&b, "\n// %s.\nconst (\n\t%sName = %q\n", p.Title, unit, p.Name)
 		if p.BaseURL != "" {
@@ -132,15 +99,15 @@ func (t *optionTable) guestProviders() ([]byte, error) {
 				b.WriteString("\n")
 			}
 			fmt.Fprintf(&b, "var %s = []chat.Member{\n", name)
-			for j := range p.Members {
-				if m := &p.Members[j]; m.In == into {
+			for _, m := range p.Members {
+				if m.In == into {
 					fmt.Fprintf(&b, "\t{%s},\n", m.member())
 				}
 			}
 			b.WriteString("}\n")
 		}
 	}
-	return format.Source(b.Bytes())
+	return b.Bytes()
 }
 
 // member is the fields of a chat.Member.
@@ -161,34 +128,23 @@ func (o *option) member() string {
 }
 
 // hostOptions are the typed options of package model.
-func (t *optionTable) hostOptions() ([]byte, error) {
+func (t *optionTable) hostOptions() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "model")
 	b.WriteString("import (\n\t\"time\"\n\n\t\"github.com/turncore/turncore/host/record\"\n)\n")
-	for _, list := range [][]option{t.Common, t.Own} {
-		for _, o := range list {
-			switch o.Type {
-			case "retry":
-				b.WriteString("\n// RetryOptions say which failed requests are made again, and when. What is nil has its default.\n")
-				b.WriteString("type RetryOptions struct {\n")
-				goFields(&b, o.Members)
-				b.WriteString("}\n")
-			case "capabilities":
-				b.WriteString("\n// Capabilities are what an engine can do. Zero values are the defaults.\n")
-				b.WriteString("type Capabilities struct {\n")
-				goFields(&b, o.Members)
-				b.WriteString("}\n")
-			}
-		}
+	for _, group := range []struct {
+		name, doc string
+		fields    []*option
+	}{
+		{"RetryOptions", "say which failed requests are made again, and when. What is nil has its default.", t.find("retry").Members},
+		{"Capabilities", "are what an engine can do. Zero values are the defaults.", t.find("capabilities").Members},
+		{"CommonOptions", "are options of models of any provider. What is nil or empty has its default.", t.Common},
+	} {
+		fmt.Fprintf(&b, "\n// %s %s\ntype %[1]s struct {\n", group.name, group.doc)
+		goFields(&b, group.fields)
+		b.WriteString("}\n")
 	}
-	b.WriteString("\n// CommonOptions are options of models of any provider. What is nil or empty has its default.\ntype CommonOptions struct {\n")
-	goFields(&b, t.Common)
-	b.WriteString("}\n")
-	for i := range t.Providers {
-		p := &t.Providers[i]
-		if p.Engine {
-			continue
-		}
+	for _, p := range t.apis() {
 		fmt.Fprintf(&b, "\n// %sOptions are options of models behind %s.\n", p.Go, p.Title)
 		b.WriteString("// Members of requests have the names that the API has for them.\n")
 		fmt.Fprintf(&b, "type %sOptions struct {\n\tCommonOptions\n", p.Go)
@@ -197,13 +153,12 @@ func (t *optionTable) hostOptions() ([]byte, error) {
 		b.WriteString("}\n\n")
 		fmt.Fprintf(&b, "// Map returns what turns.Model and [ChatOptions] take as Options.\nfunc (o %sOptions) Map() map[string]any { return optionMap(o) }\n", p.Go)
 	}
-	return format.Source(b.Bytes())
+	return b.Bytes()
 }
 
 // goFields writes the fields of a struct of options.
-func goFields(b *bytes.Buffer, list []option) {
-	for i := range list {
-		o := &list[i]
+func goFields(b *bytes.Buffer, list []*option) {
+	for _, o := range list {
 		if o.Field {
 			continue
 		}
@@ -268,42 +223,36 @@ func wrap(prefix, text string, columns int) string {
 }
 
 // hostProviders is what package model knows of providers.
-func (t *optionTable) hostProviders() ([]byte, error) {
+func (t *optionTable) hostProviders() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "model")
 	b.WriteString("// Providers.\nconst (\n")
-	for i := range t.Providers {
-		if p := &t.Providers[i]; !p.Engine {
-			fmt.Fprintf(&b, "\t%s Provider = %q // %s\n", p.Go, p.Name, p.Title)
-		}
+	for _, p := range t.apis() {
+		fmt.Fprintf(&b, "\t%s Provider = %q // %s\n", p.Go, p.Name, p.Title)
 	}
 	b.WriteString(")\n\n// providerAPIs are the APIs of the providers, in the order of [Providers].\nvar providerAPIs = [...]providerAPI{\n")
-	for i := range t.Providers {
-		if p := &t.Providers[i]; !p.Engine {
-			fmt.Fprintf(&b, "\t{%s, %q, %q, %q},\n", p.Go, p.BaseURL, p.Header, p.Prefix)
-		}
+	for _, p := range t.apis() {
+		fmt.Fprintf(&b, "\t{%s, %q, %q, %q},\n", p.Go, p.BaseURL, p.Header, p.Prefix)
 	}
 	b.WriteString("}\n")
-	return format.Source(b.Bytes())
+	return b.Bytes()
 }
 
 // typedOptions are the types of options by provider, and the values that options may have, for a test of the host.
-func (t *optionTable) typedOptions() ([]byte, error) {
+func (t *optionTable) typedOptions() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "turns_test")
 	b.WriteString("import \"github.com/turncore/turncore/host/model\"\n\n")
 	b.WriteString("// typedOptions are the options of each provider.\nvar typedOptions = map[model.Provider]interface{ Map() map[string]any }{\n")
-	for i := range t.Providers {
-		if p := &t.Providers[i]; !p.Engine {
-			fmt.Fprintf(&b, "\tmodel.%s: &model.%[1]sOptions{},\n", p.Go)
-		}
+	for _, p := range t.apis() {
+		fmt.Fprintf(&b, "\tmodel.%s: &model.%[1]sOptions{},\n", p.Go)
 	}
 	b.WriteString("}\n\n// optionValues are the values of options that take no others.\nvar optionValues = map[string][]string{\n")
-	for _, o := range slices.Concat(t.Common, t.Own) {
-		if len(o.Values) > 0 && !ofEngine(&o) {
+	for _, o := range t.all() {
+		if len(o.Values) > 0 && !ofEngine(o) {
 			fmt.Fprintf(&b, "\t%q: {%s},\n", o.Name, strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", o.Values), "[]string{"), "}"))
 		}
 	}
 	b.WriteString("}\n")
-	return format.Source(b.Bytes())
+	return b.Bytes()
 }

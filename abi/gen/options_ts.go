@@ -16,20 +16,16 @@ import type { MediaKind } from '../primitives/media.js';
 /** Any JSON object. */
 export type JSONObject = Readonly<Record<string, unknown>>;
 `)
-	for _, list := range [][]option{t.Common, t.Own} {
-		for i := range list {
-			switch o := &list[i]; o.Type {
-			case "bucket[]":
-				fmt.Fprintf(&b, "\n/** A part of the system text; `timeline` may end the list. */\nexport type Bucket =\n  | %s;\n",
-					strings.ReplaceAll(o.tsUnion(), " | ", "\n  | "))
-			case "retry":
-				tsInterface(&b, o.Doc, "RetryOptions", "", o.Members)
-			case "capabilities":
-				tsInterface(&b, o.Doc, "ModelCapabilities", "", o.Members)
-			}
+	for _, o := range t.all() {
+		switch o.Type {
+		case "bucket[]":
+			fmt.Fprintf(&b, "\n/** A part of the system text; `timeline` may end the list. */\nexport type Bucket =\n  | %s;\n",
+				strings.Join(tsQuoted(o.Values), "\n  | "))
+		case "retry", "capabilities":
+			tsInterface(&b, o.Doc, optionTypes[o.Type].ts, "", o.Members)
 		}
 	}
-	var shared, ofAPIs []option
+	var shared, ofAPIs []*option
 	for _, o := range t.Common {
 		if o.Engine != nil && !*o.Engine || o.Required {
 			ofAPIs = append(ofAPIs, o)
@@ -40,10 +36,9 @@ export type JSONObject = Readonly<Record<string, unknown>>;
 	tsInterface(&b, "Options of the chat executor, whatever the model.", "ExecutorOptions", "", shared)
 	tsInterface(&b, "Options that all providers have.", "CommonChatOptions", "ExecutorOptions", ofAPIs)
 	var names, union []string
-	for i := range t.Providers {
-		p := &t.Providers[i]
+	for i, p := range t.Providers {
 		if p.Engine {
-			var own []option
+			var own []*option
 			for _, o := range t.options(p) {
 				if !o.Field {
 					own = append(own, o)
@@ -52,34 +47,30 @@ export type JSONObject = Readonly<Record<string, unknown>>;
 			tsInterface(&b, p.Title+".", "EngineChatOptions", "ExecutorOptions", append(own, p.Members...))
 			continue
 		}
-		name := option{Name: "provider", Type: "string", Values: []string{p.Name}, Required: i > 0}
+		name := &option{Name: "provider", Type: "string", Values: []string{p.Name}, Required: i > 0}
 		names, union = append(names, tsString(p.Name)), append(union, p.Go+"ChatOptions")
-		tsInterface(&b, p.Title+".", p.Go+"ChatOptions", "CommonChatOptions", append(append([]option{name}, t.options(p)...), p.Members...))
+		tsInterface(&b, p.Title+".", p.Go+"ChatOptions", "CommonChatOptions", append(append([]*option{name}, t.options(p)...), p.Members...))
 	}
 	fmt.Fprintf(&b, "\n/** How to reach a model behind an API. */\nexport type ChatOptions =\n  | %s;\n", strings.Join(union, "\n  | "))
 	fmt.Fprintf(&b, "\n/** A protocol that models are spoken to with. */\nexport type ProviderName =\n  | %s;\n", strings.Join(names, "\n  | "))
 	return b.Bytes()
 }
 
-func tsInterface(b *bytes.Buffer, doc, name, base string, list []option) {
+func tsInterface(b *bytes.Buffer, doc, name, base string, list []*option) {
 	fmt.Fprintf(b, "\n%sexport interface %s ", tsComment("", doc), name)
 	if base != "" {
 		fmt.Fprintf(b, "extends %s ", base)
 	}
 	b.WriteString("{\n")
-	for i := range list {
-		o := &list[i]
+	for _, o := range list {
 		b.WriteString(tsComment("  ", o.tsDocText()))
 		kind := o.tsType()
 		if o.Required {
 			fmt.Fprintf(b, "  readonly %s: %s;\n", o.Name, kind)
 			continue
 		}
-		line := fmt.Sprintf("  readonly %s?: %s | undefined;\n", o.Name, kind)
-		if len(line) > 101 {
-			line = fmt.Sprintf("  readonly %s?:\n    | %s\n    | undefined;\n", o.Name, strings.ReplaceAll(kind, " | ", "\n    | "))
-		}
-		b.WriteString(line)
+		b.WriteString(fitting(fmt.Sprintf("  readonly %s?: %s | undefined;\n", o.Name, kind),
+			fmt.Sprintf("  readonly %s?:\n    | %s\n    | undefined;\n", o.Name, strings.ReplaceAll(kind, " | ", "\n    | "))))
 	}
 	b.WriteString("}\n")
 }
@@ -114,10 +105,7 @@ func tsComment(indent, text string) string {
 	if text == "" {
 		return ""
 	}
-	if line := indent + "/** " + text + " */\n"; len(line) <= 101 {
-		return line
-	}
-	return indent + "/**\n" + wrap(indent+" * ", text, 100) + indent + " */\n"
+	return fitting(indent+"/** "+text+" */\n", indent+"/**\n"+wrap(indent+" * ", text, 100)+indent+" */\n")
 }
 
 // typeScriptProviders is what the npm package knows of providers, and of what only the full module has.
@@ -139,27 +127,17 @@ export interface ProviderAPI {
 /** The APIs of the providers. The first one serves where none is named. */
 export const PROVIDERS = {
 `)
-	for i := range t.Providers {
-		p := &t.Providers[i]
-		if p.Engine {
-			continue
-		}
+	for _, p := range t.apis() {
 		fmt.Fprintf(&b, "  %s: {\n    baseURL: %s,\n    header: %s,\n    prefix: %s,\n    core: %t,\n  },\n",
 			tsKey(p.Name), tsString(p.BaseURL), tsString(p.Header), tsString(p.Prefix), p.Core)
 	}
 	b.WriteString("} as const satisfies Record<string, ProviderAPI>;\n\n")
 	b.WriteString("/** Options that need the full module, unless they have one of these values. */\n")
 	b.WriteString("export const CORE_VALUES: Readonly<Record<string, readonly unknown[]>> = {\n")
-	for i := range t.Own {
-		o := &t.Own[i]
-		if o.Core == nil {
-			continue
+	for _, o := range t.Own {
+		if o.Core != nil {
+			fmt.Fprintf(&b, "  %s: [%s],\n", o.Name, strings.Join(tsQuoted(*o.Core), ", "))
 		}
-		quoted := make([]string, len(*o.Core))
-		for j, v := range *o.Core {
-			quoted[j] = tsString(v)
-		}
-		fmt.Fprintf(&b, "  %s: [%s],\n", o.Name, strings.Join(quoted, ", "))
 	}
 	b.WriteString("};\n")
 	return b.Bytes()

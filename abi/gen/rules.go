@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"go/format"
 	"regexp"
 	"slices"
 	"strconv"
@@ -57,10 +56,9 @@ type ordered[T any] struct {
 }
 
 func (o *ordered[T]) UnmarshalJSON(text []byte) error {
-	if err := readStrict(text, &o.values); err != nil {
-		return err
-	}
+	o.values = map[string]T{}
 	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
 	if _, err := dec.Token(); err != nil {
 		return err
 	}
@@ -69,19 +67,14 @@ func (o *ordered[T]) UnmarshalJSON(text []byte) error {
 		if err != nil {
 			return err
 		}
-		o.keys = append(o.keys, key.(string))
-		var skip json.RawMessage
-		if err := dec.Decode(&skip); err != nil {
+		var v T
+		if err := dec.Decode(&v); err != nil {
 			return err
 		}
+		name := key.(string)
+		o.keys, o.values[name] = append(o.keys, name), v
 	}
 	return nil
-}
-
-func readStrict(text []byte, v any) error {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	return dec.Decode(v)
 }
 
 func loadRules(path string, codes faults) (*ruleTable, error) {
@@ -121,19 +114,16 @@ func loadRules(path string, codes faults) (*ruleTable, error) {
 	return table, nil
 }
 
-// identifier turns nonEmpty into NonEmpty.
-func identifier(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-func (t *ruleTable) goSource() ([]byte, error) {
+func (t *ruleTable) goSource() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "rules.json", "abi")
 	b.WriteString("// Kinds of field.\nconst (\n")
 	for _, k := range t.Kinds.keys {
-		fmt.Fprintf(&b, "\tKind%s Kind = %q\n", identifier(k), k)
+		fmt.Fprintf(&b, "\tKind%s Kind = %q\n", upperFirst(k), k)
 	}
 	b.WriteString(")\n\n// Rules that a violation can be of, beside the kinds.\nconst (\n")
 	for _, k := range t.Phrases.keys {
-		fmt.Fprintf(&b, "\tRule%s = %q\n", identifier(k), k)
+		fmt.Fprintf(&b, "\tRule%s = %q\n", upperFirst(k), k)
 	}
 	b.WriteString(")\n\n// phrases are the words of violations, by kind and by rule.\nvar phrases = map[string]string{\n")
 	for _, l := range []ordered[string]{t.Kinds, t.Phrases} {
@@ -156,18 +146,18 @@ func (t *ruleTable) goSource() ([]byte, error) {
 		if len(r.Cross) > 0 {
 			b.WriteString("\t\tCross: []CrossRule{\n")
 			for _, c := range r.Cross {
-				fmt.Fprintf(&b, "\t\t\t{Rule: Rule%s, Field: %q, Other: %q},\n", identifier(c.Rule), c.Field, c.Other)
+				fmt.Fprintf(&b, "\t\t\t{Rule: Rule%s, Field: %q, Other: %q},\n", upperFirst(c.Rule), c.Field, c.Other)
 			}
 			b.WriteString("\t\t},\n")
 		}
 		b.WriteString("\t}\n")
 	}
 	b.WriteString(")\n")
-	return format.Source(b.Bytes())
+	return b.Bytes()
 }
 
 // guestWords are the words of other libraries for internal/suggestion: text weighs less than a table.
-func (t *ruleTable) guestWords() ([]byte, error) {
+func (t *ruleTable) guestWords() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "rules.json", "suggestion")
 	b.WriteString("// words are those of other libraries, each on a line with what may be meant by it.\nconst words = `")
@@ -178,7 +168,7 @@ func (t *ruleTable) guestWords() ([]byte, error) {
 		b.WriteString(k + " " + strings.Join(t.Words.values[k], " "))
 	}
 	b.WriteString("`\n")
-	return format.Source(b.Bytes())
+	return b.Bytes()
 }
 
 func (f *ruleField) goSource() string {
@@ -187,7 +177,7 @@ func (f *ruleField) goSource() string {
 	if f.Name != "" {
 		add("Name", strconv.Quote(f.Name))
 	}
-	add("Kind", "Kind"+identifier(f.Kind))
+	add("Kind", "Kind"+upperFirst(f.Kind))
 	if f.Required {
 		add("Required", "true")
 	}
@@ -221,14 +211,7 @@ func (f *ruleField) goSource() string {
 func (t *ruleTable) typeScript() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, tsHeader, "abi/rules.json")
-	b.WriteString("/** Kinds of field. */\nexport type FieldKind =\n")
-	for i, k := range t.Kinds.keys {
-		end := "\n"
-		if i == len(t.Kinds.keys)-1 {
-			end = ";\n"
-		}
-		fmt.Fprintf(&b, "  | '%s'%s", k, end)
-	}
+	fmt.Fprintf(&b, "/** Kinds of field. */\nexport type FieldKind =\n  | %s;\n", strings.Join(tsQuoted(t.Kinds.keys), "\n  | "))
 	b.WriteString(`
 /** The rules of a field, or of a list's entries. */
 export interface FieldRules {
@@ -289,13 +272,13 @@ export const PHRASES = {
 `)
 	for _, l := range []ordered[string]{t.Kinds, t.Phrases} {
 		for _, k := range l.keys {
-			b.WriteString(tsProperty("  ", k, tsString(l.values[k])))
+			fmt.Fprintf(&b, "  %s: %s,\n", k, tsString(l.values[k]))
 		}
 	}
 	b.WriteString("} as const;\n\n/** Words of other libraries, with the fields and events that may be meant, the likeliest first. */\n" +
 		"export const WORDS: Readonly<Record<string, readonly string[]>> = {\n")
 	for _, k := range t.Words.keys {
-		fmt.Fprintf(&b, "  %s: %s,\n", k, tsStrings(t.Words.values[k]))
+		fmt.Fprintf(&b, "  %s: [%s],\n", k, strings.Join(tsQuoted(t.Words.values[k]), ", "))
 	}
 	b.WriteString("};\n\n/** The rules of each type. */\nexport const RULES = {\n")
 	for _, name := range t.Types.keys {
@@ -338,11 +321,8 @@ func tsList(indent, key string, items []string) string {
 
 func (f *ruleField) typeScriptLines(indent, key string) string {
 	parts := f.typeScriptParts()
-	line := indent + key + ": { " + strings.Join(parts, ", ") + " },\n"
-	if len(line) <= 101 {
-		return line
-	}
-	return indent + key + ": {\n" + indent + "  " + strings.Join(parts, ",\n"+indent+"  ") + ",\n" + indent + "},\n"
+	return fitting(indent+key+": { "+strings.Join(parts, ", ")+" },\n",
+		indent+key+": {\n"+indent+"  "+strings.Join(parts, ",\n"+indent+"  ")+",\n"+indent+"},\n")
 }
 
 func (f *ruleField) typeScriptParts() []string {
@@ -359,7 +339,7 @@ func (f *ruleField) typeScriptParts() []string {
 		add("max", fmt.Sprint(*f.Max))
 	}
 	if len(f.Enum) > 0 {
-		add("enum", tsStrings(f.Enum))
+		add("enum", "["+strings.Join(tsQuoted(f.Enum), ", ")+"]")
 	}
 	if f.Class != "" {
 		add("class", tsString(f.Class))
@@ -371,21 +351,12 @@ func (f *ruleField) typeScriptParts() []string {
 		add("default", doubleQuoted.ReplaceAllString(string(f.Default), "'$1'"))
 	}
 	if len(f.Aliases) > 0 {
-		add("aliases", tsStrings(f.Aliases))
+		add("aliases", "["+strings.Join(tsQuoted(f.Aliases), ", ")+"]")
 	}
 	if f.Item != nil {
 		add("item", "{ "+strings.Join(f.Item.typeScriptParts(), ", ")+" }")
 	}
 	return parts
-}
-
-// tsStrings writes a list of strings.
-func tsStrings(list []string) string {
-	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = tsString(s)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
 var doubleQuoted = regexp.MustCompile(`"([^"']*)"`)

@@ -23,6 +23,7 @@ type source struct {
 // group is a block of constants of one family, such as the ops.
 type group struct {
 	Name   string
+	Doc    string
 	Consts []enumerator
 }
 
@@ -50,35 +51,36 @@ type field struct {
 	Limit int // most elements of a list, from a tag like `limit:"64"`; 0 for the general limit
 }
 
-// families names the constant groups by the prefix of their Go names. Where prefixes overlap the longer one is first.
-var families = []struct{ prefix, name string }{
-	{"Op", "Op"},
-	{"Feature", "Feature"},
-	{"Export", "Export"},
-	{"Executor", "ExecutorKind"},
-	{"Callback", "Callback"},
-	{"Middleware", "MiddlewareKind"},
-	{"Tool", "ToolFlag"},
-	{"Collision", "Collision"},
-	{"Edit", "EditKind"},
-	{"Collection", "Collection"},
-	{"Scope", "Scope"},
-	{"Sync", "SyncKind"},
-	{"Signal", "Signal"},
-	{"Status", "Status"},
-	{"Method", "Method"},
-	{"Level", "Level"},
-	{"Stream", "Stream"},
-	{"Effect", "EffectKind"},
-	{"Pipeline", "Pipeline"},
-	{"Write", "Write"},
-	{"Event", "EventKind"},
-	{"Results", "Results"},
-	{"Settle", "Settle"},
-	{"Gate", "GateResult"},
-	{"Redirect", "Redirect"},
-	{"Read", "Read"},
-	{"Part", "Part"},
+// families are the constant groups: the prefix of their Go names, their name and what they are. Where prefixes overlap
+// the longer one is first.
+var families = []struct{ prefix, name, doc string }{
+	{"Op", "Op", "First element of a frame. 1 to 31 travel from host to guest, 33 to 63 from guest to host."},
+	{"Feature", "Feature", "Feature bits of Hello and Welcome."},
+	{"Export", "Export", "Names of the exports of a module."},
+	{"Executor", "ExecutorKind", "Who runs the executor."},
+	{"Callback", "Callback", "Bits of OpenRunner's callbacks."},
+	{"Middleware", "MiddlewareKind", "Kinds of middleware."},
+	{"Tool", "ToolFlag", "Bits of a tool's flags."},
+	{"Collision", "Collision", "What happens when a tool's name is taken."},
+	{"Edit", "EditKind", "Kinds of edit."},
+	{"Collection", "Collection", "Collections of a context."},
+	{"Scope", "Scope", "Bits of an event's scope."},
+	{"Sync", "SyncKind", "Kinds of sync."},
+	{"Signal", "Signal", "How a dispatch was signalled."},
+	{"Status", "Status", "How something ended."},
+	{"Method", "Method", "Methods of Call."},
+	{"Level", "Level", "Levels of the structured log."},
+	{"Stream", "Stream", "Streams of ReportArgs."},
+	{"Effect", "EffectKind", "Kinds of effect."},
+	{"Pipeline", "Pipeline", "Pipelines of MiddlewareArgs."},
+	{"Write", "Write", "Kinds of write in a Delta."},
+	{"Event", "EventKind", "Kinds of event."},
+	{"Results", "Results", "Where the results of a tool call event are."},
+	{"Settle", "Settle", "Ways to settle a gate."},
+	{"Gate", "GateResult", "How a gate was settled."},
+	{"Redirect", "Redirect", "What becomes of a redirect."},
+	{"Read", "Read", "Ways to read an artifact."},
+	{"Part", "Part", "First elements of parts."},
 }
 
 // sourceFiles are read in this order, which is the order of everything that is generated from them.
@@ -144,6 +146,10 @@ func (s *source) addConst(spec *ast.ValueSpec, values map[string]constant.Value)
 			continue
 		}
 		g := s.group(f.name)
+		if g == nil {
+			g = &group{Name: f.name, Doc: f.doc}
+			s.groups = append(s.groups, g)
+		}
 		g.Consts = append(g.Consts, enumerator{rest, value, oneLine(spec.Comment)})
 		return nil
 	}
@@ -165,8 +171,7 @@ func (s *source) group(name string) *group {
 			return g
 		}
 	}
-	s.groups = append(s.groups, &group{Name: name})
-	return s.groups[len(s.groups)-1]
+	return nil
 }
 
 // eval computes a constant expression over literals and constants seen before.

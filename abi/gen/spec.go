@@ -104,12 +104,9 @@ func (s *source) specTable(b *bytes.Buffer, name, section string, there map[stri
 		b.WriteString("\n")
 		return nil
 	}
-	for _, g := range s.groups {
-		if g.Name != strings.TrimPrefix(name, "const:") {
-			continue
-		}
+	if g := s.group(strings.TrimPrefix(name, "const:")); g != nil {
 		there["const:"+g.Name] = section
-		fmt.Fprintf(b, "**%s.** %s\n\n| value | name | |\n| --- | --- | --- |\n", g.Name, groupDocs[g.Name])
+		fmt.Fprintf(b, "**%s.** %s\n\n| value | name | |\n| --- | --- | --- |\n", g.Name, g.Doc)
 		for _, c := range g.Consts {
 			value := c.Value.ExactString()
 			if c.Value.Kind() == constant.String {

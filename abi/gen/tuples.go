@@ -233,7 +233,7 @@ func (s *source) tuples() ([]byte, error) {
 // declare writes the type of a tuple.
 func (c *tsCodec) declare(t *tuple) error {
 	name, tag := t.tsName(), c.tag(t)
-	params, extends := "", ""
+	params := ""
 	choice, chosen := choices[t.Name]
 	switch {
 	case t.Name == "Call":
@@ -247,7 +247,7 @@ func (c *tsCodec) declare(t *tuple) error {
 	if chosen {
 		of = t.Name + "Of"
 	}
-	fmt.Fprintf(&c.b, "/** %s */\nexport interface %s%s%s {\n", tsDoc(t), of, params, extends)
+	fmt.Fprintf(&c.b, "/** %s */\nexport interface %s%s {\n", tsDoc(t), of, params)
 	for i, f := range t.Fields {
 		kind := c.tsType(t, f.Type)
 		switch {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"go/format"
 	"strconv"
 	"strings"
 )
@@ -33,11 +32,7 @@ func (v *variables) members(quote func(string) string) string {
 func (t *optionTable) variablesHelp() string {
 	type line struct{ providers, names string }
 	var lines []line
-	for i := range t.Providers {
-		p := &t.Providers[i]
-		if p.Engine {
-			continue
-		}
+	for _, p := range t.apis() {
 		v := p.Variables
 		names := v.BaseURL + v.Host
 		if v.Version != "" {
@@ -68,18 +63,16 @@ func (t *optionTable) variablesHelp() string {
 }
 
 // commandVariables are the variables for the command in Go.
-func (t *optionTable) commandVariables() ([]byte, error) {
+func (t *optionTable) commandVariables() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "main")
 	b.WriteString("import \"github.com/turncore/turncore/host/model\"\n\n")
 	b.WriteString("// variablesOf are the variables of the environment by provider.\nvar variablesOf = map[model.Provider]variables{\n")
-	for i := range t.Providers {
-		if p := &t.Providers[i]; !p.Engine {
-			fmt.Fprintf(&b, "\tmodel.%s: {%s},\n", p.Go, p.Variables.members(strconv.Quote))
-		}
+	for _, p := range t.apis() {
+		fmt.Fprintf(&b, "\tmodel.%s: {%s},\n", p.Go, p.Variables.members(strconv.Quote))
 	}
 	fmt.Fprintf(&b, "}\n\n// variablesHelp names them.\nconst variablesHelp = `%s`\n", t.variablesHelp())
-	return format.Source(b.Bytes())
+	return b.Bytes()
 }
 
 // typeScriptVariables are the variables for the command in TypeScript.
@@ -102,16 +95,10 @@ export interface Variables {
 /** Variables by provider. */
 export const VARIABLES: Readonly<Record<ProviderName, Variables>> = {
 `)
-	for i := range t.Providers {
-		p := &t.Providers[i]
-		if p.Engine {
-			continue
-		}
-		line := fmt.Sprintf("  %s: { %s },\n", tsKey(p.Name), p.Variables.members(tsString))
-		if len(line) > 101 {
-			line = fmt.Sprintf("  %s: {\n    %s,\n  },\n", tsKey(p.Name), strings.ReplaceAll(p.Variables.members(tsString), ", ", ",\n    "))
-		}
-		b.WriteString(line)
+	for _, p := range t.apis() {
+		members := p.Variables.members(tsString)
+		b.WriteString(fitting(fmt.Sprintf("  %s: { %s },\n", tsKey(p.Name), members),
+			fmt.Sprintf("  %s: {\n    %s,\n  },\n", tsKey(p.Name), strings.ReplaceAll(members, ", ", ",\n    "))))
 	}
 	fmt.Fprintf(&b, "};\n\n/** Names them, for the command's help. */\nexport const VARIABLES_HELP = `%s`;\n", t.variablesHelp())
 	return b.Bytes()
@@ -125,11 +112,7 @@ func (t *optionTable) variableRows(b *bytes.Buffer) {
 		return "`" + s + "`"
 	}
 	b.WriteString("| provider | address | model | key |\n| --- | --- | --- | --- |\n")
-	for i := range t.Providers {
-		p := &t.Providers[i]
-		if p.Engine {
-			continue
-		}
+	for _, p := range t.apis() {
 		v := p.Variables
 		address := code(v.BaseURL + v.Host)
 		switch {

@@ -264,28 +264,14 @@ func (r *reader5) escape(dst []byte) []byte {
 	c := r.text[r.pos]
 	r.pos++
 	switch c {
-	case 'b':
-		c = '\b'
-	case 'f':
-		c = '\f'
-	case 'n':
-		c = '\n'
-	case 'r':
-		c = '\r'
-	case 't':
-		c = '\t'
 	case 'v':
 		c = '\v'
 	case 'x':
 		return utf8.AppendRune(dst, r.hex(2))
 	case 'u':
 		u := r.hex(4)
-		if rest := r.text[r.pos:]; u>>10 == 0xd800>>10 && len(rest) >= 6 && rest[0] == '\\' && rest[1] == 'u' {
-			if low := hex4(rest[2:]); low>>10 == 0xdc00>>10 {
-				u = (u-0xd800)<<10 + low - 0xdc00 + 0x10000
-				r.pos += 6
-			}
-		}
+		u, more := joinSurrogates(u, r.text[r.pos:])
+		r.pos += more
 		return utf8.AppendRune(dst, u)
 	default:
 		if c-'0' <= 9 {
@@ -296,7 +282,7 @@ func (r *reader5) escape(dst []byte) []byte {
 			c = 0
 		}
 	}
-	return append(dst, c)
+	return append(dst, escaped(c))
 }
 
 func (r *reader5) hex(n int) rune {

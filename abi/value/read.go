@@ -86,6 +86,12 @@ func Get(m []byte, key string) (val []byte, ok bool) {
 	return nil, false
 }
 
+// GetString returns the text of a map's member, as [Get] finds it and [String] reads it.
+func GetString(m []byte, key string) (text []byte, ok bool) {
+	val, _ := Get(m, key)
+	return String(val)
+}
+
 // Each calls fn for each member of a map, in order, until fn returns false. key and val are parts of m. Each checks a
 // member before fn sees it; the error is that of the first malformed one.
 func Each(m []byte, fn func(key, val []byte) bool) error {

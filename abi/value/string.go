@@ -114,30 +114,41 @@ func appendUnescaped(dst, raw []byte) []byte {
 		}
 		c := raw[i+1]
 		i += 2
-		switch c {
-		case 'b':
-			c = '\b'
-		case 'f':
-			c = '\f'
-		case 'n':
-			c = '\n'
-		case 'r':
-			c = '\r'
-		case 't':
-			c = '\t'
-		case 'u':
-			r := hex4(raw[i:])
-			i += 4
-			if r>>10 == 0xd800>>10 && i+6 <= len(raw) && raw[i] == '\\' && raw[i+1] == 'u' {
-				if low := hex4(raw[i+2:]); low>>10 == 0xdc00>>10 {
-					r = (r-0xd800)<<10 + (low - 0xdc00) + 0x10000
-					i += 6
-				}
-			}
+		if c == 'u' {
+			r, more := joinSurrogates(hex4(raw[i:]), raw[i+4:])
+			i += 4 + more
 			dst = utf8.AppendRune(dst, r)
 			continue
 		}
-		dst = append(dst, c)
+		dst = append(dst, escaped(c))
 	}
 	return dst
+}
+
+// escaped is the character that a letter behind a backslash stands for; any other one stands for itself.
+func escaped(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}
+
+// joinSurrogates is the character of an escape with four digits, and how many bytes of rest belong to it: those of a second
+// escape if both are surrogates of one character.
+func joinSurrogates(high rune, rest []byte) (r rune, more int) {
+	if high>>10 == 0xd800>>10 && len(rest) >= 6 && rest[0] == '\\' && rest[1] == 'u' {
+		if low := hex4(rest[2:]); low>>10 == 0xdc00>>10 {
+			return (high-0xd800)<<10 + low - 0xdc00 + 0x10000, 6
+		}
+	}
+	return high, 0
 }

@@ -13,7 +13,7 @@ import (
 const maxNesting = 100
 
 func calculator(_ runtime.Task, _ *runtime.Dispatch, args []byte) ([]byte, error) {
-	f, err := calculate(text(args, "expression"))
+	f, err := calculate(runtime.TextArgument(args, "expression"))
 	if err != nil {
 		return nil, err
 	}

@@ -39,15 +39,6 @@ func Handler(name string, arg []byte) (runtime.Handler, error) {
 	return nil, fault.New(fault.InvalidInitialToolValue, "there is no built-in handler "+name)
 }
 
-// text reads an argument that is a string.
-//
-//go:noinline
-func text(args []byte, name string) string {
-	v, _ := value.Get(args, name)
-	s, _ := value.String(v)
-	return string(s)
-}
-
 // number reads an argument that is a number; otherwise it is without.
 func number(args []byte, name string, without float64) float64 {
 	v, _ := value.Get(args, name)

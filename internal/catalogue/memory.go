@@ -15,7 +15,7 @@ func remember(_ runtime.Task, d *runtime.Dispatch, args []byte) ([]byte, error) 
 	id := t.NewID("memory")
 	at := t.Stamp()
 	err := d.StoreBody(record.Memories, record.AppendMemory(nil, record.MemoryFields{
-		ID: id, Content: []byte(text(args, "content")), Confidence: 1, Importance: number(args, "importance", 0.5), CreatedAt: at, UpdatedAt: at,
+		ID: id, Content: []byte(runtime.TextArgument(args, "content")), Confidence: 1, Importance: number(args, "importance", 0.5), CreatedAt: at, UpdatedAt: at,
 	}))
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func recall(_ runtime.Task, d *runtime.Dispatch, args []byte) ([]byte, error) {
 
 // forget deletes a memory, with the writes of the iteration.
 func forget(_ runtime.Task, d *runtime.Dispatch, args []byte) ([]byte, error) {
-	id := text(args, "id")
+	id := runtime.TextArgument(args, "id")
 	there := false
 	d.Records(record.Memories, func(_ int64, body []byte) bool {
 		there = string(record.Memory(body).ID()) == id

@@ -22,7 +22,7 @@ type query struct {
 }
 
 func queryOf(args []byte) *query {
-	return &query{words: strings.Fields(strings.ToLower(text(args, "query"))), limit: int(number(args, "limit", 10))}
+	return &query{words: strings.Fields(strings.ToLower(runtime.TextArgument(args, "query"))), limit: int(number(args, "limit", 10))}
 }
 
 func (q *query) matches(line []byte) bool {

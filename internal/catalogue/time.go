@@ -10,7 +10,7 @@ var weekdays = [...]string{"Thursday", "Friday", "Saturday", "Sunday", "Monday",
 // tellTime tells the time of the turn's clock, at a fixed offset from UTC.
 func tellTime(_ runtime.Task, d *runtime.Dispatch, args []byte) ([]byte, error) {
 	t := d.Turn()
-	offset := text(args, "offset")
+	offset := runtime.TextArgument(args, "offset")
 	if len(offset) != len("+00:00") {
 		offset = "+00:00"
 	}

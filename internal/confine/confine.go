@@ -8,6 +8,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/turncore/turncore/internal/wasmfile"
 )
 
 // MaxPages is the most memory that a module may have, in pages of 64 KiB: 4 GiB.
@@ -24,15 +26,6 @@ const (
 	maxGlobals = 64
 )
 
-// Sections of the binary format.
-const (
-	sectionType   = 1
-	sectionTable  = 4
-	sectionMemory = 5
-	sectionGlobal = 6
-	sectionLast   = 12 // of those that bring nothing but code, data and tables
-)
-
 // Types.
 const (
 	typeFunction = 0x60
@@ -42,38 +35,32 @@ const (
 // spare is how many bytes the bounds may add to a module.
 const spare = 32
 
-var header = []byte("\x00asm\x01\x00\x00\x00")
-
 var errMalformed = errors.New("a section is malformed")
 
 // Module returns a module whose memory can grow to so many pages and whose table cannot grow. It is the given slice if
 // there is nothing to change. Bytes that are no WebAssembly stay as they are: the engine says what is wrong with them.
 func Module(module []byte, pages uint32) ([]byte, error) {
-	if !bytes.HasPrefix(module, header) {
+	if !bytes.HasPrefix(module, []byte(wasmfile.Header)) {
 		return module, nil
 	}
 	var out []byte // nil while nothing has changed
-	for rest := module[len(header):]; len(rest) > 0; {
-		before := module[:len(module)-len(rest)]
-		section := reader{data: rest[1:]}
-		body := section.bytes(section.uint())
-		if section.failed {
+	for r := (wasmfile.Reader{Rest: module[len(wasmfile.Header):]}); len(r.Rest) > 0; {
+		start := len(module) - len(r.Rest)
+		id, body := r.Section()
+		if r.Failed {
 			return nil, errMalformed
 		}
-		id, whole := rest[0], rest[:len(rest)-len(section.data)]
-		rest = section.data
 		want, err := confined(id, body, pages)
 		switch {
 		case err != nil:
 			return nil, err
 		case want != nil && !bytes.Equal(want, body):
 			if out == nil {
-				out = append(make([]byte, 0, len(module)+spare), before...)
+				out = append(make([]byte, 0, len(module)+spare), module[:start]...)
 			}
-			out = binary.AppendUvarint(append(out, id), uint64(len(want)))
-			out = append(out, want...)
+			out = wasmfile.AppendSized(append(out, id), want)
 		case out != nil:
-			out = append(out, whole...)
+			out = append(out, module[start:len(module)-len(r.Rest)]...)
 		}
 	}
 	if out == nil {
@@ -84,28 +71,28 @@ func Module(module []byte, pages uint32) ([]byte, error) {
 
 // confined returns the body that a section is to have, nil for the one that it has.
 func confined(id byte, body []byte, pages uint32) ([]byte, error) {
-	r := reader{data: body}
+	r := reader{wasmfile.Reader{Rest: body}}
 	var want []byte
 	var err error
 	switch {
-	case id > sectionLast:
+	case id > wasmfile.DataCount: // others bring more than code, data and tables
 		return nil, fmt.Errorf("it has a section of kind %d", id)
-	case id == sectionType:
+	case id == wasmfile.Type:
 		err = r.types()
-	case id == sectionTable:
+	case id == wasmfile.Table:
 		want, err = r.table()
-	case id == sectionMemory:
+	case id == wasmfile.Memory:
 		want, err = r.memory(pages)
-	case id == sectionGlobal:
-		if n := r.uint(); n > maxGlobals {
+	case id == wasmfile.Global:
+		if n := r.Uint(); n > maxGlobals {
 			err = fmt.Errorf("it has %d globals, more than %d", n, maxGlobals)
 		}
-		r.data = nil
+		r.Rest = nil
 	default:
 		return nil, nil
 	}
 	switch {
-	case r.failed, err == nil && len(r.data) > 0:
+	case r.Failed, err == nil && len(r.Rest) > 0:
 		return nil, errMalformed
 	case err != nil:
 		return nil, err
@@ -113,28 +100,31 @@ func confined(id byte, body []byte, pages uint32) ([]byte, error) {
 	return want, nil
 }
 
+// reader reads sections that are to be confined.
+type reader struct{ wasmfile.Reader }
+
 // types reads the types: functions only, as the engine keeps objects of all others outside of the memory.
 func (r *reader) types() error {
-	for n := r.uint(); n > 0 && !r.failed; n-- {
-		if kind := r.byte(); kind != typeFunction {
+	for n := r.Uint(); n > 0 && !r.Failed; n-- {
+		if kind := r.Byte(); kind != typeFunction {
 			return fmt.Errorf("it has a type of kind %#x, which is no function", kind)
 		}
-		r.bytes(r.uint())
-		r.bytes(r.uint())
+		r.Bytes(r.Uint())
+		r.Bytes(r.Uint())
 	}
 	return nil
 }
 
 // table returns the section with a table that cannot grow.
 func (r *reader) table() ([]byte, error) {
-	n := r.uint()
+	n := r.Uint()
 	if n == 0 {
 		return nil, nil
 	}
 	if n > 1 {
 		return nil, fmt.Errorf("it has %d tables, more than one", n)
 	}
-	if kind := r.byte(); kind != typeFuncRef {
+	if kind := r.Byte(); kind != typeFuncRef {
 		return nil, fmt.Errorf("it has a table of type %#x, which holds no functions", kind)
 	}
 	size, err := r.limits("table")
@@ -150,7 +140,7 @@ func (r *reader) table() ([]byte, error) {
 
 // memory returns the section with a memory that can grow to so many pages.
 func (r *reader) memory(pages uint32) ([]byte, error) {
-	n := r.uint()
+	n := r.Uint()
 	if n == 0 {
 		return nil, nil
 	}
@@ -170,48 +160,13 @@ func (r *reader) memory(pages uint32) ([]byte, error) {
 
 // limits reads how large something is at first.
 func (r *reader) limits(of string) (uint32, error) {
-	flags := r.byte()
+	flags := r.Byte()
 	if flags > 1 { // shared, or of 64 bits
 		return 0, fmt.Errorf("it has a %s of kind %d", of, flags)
 	}
-	size := r.uint()
+	size := r.Uint()
 	if flags == 1 {
-		r.uint()
+		r.Uint()
 	}
 	return size, nil
 }
-
-// reader walks over bytes and notes whether they were too few or malformed.
-type reader struct {
-	data   []byte
-	failed bool
-}
-
-func (r *reader) uint() uint32 {
-	n, size := binary.Uvarint(r.data)
-	if size <= 0 || size > 5 || n > 1<<32-1 {
-		r.fail()
-		return 0
-	}
-	r.data = r.data[size:]
-	return uint32(n)
-}
-
-func (r *reader) byte() byte {
-	if b := r.bytes(1); len(b) == 1 {
-		return b[0]
-	}
-	return 0
-}
-
-func (r *reader) bytes(n uint32) []byte {
-	if uint64(n) > uint64(len(r.data)) {
-		r.fail()
-		return nil
-	}
-	b := r.data[:n]
-	r.data = r.data[n:]
-	return b
-}
-
-func (r *reader) fail() { r.data, r.failed = nil, true }

@@ -5,11 +5,13 @@ import (
 	"encoding/binary"
 	"strings"
 	"testing"
+
+	"github.com/turncore/turncore/internal/wasmfile"
 )
 
 // module puts sections together.
 func module(sections ...[]byte) []byte {
-	out := bytes.Clone(header)
+	out := []byte(wasmfile.Header)
 	for _, s := range sections {
 		out = binary.AppendUvarint(append(out, s[0]), uint64(len(s)-1))
 		out = append(out, s[1:]...)
@@ -20,7 +22,7 @@ func module(sections ...[]byte) []byte {
 // sizes of a table and of memories, as flags, minimum and maximum.
 func TestModule(t *testing.T) {
 	const pages = 100
-	same := []byte{sectionMemory, 1, 1, 2, pages}
+	same := []byte{wasmfile.Memory, 1, 1, 2, pages}
 	for name, c := range map[string]struct {
 		in   []byte
 		want []byte // nil for the same
@@ -30,29 +32,29 @@ func TestModule(t *testing.T) {
 		"nothing":                      {},
 		"without memory and table":     {in: module([]byte{10, 0})},
 		"bounded already":              {in: module(same)},
-		"unbounded memory":             {in: module([]byte{sectionMemory, 1, 0, 2}), want: module(same)},
-		"memory bounded too high":      {in: module([]byte{sectionMemory, 1, 1, 2, 0x80, 0x80, 4}), want: module(same)},
-		"memory bounded too low":       {in: module([]byte{sectionMemory, 1, 1, 2, 3}), want: module(same)},
-		"memory of padded lengths":     {in: append(bytes.Clone(header), sectionMemory, 0x83, 0x80, 0, 1, 0, 2), want: module(same)},
-		"table that can grow":          {in: module([]byte{sectionTable, 1, typeFuncRef, 0, 9}), want: module([]byte{sectionTable, 1, typeFuncRef, 1, 9, 9})},
-		"what stands around it":        {in: module([]byte{0, 1, 'x'}, []byte{sectionMemory, 1, 0, 2}, []byte{11, 0}), want: module([]byte{0, 1, 'x'}, same, []byte{11, 0})},
-		"memory too large":             {in: module([]byte{sectionMemory, 1, 0, pages + 1}), says: "its memory begins with 101 pages, more than 100"},
-		"two memories":                 {in: module([]byte{sectionMemory, 2, 0, 1, 0, 1}), says: "it has 2 memories"},
-		"shared memory":                {in: module([]byte{sectionMemory, 1, 3, 1, 1}), says: "it has a memory of kind 3"},
-		"two tables":                   {in: module([]byte{sectionTable, 2, typeFuncRef, 0, 1, typeFuncRef, 0, 1}), says: "it has 2 tables"},
-		"a large table":                {in: module([]byte{sectionTable, 1, typeFuncRef, 0, 0x81, 0x80, 0x10}), says: "it has a table of 262145 entries"},
-		"a table of foreign things":    {in: module([]byte{sectionTable, 1, 0x6f, 0, 1}), says: "it has a table of type 0x6f"},
-		"many globals":                 {in: module([]byte{sectionGlobal, 65}), says: "it has 65 globals"},
-		"a struct":                     {in: module([]byte{sectionType, 1, 0x5f, 0}), says: "it has a type of kind 0x5f"},
+		"unbounded memory":             {in: module([]byte{wasmfile.Memory, 1, 0, 2}), want: module(same)},
+		"memory bounded too high":      {in: module([]byte{wasmfile.Memory, 1, 1, 2, 0x80, 0x80, 4}), want: module(same)},
+		"memory bounded too low":       {in: module([]byte{wasmfile.Memory, 1, 1, 2, 3}), want: module(same)},
+		"memory of padded lengths":     {in: append([]byte(wasmfile.Header), wasmfile.Memory, 0x83, 0x80, 0, 1, 0, 2), want: module(same)},
+		"table that can grow":          {in: module([]byte{wasmfile.Table, 1, typeFuncRef, 0, 9}), want: module([]byte{wasmfile.Table, 1, typeFuncRef, 1, 9, 9})},
+		"what stands around it":        {in: module([]byte{0, 1, 'x'}, []byte{wasmfile.Memory, 1, 0, 2}, []byte{11, 0}), want: module([]byte{0, 1, 'x'}, same, []byte{11, 0})},
+		"memory too large":             {in: module([]byte{wasmfile.Memory, 1, 0, pages + 1}), says: "its memory begins with 101 pages, more than 100"},
+		"two memories":                 {in: module([]byte{wasmfile.Memory, 2, 0, 1, 0, 1}), says: "it has 2 memories"},
+		"shared memory":                {in: module([]byte{wasmfile.Memory, 1, 3, 1, 1}), says: "it has a memory of kind 3"},
+		"two tables":                   {in: module([]byte{wasmfile.Table, 2, typeFuncRef, 0, 1, typeFuncRef, 0, 1}), says: "it has 2 tables"},
+		"a large table":                {in: module([]byte{wasmfile.Table, 1, typeFuncRef, 0, 0x81, 0x80, 0x10}), says: "it has a table of 262145 entries"},
+		"a table of foreign things":    {in: module([]byte{wasmfile.Table, 1, 0x6f, 0, 1}), says: "it has a table of type 0x6f"},
+		"many globals":                 {in: module([]byte{wasmfile.Global, 65}), says: "it has 65 globals"},
+		"a struct":                     {in: module([]byte{wasmfile.Type, 1, 0x5f, 0}), says: "it has a type of kind 0x5f"},
 		"exceptions":                   {in: module([]byte{13, 0}), says: "it has a section of kind 13"},
-		"a section that is cut off":    {in: append(bytes.Clone(header), sectionMemory, 9, 1), says: "malformed"},
-		"a memory that is cut off":     {in: module([]byte{sectionMemory, 1, 0}), says: "malformed"},
-		"a memory with bytes behind":   {in: module([]byte{sectionMemory, 1, 0, 1, 0}), says: "malformed"},
-		"a number without an end":      {in: module([]byte{sectionMemory, 0x80, 0x80, 0x80, 0x80, 0x80, 0}), says: "malformed"},
-		"a number beyond 32 bits":      {in: module([]byte{sectionMemory, 1, 0, 0xff, 0xff, 0xff, 0xff, 0x7f}), says: "malformed"},
-		"functions with their types":   {in: module([]byte{sectionType, 2, typeFunction, 1, 0x7f, 0, typeFunction, 0, 2, 0x7f, 0x7e})},
-		"a type that is cut off":       {in: module([]byte{sectionType, 1, typeFunction, 3, 0x7f}), says: "malformed"},
-		"table and memory without any": {in: module([]byte{sectionTable, 0}, []byte{sectionMemory, 0})},
+		"a section that is cut off":    {in: append([]byte(wasmfile.Header), wasmfile.Memory, 9, 1), says: "malformed"},
+		"a memory that is cut off":     {in: module([]byte{wasmfile.Memory, 1, 0}), says: "malformed"},
+		"a memory with bytes behind":   {in: module([]byte{wasmfile.Memory, 1, 0, 1, 0}), says: "malformed"},
+		"a number without an end":      {in: module([]byte{wasmfile.Memory, 0x80, 0x80, 0x80, 0x80, 0x80, 0}), says: "malformed"},
+		"a number beyond 32 bits":      {in: module([]byte{wasmfile.Memory, 1, 0, 0xff, 0xff, 0xff, 0xff, 0x7f}), says: "malformed"},
+		"functions with their types":   {in: module([]byte{wasmfile.Type, 2, typeFunction, 1, 0x7f, 0, typeFunction, 0, 2, 0x7f, 0x7e})},
+		"a type that is cut off":       {in: module([]byte{wasmfile.Type, 1, typeFunction, 3, 0x7f}), says: "malformed"},
+		"table and memory without any": {in: module([]byte{wasmfile.Table, 0}, []byte{wasmfile.Memory, 0})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := Module(c.in, pages)

@@ -38,19 +38,19 @@ type exchange struct {
 // text. What goes wrong is E_TOOL_FETCH, or the host's error of the request.
 func (f *fetcher) handle(task runtime.Task, d *runtime.Dispatch, args []byte) ([]byte, error) {
 	x := exchange{
-		fetcher: f, task: task, d: d, due: d.Turn().Elapsed() + uint64(f.numbers[timeoutMs]), method: text(args, "method"),
+		fetcher: f, task: task, d: d, due: d.Turn().Elapsed() + uint64(f.numbers[timeoutMs]), method: runtime.TextArgument(args, "method"),
 		headers: [][2]string{{"accept", fetchAccept}},
 	}
 	// The tool's schema has the methods that it was given; the first is the default.
-	if body := text(args, "body"); body != "" && slices.Index(fetchMethods, x.method) > 2 {
+	if body := runtime.TextArgument(args, "body"); body != "" && slices.Index(fetchMethods, x.method) > 2 {
 		x.body = []byte(body)
-		mime := text(args, "contentType")
+		mime := runtime.TextArgument(args, "contentType")
 		if mime == "" { // a model's way to leave it out
 			mime = "application/json"
 		}
 		x.headers = append(x.headers, [2]string{"content-type", mime})
 	}
-	if err := x.visit(text(args, "url"), ""); err != nil {
+	if err := x.visit(runtime.TextArgument(args, "url"), ""); err != nil {
 		return nil, err
 	}
 	for left := f.numbers[redirects]; ; left-- {
@@ -194,11 +194,4 @@ func (x *exchange) answer(p *page) ([]byte, error) {
 	}
 	head := x.at.String() + " (" + p.kind() + ")" + note + "\n\n"
 	return value.AppendText(nil, append([]byte(head), text...)), nil
-}
-
-// text reads an argument that is a string.
-func text(args []byte, name string) string {
-	v, _ := value.Get(args, name)
-	s, _ := value.String(v)
-	return string(s)
 }

@@ -32,58 +32,46 @@ func (in *Instance) call(f *abi.Call) error {
 		t.reply(f.Call, nil, fault.New(fault.ABILimitExceeded, "arguments of "+itoa(int64(len(f.Args)))+" bytes"))
 		return nil
 	}
-	r := abi.NewAliasReader(f.Args)
-	switch f.Method {
-	case abi.MethodReport, abi.MethodInterrupt:
+	if f.Method == abi.MethodReport || f.Method == abi.MethodInterrupt {
 		return t.report(f, d)
+	}
+	r := abi.NewAliasReader(f.Args)
+	err := t.callMethod(f, d, &r)
+	if !r.OK() {
+		return malformed(f, &r)
+	}
+	return err
+}
+
+// callMethod serves a method unless r, which reads its arguments, meets malformed ones. What they hold is part of the
+// frame.
+func (t *turn) callMethod(f *abi.Call, d *runtime.Dispatch, r *abi.Reader) error {
+	switch f.Method {
 	case abi.MethodNext:
 		var a abi.NextArgs
-		if a.Decode(&r); !r.OK() {
-			return malformed(f, &r)
+		if a.Decode(r); r.OK() {
+			t.callNext(f.Call, a.Effect)
 		}
-		t.callNext(f.Call, a.Effect)
-		return nil
 	case abi.MethodStore, abi.MethodMutate:
 		var a abi.StoreArgs
-		if a.Decode(&r); !r.OK() {
-			return malformed(f, &r)
+		if a.Decode(r); r.OK() {
+			t.callStore(f.Call, f.Method, d, &a)
 		}
-		t.callStore(f.Call, f.Method, d, &a)
-		return nil
 	case abi.MethodDelete:
 		var a abi.DeleteArgs
-		if a.Decode(&r); !r.OK() {
-			return malformed(f, &r)
+		if a.Decode(r); r.OK() {
+			t.callDelete(f.Call, d, &a)
 		}
-		t.callDelete(f.Call, d, &a)
-		return nil
 	case abi.MethodReplaceGroup:
 		var a abi.ReplaceGroupArgs
-		if a.Decode(&r); !r.OK() {
-			return malformed(f, &r)
+		if a.Decode(r); r.OK() {
+			t.callReplaceGroup(f.Call, d, &a)
 		}
-		t.callReplaceGroup(f.Call, d, &a)
-		return nil
 	case abi.MethodEmit:
 		var a abi.EmitArgs
-		if a.Decode(&r); !r.OK() {
-			return malformed(f, &r)
+		if a.Decode(r); r.OK() {
+			return t.callEmit(f, &a)
 		}
-		payload := emitted(a.Kind)
-		if payload == nil {
-			t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "hosts cannot emit events of kind "+itoa(int64(a.Kind))))
-			return nil
-		}
-		p := abi.NewReader(a.Payload)
-		if payload.Decode(p); p.OK() && len(p.Rest()) != 0 {
-			return fault.New(fault.ABIMalformedFrame, "Call: emit: bytes follow the payload")
-		}
-		if !p.OK() {
-			return malformed(f, p)
-		}
-		t.run.Emit(f.Context, runtime.EventKind(a.Kind), a.Payload)
-		t.reply(f.Call, nil, nil)
-		return nil
 	case abi.MethodDigest:
 		sums, _ := t.run.Digest(f.Context)
 		b := value.AppendListHeader(nil, len(sums))
@@ -91,46 +79,57 @@ func (in *Instance) call(f *abi.Call) error {
 			b = value.AppendInt(b, int64(s))
 		}
 		t.reply(f.Call, b, nil)
-		return nil
 	case abi.MethodOpenGate:
 		var a abi.OpenGateArgs
-		if a.Decode(&r); !r.OK() {
-			return malformed(f, &r)
+		if a.Decode(r); r.OK() {
+			t.callOpenGate(f.Call, d, &a)
 		}
-		t.callOpenGate(f.Call, d, &a)
-		return nil
 	case abi.MethodSettleGate:
 		var a abi.SettleGateArgs
-		if a.Decode(&r); !r.OK() {
-			return malformed(f, &r)
+		if a.Decode(r); r.OK() {
+			t.reply(f.Call, nil, t.settleGate(&a))
 		}
-		t.reply(f.Call, nil, t.settleGate(&a))
-		return nil
 	case abi.MethodWarn:
 		var a abi.WarnArgs
-		if a.Decode(&r); !r.OK() {
-			return malformed(f, &r)
+		if a.Decode(r); r.OK() {
+			e := &runtime.WarningEvent{Kind: a.Kind, Message: a.Message, Payload: valueOf(a.Payload)}
+			if a.Error != nil {
+				e.Err = faultOf(a.Error)
+			}
+			t.run.Warn(f.Context, a.Once, e)
+			t.reply(f.Call, nil, nil)
 		}
-		e := &runtime.WarningEvent{Kind: a.Kind, Message: a.Message, Payload: valueOf(a.Payload)}
-		if a.Error != nil {
-			e.Err = faultOf(a.Error)
-		}
-		t.run.Warn(f.Context, a.Once, e)
-		t.reply(f.Call, nil, nil)
-		return nil
 	case abi.MethodDispatch:
 		var a abi.DispatchArgs
-		if a.Decode(&r); !r.OK() {
-			return malformed(f, &r)
+		if a.Decode(r); r.OK() {
+			t.callDispatch(f.Call, d, &a)
 		}
-		t.callDispatch(f.Call, d, &a)
+	default:
+		if d == nil {
+			t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))+" needs a dispatch context"))
+			break
+		}
+		t.callDispatchMethod(f, d, r)
+	}
+	return nil
+}
+
+func (t *turn) callEmit(f *abi.Call, a *abi.EmitArgs) error {
+	payload := emitted(a.Kind)
+	if payload == nil {
+		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "hosts cannot emit events of kind "+itoa(int64(a.Kind))))
 		return nil
 	}
-	if d == nil {
-		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))+" needs a dispatch context"))
-		return nil
+	p := abi.NewReader(a.Payload)
+	if payload.Decode(p); p.OK() && len(p.Rest()) != 0 {
+		return fault.New(fault.ABIMalformedFrame, "Call: emit: bytes follow the payload")
 	}
-	return t.callDispatchMethod(f, d)
+	if !p.OK() {
+		return malformed(f, p)
+	}
+	t.run.Emit(f.Context, runtime.EventKind(a.Kind), a.Payload)
+	t.reply(f.Call, nil, nil)
+	return nil
 }
 
 // callOutside serves calls outside any turn: validating arguments against a tool's schema.
@@ -158,81 +157,70 @@ func (in *Instance) callOutside(f *abi.Call) error {
 	return nil
 }
 
-// callDispatchMethod serves the methods that only a DispatchContext has.
-func (t *turn) callDispatchMethod(f *abi.Call, d *runtime.Dispatch) error {
-	r := abi.NewAliasReader(f.Args)
+// callDispatchMethod serves the methods that only a DispatchContext has, as [turn.callMethod] does.
+func (t *turn) callDispatchMethod(f *abi.Call, d *runtime.Dispatch, r *abi.Reader) {
 	switch f.Method {
 	case abi.MethodAck:
 		t.reply(f.Call, nil, d.Ack())
-		return nil
 	case abi.MethodNack:
 		var a abi.NackArgs
-		if a.Decode(&r); !r.OK() {
-			return malformed(f, &r)
+		if a.Decode(r); r.OK() {
+			var cause error
+			if a.Error != nil {
+				cause = faultOf(a.Error)
+			}
+			t.reply(f.Call, nil, d.Nack(cause))
 		}
-		var cause error
-		if a.Error != nil {
-			cause = faultOf(a.Error)
-		}
-		t.reply(f.Call, nil, d.Nack(cause))
-		return nil
 	case abi.MethodReportToolCall:
 		var a abi.ReportToolCallArgs
-		if a.Decode(&r); !r.OK() {
-			return malformed(f, &r)
+		if a.Decode(r); r.OK() {
+			t.reply(f.Call, nil, d.ReportToolCall(a.ID, runtime.ToolCallReport{
+				Tool: a.Tool, HasTool: a.HasTool, Args: valueOf(a.Args), HostHas: a.HasResults,
+				IsError: a.IsError, HasIsError: a.HasIsError, Complete: a.Complete,
+				ExecutionID: a.ExecutionID, ProviderCallID: a.ProviderCallID,
+			}))
 		}
-		t.reply(f.Call, nil, d.ReportToolCall(a.ID, runtime.ToolCallReport{
-			Tool: a.Tool, HasTool: a.HasTool, Args: valueOf(a.Args), HostHas: a.HasResults,
-			IsError: a.IsError, HasIsError: a.HasIsError, Complete: a.Complete,
-			ExecutionID: a.ExecutionID, ProviderCallID: a.ProviderCallID,
-		}))
-		return nil
 	case abi.MethodLog:
 		var a abi.LogArgs
-		if a.Decode(&r); !r.OK() {
-			return malformed(f, &r)
+		if a.Decode(r); r.OK() {
+			t.callLog(f.Call, d, &a)
 		}
-		var payload []byte
-		if a.HasPayload {
-			if payload = a.Payload; len(payload) == 0 {
-				payload = []byte{0xc0} // nil is a payload, too, but the decoder returns nothing for it
-			}
-		}
-		if a.Level > abi.LevelError {
-			t.reply(f.Call, nil, fault.New(fault.InvalidValue, "level "+itoa(int64(a.Level))+" is not between 0 and "+itoa(int64(abi.LevelError))))
-			return nil
-		}
-		d.Log(a.Level, a.Kind, a.Message, payload)
-		t.reply(f.Call, nil, nil)
-		return nil
 	case abi.MethodStats:
 		var a abi.StatsArgs
-		if a.Decode(&r); !r.OK() {
-			return malformed(f, &r)
+		if a.Decode(r); r.OK() {
+			d.ReportStats(a.Stats)
+			t.reply(f.Call, nil, nil)
 		}
-		d.ReportStats(a.Stats)
-		t.reply(f.Call, nil, nil)
-		return nil
 	case abi.MethodToolCallCount:
 		var a abi.CountArgs
-		if a.Decode(&r); !r.OK() {
-			return malformed(f, &r)
+		if a.Decode(r); r.OK() {
+			t.reply(f.Call, value.AppendInt(nil, int64(d.ToolCallCount(a.Checksum))), nil)
 		}
-		t.reply(f.Call, value.AppendInt(nil, int64(d.ToolCallCount(a.Checksum))), nil)
-		return nil
 	case abi.MethodExecuteTool:
 		var a abi.ExecuteToolArgs
-		if a.Decode(&r); !r.OK() {
-			return malformed(f, &r)
+		if a.Decode(r); r.OK() {
+			t.callTool(f.Call, d, &a)
 		}
-		t.callTool(f.Call, d, &a)
-		return nil
 	case abi.MethodCommit:
 		t.serve(f.Call, func(task runtime.Task) ([]byte, error) { return nil, d.Commit(task) })
-		return nil
+	default:
+		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))))
 	}
-	t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))))
-	return nil
+}
+
+func (t *turn) callLog(call uint32, d *runtime.Dispatch, a *abi.LogArgs) {
+	if a.Level > abi.LevelError {
+		t.reply(call, nil, fault.New(fault.InvalidValue, "level "+itoa(int64(a.Level))+" is not between 0 and "+itoa(int64(abi.LevelError))))
+		return
+	}
+	var payload []byte
+	if a.HasPayload {
+		if payload = a.Payload; len(payload) == 0 {
+			payload = []byte{0xc0} // nil is a payload, too, but the decoder returns nothing for it
+		}
+	}
+	d.Log(a.Level, a.Kind, a.Message, payload)
+	t.reply(call, nil, nil)
 }
 
 // emitted returns the payload type of an event that host code may emit, nil for any other kind.

@@ -58,7 +58,7 @@ func bodyOf(collection uint8, id string) []byte {
 	text := []byte("text of " + id)
 	switch collection {
 	case abi.CollectionInstructions:
-		return record.AppendInstruction(nil, id)
+		return value.AppendString(nil, id)
 	case abi.CollectionMemories:
 		return record.AppendMemory(nil, record.MemoryFields{ID: id, Content: text, Confidence: 0.5})
 	case abi.CollectionRetrievables:

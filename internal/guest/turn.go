@@ -193,10 +193,7 @@ func (t *turn) fit(eff *effect, start int) error {
 }
 
 // beginStream begins an effect whose answer arrives in chunks.
-func (t *turn) beginStream(c *coroutine, kind uint8, context uint32, args interface {
-	Append(b []byte) []byte
-},
-) (runtime.Stream, error) {
+func (t *turn) beginStream(c *coroutine, kind uint8, context uint32, args marshaler) (runtime.Stream, error) {
 	if t.abortedIn(context) {
 		return nil, aborted()
 	}

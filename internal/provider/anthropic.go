@@ -167,11 +167,11 @@ const (
 )
 
 func appendThinking(dst []byte, t chat.UnitThought) []byte {
-	if data, ok := textIn(t.Payload, redactedKey); ok {
+	if data, ok := value.GetString(t.Payload, redactedKey); ok {
 		dst = chat.AppendMember(append(chat.AppendComma(dst), `{"type":"redacted_thinking"`...), "data", data)
 		return append(dst, '}')
 	}
-	signature, ok := textIn(t.Payload, signatureKey)
+	signature, ok := value.GetString(t.Payload, signatureKey)
 	if !ok {
 		return dst
 	}

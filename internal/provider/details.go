@@ -40,7 +40,7 @@ func readDetail(a *chat.Answer, s *value.Scanner, shown, may bool) {
 	var name string
 	var text []byte
 	for _, name = range [...]string{"text", "summary", "data"} {
-		if text, _ = textIn(v, name); len(text) > 0 {
+		if text, _ = value.GetString(v, name); len(text) > 0 {
 			break
 		}
 	}
@@ -48,7 +48,7 @@ func readDetail(a *chat.Answer, s *value.Scanner, shown, may bool) {
 		a.Thought(inDetails, text)
 	}
 	g := a.Given()
-	if signature, _ := textIn(v, "signature"); len(signature) > 0 || name == "data" && len(text) > 0 {
+	if signature, _ := value.GetString(v, "signature"); len(signature) > 0 || name == "data" && len(text) > 0 {
 		g.List = detailsMember // all of them
 	}
 	a.Entry(v, may && goesOn(g.Last, v, text), name, text)
@@ -63,7 +63,7 @@ func goesOn(entry, piece, text []byte) bool {
 			return false
 		}
 	}
-	signature, _ := textIn(entry, "signature")
+	signature, _ := value.GetString(entry, "signature")
 	return len(signature) == 0 || len(text) == 0
 }
 

@@ -121,8 +121,8 @@ func (gemini) AppendUnit(dst []byte, u *chat.Unit) []byte {
 	dst = append(chat.AppendComma(appendOpening(dst, `{"role":"user","parts":[{"text":"."}]}`)), `{"role":"model","parts":[`...)
 	var ofText, behind []byte // signatures
 	for _, t := range u.Thoughts {
-		signature, _ := textIn(t.Payload, signatureOf)
-		switch part, _ := textIn(t.Payload, "part"); {
+		signature, _ := value.GetString(t.Payload, signatureOf)
+		switch part, _ := value.GetString(t.Payload, "part"); {
 		case len(signature) == 0:
 		case string(part) == partText:
 			ofText = signature
@@ -143,7 +143,7 @@ func (gemini) AppendUnit(dst []byte, u *chat.Unit) []byte {
 	for _, c := range u.Calls {
 		dst = appendFunction(append(chat.AppendComma(dst), `{"functionCall":{`...), c)
 		dst = append(append(append(dst, `,"args":`...), c.Args...), '}')
-		signature, _ := textIn(c.Extra, signatureOf)
+		signature, _ := value.GetString(c.Extra, signatureOf)
 		dst = append(appendSignature(dst, signature), '}')
 	}
 	dst = append(dst, `]}`...)
@@ -199,7 +199,7 @@ func appendSignature(dst, signature []byte) []byte {
 
 // appendFunction appends what names a call.
 func appendFunction(dst []byte, c chat.UnitCall) []byte {
-	if id, ok := textIn(c.Extra, functionID); ok {
+	if id, ok := value.GetString(c.Extra, functionID); ok {
 		dst = chat.AppendMember(dst, "id", id)
 	}
 	return chat.AppendMember(dst, "name", plainName(c.Name, ".:"))

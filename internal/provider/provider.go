@@ -69,12 +69,6 @@ func plainName(name []byte, others string) []byte {
 	return name
 }
 
-// textIn is a text in a map, a value.
-func textIn(m []byte, key string) (text []byte, ok bool) {
-	v, _ := value.Get(m, key)
-	return value.String(v)
-}
-
 // appendRaw appends `,"name":` and a JSON text.
 func appendRaw(dst, name, text []byte) []byte {
 	return append(append(value.AppendJSONText(append(dst, ','), name), ':'), text...)

@@ -135,7 +135,7 @@ func (responses) AppendUnit(dst []byte, u *chat.Unit) []byte {
 // appendPhase adds to a message of the assistant which phase it is of, if the thoughts tell.
 func appendPhase(dst []byte, thoughts []chat.UnitThought) []byte {
 	for _, t := range thoughts {
-		if phase, ok := textIn(t.Payload, "phase"); ok {
+		if phase, ok := value.GetString(t.Payload, "phase"); ok {
 			return append(chat.AppendMember(dst[:len(dst)-1], "phase", phase), '}')
 		}
 	}

@@ -12,8 +12,7 @@ const schemaName = "answer"
 
 // isObjectSchema tells whether a schema is one of objects, by its type: OpenAI takes no other one for an answer.
 func isObjectSchema(schema []byte) bool {
-	t, _ := value.Get(schema, "type")
-	text, _ := value.String(t)
+	text, _ := value.GetString(schema, "type")
 	return string(text) == "object" && !hasAny(schema, "anyOf")
 }
 
@@ -164,7 +163,7 @@ func isClosed(schema []byte) bool {
 			return false
 		}
 	case hasAny(schema, "format"):
-		format, _ := textIn(schema, "format")
+		format, _ := value.GetString(schema, "format")
 		if !strings.Contains(strictFormats, " "+string(format)+" ") {
 			return false
 		}

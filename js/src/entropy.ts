@@ -2,7 +2,7 @@
  * The sources of a turn's time and randomness. The guest reads neither; a turn gets them with its frames, so that a
  * recorded turn replays to the same bytes.
  */
-import { HEX } from './hex.js';
+import { HEX } from './bytes.js';
 
 /** Milliseconds since the Unix epoch. */
 export type Clock = () => number;

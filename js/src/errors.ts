@@ -121,6 +121,19 @@ export function invalidValue(field: string, why: string): TurncoreError {
   return TurncoreError.of('E_INVALID_VALUE', `${field}: ${why}`, { details: { field } });
 }
 
+/** The message of an error, or the text of anything else that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The error for data that no frame can hold. */
+export function tooLarge(what: string, actual: number, max: number): TurncoreError {
+  const why = `${what} of ${actual} bytes is over the limit of ${max}`;
+  return TurncoreError.of('E_ABI_LIMIT_EXCEEDED', why, {
+    details: { limit: 'frame', max, actual },
+  });
+}
+
 /** @throws TurncoreError E_INVALID_VALUE unless a value is iterable */
 export function requireList(field: string, value: unknown): void {
   // A string would count as a list of its characters.

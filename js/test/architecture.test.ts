@@ -26,7 +26,7 @@ const KNOWN = [
 const LATE = ['tools/tool.ts -> host/validate-arguments.ts'];
 
 /** Files that every place may import. They import `abi` and each other. */
-const COMMON = ['attempt.ts', 'awaitable.ts', 'builtin.ts', 'entropy.ts', 'errors.ts', 'hex.ts'];
+const COMMON = ['attempt.ts', 'awaitable.ts', 'builtin.ts', 'bytes.ts', 'entropy.ts', 'errors.ts'];
 
 /** The folders of the sources, and the files beside them, with what each imports. A place imports those above it. */
 const PLACES: Readonly<Record<string, readonly string[]>> = {

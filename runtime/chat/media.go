@@ -212,13 +212,11 @@ var stashTexts = [...]string{"text:transcript", "text:caption", "text:descriptio
 func fallback(m record.Media) (text []byte, mark trust.Mark) {
 	for _, name := range stashTexts {
 		entry, _ := value.Get(m.Stash(), name)
-		said, _ := value.Get(entry, "value")
-		text, ok := value.String(said)
+		text, ok := value.GetString(entry, "value")
 		if !ok || len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}
-		tier, _ := value.Get(entry, "trustTier")
-		own, _ := value.String(tier)
+		own, _ := value.GetString(entry, "trustTier")
 		derived, _ := value.Get(entry, "derivedFromMedia")
 		isDerived, _ := value.Bool(derived)
 		hazard := string(m.ModalityHazard())

@@ -226,6 +226,13 @@ func (p *parser) option(name string, v []byte) {
 	}
 }
 
+// members takes the members of an option that must be an object.
+func (p *parser) members(name string, v []byte, take func(key, val []byte)) {
+	if value.Each(v, func(key, val []byte) bool { take(key, val); return true }) != nil {
+		p.fail(name, "must be an object")
+	}
+}
+
 func (p *parser) text(name string, v []byte) string {
 	s, ok := value.String(v)
 	if !ok || len(s) == 0 {
@@ -253,7 +260,7 @@ func (p *parser) duration(name string, v []byte) uint64 {
 
 // header sets headers that are sent beside, or instead of, the executor's own.
 func (p *parser) header(v []byte) {
-	err := value.Each(v, func(key, val []byte) bool {
+	p.members("headers", v, func(key, val []byte) {
 		s, ok := value.String(val)
 		switch name := strings.ToLower(string(key)); {
 		case !isToken(name):
@@ -264,11 +271,7 @@ func (p *parser) header(v []byte) {
 			p.headers = slices.DeleteFunc(p.headers, func(h [2]string) bool { return h[0] == name })
 			p.headers = append(p.headers, [2]string{name, string(s)})
 		}
-		return true
 	})
-	if err != nil {
-		p.fail("headers", "must be an object")
-	}
 }
 
 // isToken reports whether s is a valid header name (RFC 9110).
@@ -299,7 +302,7 @@ func (p *parser) reasoningFields(v []byte) {
 
 // body adds members to the request unchanged.
 func (p *parser) body(v []byte) {
-	err := value.Each(v, func(key, val []byte) bool {
+	p.members("body", v, func(key, val []byte) {
 		name := string(key)
 		switch m := p.known(name); {
 		case slices.Contains(p.protocol.Reserved, name):
@@ -309,11 +312,7 @@ func (p *parser) body(v []byte) {
 		default:
 			p.pass("body."+name, name, val)
 		}
-		return true
 	})
-	if err != nil {
-		p.fail("body", "must be an object")
-	}
 }
 
 // pass adds a member to the request.
@@ -341,29 +340,21 @@ func appendMember(dst []byte, name string, v []byte) []byte {
 
 // toolExtras sets members to add to tool definitions, such as strict.
 func (p *parser) toolExtras(v []byte) {
-	err := value.Each(v, func(tool, extras []byte) bool {
+	p.members("toolExtras", v, func(tool, extras []byte) {
 		option := "toolExtras." + string(tool)
 		var text []byte
-		err := value.Each(extras, func(key, val []byte) bool {
+		p.members(option, extras, func(key, val []byte) {
 			if slices.Contains(p.protocol.OfTools, string(key)) {
 				p.fail(option+"."+string(key), "is set by the executor")
 			} else {
 				text = appendMember(text, string(key), val)
 			}
-			return true
 		})
-		if err != nil {
-			p.fail(option, "must be an object")
-		}
 		if p.extras == nil {
 			p.extras = make(map[string][]byte)
 		}
 		p.extras[string(tool)] = text
-		return true
 	})
-	if err != nil {
-		p.fail("toolExtras", "must be an object")
-	}
 }
 
 // address builds the request's URL from the base URL. A query of the base URL stays at the end.

@@ -202,8 +202,7 @@ func payloadOf(t record.ToolCall, key string) []byte {
 	if string(t.ReplayCompatibility()) != compatibility {
 		return nil
 	}
-	v, _ := value.Get(t.Payload(), key)
-	s, _ := value.String(v)
+	s, _ := value.GetString(t.Payload(), key)
 	return s
 }
 

@@ -27,7 +27,7 @@ var defaultRetry = retry{
 // retry sets the option retry. Missing members keep their defaults.
 func (p *parser) retry(v []byte) {
 	r := &p.options.retry
-	if value.Each(v, func(key, val []byte) bool {
+	p.members("retry", v, func(key, val []byte) {
 		name := "retry." + string(key)
 		switch string(key) {
 		case "maxAttempts":
@@ -49,10 +49,7 @@ func (p *parser) retry(v []byte) {
 		default:
 			p.fail(name, suggestion.Unknown(string(key), strings.Fields(retryNames), ""))
 		}
-		return true
-	}) != nil {
-		p.fail("retry", "must be an object")
-	}
+	})
 }
 
 // whole reads an integer within bounds.

@@ -12,20 +12,15 @@ type SSE struct {
 	// Limit bounds what is held of an event that is not complete, in bytes; 0 is DefaultLimit.
 	Limit int
 
-	split    splitter
-	emit     func(Event) error // of the call that runs
-	data     []byte            // data lines of the event, each with an LF at its end
-	stray    []byte            // lines that are no fields and begin like JSON, each with an LF at its end
-	typ      []byte
-	id       []byte
-	begun    bool // a data line has come
-	heard    bool // a field of an event has come since Heard was asked
-	retry    int64
-	hasRetry bool
+	split splitter
+	emit  func(Event) error // of the call that runs
+	data  []byte            // data lines of the event, each with an LF at its end
+	stray []byte            // lines that are no fields and begin like JSON, each with an LF at its end
+	typ   []byte
+	id    []byte
+	begun bool // a data line has come
+	heard bool // a field of an event has come since Heard was asked
 }
-
-// Retry is the reconnection time that the stream asked for last, in ms; ok is false if it never did.
-func (p *SSE) Retry() (ms int64, ok bool) { return p.retry, p.hasRetry }
 
 // Heard implements [Parser].
 func (p *SSE) Heard() bool {
@@ -82,10 +77,7 @@ func (p *SSE) endLine(line []byte) error {
 		if bytes.IndexByte(val, 0) < 0 {
 			p.id = append(p.id[:0], val...)
 		}
-	case "retry":
-		if ms, ok := digits(val); ok {
-			p.retry, p.hasRetry = ms, true
-		}
+	case "retry": // nobody connects again
 	default: // a comment, whose name is empty, or a field that nobody knows
 		if len(p.stray) > 0 || p.begun && len(p.data) == 0 && (line[0] == '{' || line[0] == '[') {
 			if err := p.fits(len(line) + 1); err != nil {
@@ -113,16 +105,4 @@ func (p *SSE) dispatch() error {
 	}
 	p.data, p.typ, p.stray = p.data[:0], p.typ[:0], p.stray[:0]
 	return err
-}
-
-// digits reads a number of nothing but ASCII digits; one that int64 cannot hold is not taken.
-func digits(b []byte) (int64, bool) {
-	n := int64(0)
-	for _, c := range b {
-		if c < '0' || c > '9' || n > (1<<63-10)/10 {
-			return 0, false
-		}
-		n = n*10 + int64(c-'0')
-	}
-	return n, len(b) > 0
 }

@@ -61,25 +61,6 @@ func TestParser(t *testing.T) {
 	}
 }
 
-func TestRetry(t *testing.T) {
-	for _, tt := range []struct {
-		stream string
-		ms     int64
-		ok     bool
-	}{
-		{"retry: 1500\n", 1500, true},
-		{"retry: 1500\nretry: 2s\nretry:\nretry: -1\n", 1500, true},
-		{"retry: 99999999999999999999\n", 0, false},
-		{"data: a\n\n", 0, false},
-	} {
-		var p framing.SSE
-		parse(t, &p, tt.stream, 0)
-		if ms, ok := p.Retry(); ms != tt.ms || ok != tt.ok {
-			t.Errorf("%q: %d, %v", tt.stream, ms, ok)
-		}
-	}
-}
-
 func TestLimit(t *testing.T) {
 	ignore := func(framing.Event) error { return nil }
 	for _, tt := range []struct {

@@ -1,10 +1,6 @@
 package record
 
-import (
-	"math"
-
-	"github.com/turncore/turncore/abi/value"
-)
+import "github.com/turncore/turncore/abi/value"
 
 // IdentityFields are the fields of an identity.
 type IdentityFields struct {
@@ -50,8 +46,8 @@ func AppendMemory(dst []byte, f MemoryFields) []byte {
 	dst = value.AppendListHeader(dst, 6)
 	dst = value.AppendString(dst, f.ID)
 	dst = value.AppendText(dst, f.Content)
-	dst = appendFloat(dst, f.Confidence)
-	dst = appendFloat(dst, f.Importance)
+	dst = value.AppendFloat(dst, f.Confidence)
+	dst = value.AppendFloat(dst, f.Importance)
 	return appendTimes(dst, f.CreatedAt, f.UpdatedAt)
 }
 
@@ -144,16 +140,13 @@ func AppendRetrievable(dst []byte, f RetrievableFields) []byte {
 	dst = appendOptionalString(dst, f.Source)
 	dst = appendOptionalString(dst, f.Kind)
 	if f.Score != nil {
-		dst = appendFloat(dst, *f.Score)
+		dst = value.AppendFloat(dst, *f.Score)
 	} else {
 		dst = value.AppendNil(dst)
 	}
 	dst = value.AppendBool(dst, f.Inline)
 	return appendTimes(dst, f.CreatedAt, f.UpdatedAt)
 }
-
-// AppendInstruction appends the body of a standing instruction.
-func AppendInstruction(dst []byte, text string) []byte { return value.AppendString(dst, text) }
 
 func appendIdentity(dst []byte, id *IdentityFields) []byte {
 	if id == nil {
@@ -187,10 +180,4 @@ func appendValue(dst, v []byte) []byte {
 		return value.AppendNil(dst)
 	}
 	return append(dst, v...)
-}
-
-// appendFloat always writes a float64, the type of the field: a reader with a schema rejects an integer.
-func appendFloat(dst []byte, f float64) []byte {
-	n := math.Float64bits(f)
-	return append(dst, 0xcb, byte(n>>56), byte(n>>48), byte(n>>40), byte(n>>32), byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 }

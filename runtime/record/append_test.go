@@ -138,7 +138,7 @@ func TestRetrievable(t *testing.T) {
 }
 
 func TestInstruction(t *testing.T) {
-	body := record.AppendInstruction(nil, "be brief")
+	body := value.AppendString(nil, "be brief")
 	if got := string(record.ID(record.Instructions, body)); got != "be brief" {
 		t.Errorf("id %q", got)
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -306,14 +307,8 @@ func (f *fieldRule) check(v []byte) string {
 		}
 	case speaker:
 		return "must be a string, an Identity or an object with identifier and representation"
-	case role:
-		if s := string(text(v)); s != "user" && s != "assistant" {
-			return `must be one of "user", "assistant"`
-		}
-	case tier:
-		if !isTier(text(v)) {
-			return tierText
-		}
+	case role, tier, form, mediaKind, hazard:
+		return checkWord(f.rule, text(v))
 	case result:
 		return checkResults(v)
 	case content:
@@ -324,28 +319,26 @@ func (f *fieldRule) check(v []byte) string {
 		if n, ok := value.Int(v); !ok || n < -1 {
 			return "must be a number from 0 on, or -1 if unknown"
 		}
-	case form:
-		if s := string(text(v)); s != "" && s != "json" && s != "jsonl" && s != "ndjson" && s != "json5" {
-			return `must be one of "json", "jsonl", "ndjson", "json5"`
-		}
-	case mediaKind:
-		if s := string(text(v)); s != "image" && s != "audio" && s != "video" && s != "document" {
-			return `must be one of "image", "audio", "video", "document"`
-		}
-	case hazard:
-		if s := string(text(v)); s != "inert" && s != "extractable-instructions" && s != "opaque-perceptual" {
-			return `must be one of "inert", "extractable-instructions", "opaque-perceptual"`
-		}
 	case mediaStash:
 		return checkStash(v)
 	}
 	return ""
 }
 
-const tierText = `must be one of "first-party", "third-party-public", "third-party-private"`
+var words = [...][]string{
+	role:      {"user", "assistant"},
+	tier:      {"first-party", "third-party-public", "third-party-private"},
+	form:      {"json", "jsonl", "ndjson", "json5"},
+	mediaKind: {"image", "audio", "video", "document"},
+	hazard:    {"inert", "extractable-instructions", "opaque-perceptual"},
+}
 
-func isTier(s []byte) bool {
-	return string(s) == "first-party" || string(s) == "third-party-public" || string(s) == "third-party-private"
+// checkWord says what is wrong with a text that must be one of a rule's words; an empty form is an unknown one.
+func checkWord(r rule, text []byte) string {
+	if slices.Contains(words[r], string(text)) || r == form && len(text) == 0 {
+		return ""
+	}
+	return `must be one of "` + strings.Join(words[r], `", "`) + `"`
 }
 
 func digits(n int) string { return strconv.Itoa(n) }

@@ -1,6 +1,10 @@
 package record
 
-import "github.com/turncore/turncore/abi/value"
+import (
+	"slices"
+
+	"github.com/turncore/turncore/abi/value"
+)
 
 // PartKind is the kind of a part, which stands for content that the host holds.
 type PartKind uint8
@@ -144,10 +148,10 @@ func checkParts(v []byte, allowed ...PartKind) string {
 	_ = value.EachItem(v, func(i int, item []byte) bool {
 		kind := PartOf(item)
 		switch {
-		case len(allowed) > 1 && (!contains(allowed, kind) || first != NoPart && kind != first):
+		case len(allowed) > 1 && (!slices.Contains(allowed, kind) || first != NoPart && kind != first):
 			problem = resultsText
 			return false
-		case !contains(allowed, kind):
+		case !slices.Contains(allowed, kind):
 			problem = "must be an instance of Media"
 		default:
 			problem = checkPart(kind, item)
@@ -159,15 +163,6 @@ func checkParts(v []byte, allowed ...PartKind) string {
 		return problem == ""
 	})
 	return problem
-}
-
-func contains(kinds []PartKind, kind PartKind) bool {
-	for _, k := range kinds {
-		if k == kind {
-			return true
-		}
-	}
-	return false
 }
 
 // checkResults describes the fault of a tool call's results; "" for none.
@@ -215,12 +210,13 @@ func checkStash(v []byte) string {
 		}
 		_, ok := value.Get(entry, "value")
 		trust, _ := value.Get(entry, "trustTier")
+		badTrust := checkWord(tier, text(trust))
 		derived, has := value.Get(entry, "derivedFromMedia")
 		switch {
 		case !ok:
 			problem = "`" + string(key) + ".value` is required"
-		case !isTier(text(trust)):
-			problem = "`" + string(key) + ".trustTier` " + tierText
+		case badTrust != "":
+			problem = "`" + string(key) + ".trustTier` " + badTrust
 		case has && optional(derived) != nil && value.KindOf(derived) != value.KindBool:
 			problem = "`" + string(key) + ".derivedFromMedia` must be a boolean"
 		}

@@ -239,7 +239,8 @@ func coreFiles(t *testing.T) (*token.FileSet, []*ast.File) {
 	}
 	files = slices.DeleteFunc(files, func(file *ast.File) bool {
 		name := fset.Position(file.Pos()).Filename
-		return strings.HasPrefix(name, "internal/guest/") || strings.HasPrefix(name, "internal/confine/")
+		return strings.HasPrefix(name, "internal/guest/") || strings.HasPrefix(name, "internal/confine/") ||
+			strings.HasPrefix(name, "internal/wasmfile/")
 	})
 	return fset, files
 }

@@ -2,18 +2,10 @@ package main
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
-)
 
-// Section numbers of the WebAssembly binary format.
-const (
-	sectionCustom = 0
-	sectionImport = 2
-	sectionExport = 7
-	sectionCode   = 10
-	sectionData   = 11
+	"github.com/turncore/turncore/internal/wasmfile"
 )
 
 var errTruncated = errors.New("wasm file is truncated")
@@ -31,85 +23,44 @@ type functionSize struct {
 	size int
 }
 
-// reader walks over bytes and keeps the first error, so that parsing code
-// reads as a list of fields.
-type reader struct {
-	data []byte
-	err  error
-}
-
-func (r *reader) uint() int {
-	v, n := binary.Uvarint(r.data)
-	if n <= 0 || v > 1<<32-1 {
-		r.fail()
-		return 0
-	}
-	r.data = r.data[n:]
-	return int(v)
-}
-
-func (r *reader) bytes(n int) []byte {
-	if n < 0 || n > len(r.data) {
-		r.fail()
-		return nil
-	}
-	b := r.data[:n]
-	r.data = r.data[n:]
-	return b
-}
-
-func (r *reader) byte() byte {
-	if b := r.bytes(1); len(b) == 1 {
-		return b[0]
-	}
-	return 0
-}
-
-func (r *reader) name() string { return string(r.bytes(r.uint())) }
-
 // skipLimits passes over the limits of a memory or table type.
-func (r *reader) skipLimits() {
-	if r.byte()&1 != 0 {
-		r.uint()
+func skipLimits(r *wasmfile.Reader) {
+	if r.Byte()&1 != 0 {
+		r.Uint()
 	}
-	r.uint()
-}
-
-func (r *reader) fail() {
-	r.err = errTruncated
-	r.data = nil
+	r.Uint()
 }
 
 // inspect reads the parts of a WebAssembly file that binaryInfo holds.
 func inspect(file []byte) (*binaryInfo, error) {
-	if !bytes.HasPrefix(file, []byte("\x00asm\x01\x00\x00\x00")) {
+	if !bytes.HasPrefix(file, []byte(wasmfile.Header)) {
 		return nil, errors.New("not a WebAssembly file of version 1")
 	}
 	info := &binaryInfo{}
 	var importedFuncs int
 	names := map[int]string{}
-	for r := (&reader{data: file[8:]}); len(r.data) > 0; {
-		id := r.byte()
-		section := &reader{data: r.bytes(r.uint())}
-		if r.err != nil {
-			return nil, r.err
+	for r := (wasmfile.Reader{Rest: file[len(wasmfile.Header):]}); len(r.Rest) > 0; {
+		id, body := r.Section()
+		if r.Failed {
+			return nil, errTruncated
 		}
+		section := &wasmfile.Reader{Rest: body}
 		switch id {
-		case sectionImport:
+		case wasmfile.Import:
 			importedFuncs = info.readImports(section)
-		case sectionExport:
+		case wasmfile.Export:
 			info.readExports(section)
-		case sectionCode:
+		case wasmfile.Code:
 			info.readCode(section)
-		case sectionData:
-			info.dataBytes = len(section.data)
-		case sectionCustom:
-			if section.name() == "name" {
+		case wasmfile.Data:
+			info.dataBytes = len(body)
+		case wasmfile.Custom:
+			if section.Name() == "name" {
 				readFunctionNames(section, names)
 			}
 		}
-		if section.err != nil {
-			return nil, fmt.Errorf("section %d: %w", id, section.err)
+		if section.Failed {
+			return nil, fmt.Errorf("section %d: %w", id, errTruncated)
 		}
 	}
 	for i := range info.functions {
@@ -119,71 +70,71 @@ func inspect(file []byte) (*binaryInfo, error) {
 }
 
 // readImports returns how many of the imports are functions.
-func (info *binaryInfo) readImports(r *reader) int {
+func (info *binaryInfo) readImports(r *wasmfile.Reader) int {
 	funcs := 0
-	for range r.uint() {
-		if r.err != nil {
+	for range r.Uint() {
+		if r.Failed {
 			return 0
 		}
-		name := r.name() + "." + r.name()
-		kind := r.byte()
+		name := r.Name() + "." + r.Name()
+		kind := r.Byte()
 		switch kind {
 		case 0:
-			r.uint()
+			r.Uint()
 			funcs++
 		case 1:
-			r.byte()
-			r.skipLimits()
+			r.Byte()
+			skipLimits(r)
 		case 2:
-			r.skipLimits()
+			skipLimits(r)
 		case 3:
-			r.bytes(2)
+			r.Bytes(2)
 		}
 		info.imports = append(info.imports, name+" "+kindName(kind))
 	}
 	return funcs
 }
 
-func (info *binaryInfo) readExports(r *reader) {
-	for range r.uint() {
-		if r.err != nil {
+func (info *binaryInfo) readExports(r *wasmfile.Reader) {
+	for range r.Uint() {
+		if r.Failed {
 			return
 		}
-		name := r.name()
-		kind := r.byte()
-		r.uint()
+		name := r.Name()
+		kind := r.Byte()
+		r.Uint()
 		info.exports = append(info.exports, name+" "+kindName(kind))
 	}
 }
 
-func (info *binaryInfo) readCode(r *reader) {
-	for range r.uint() {
-		if r.err != nil {
+func (info *binaryInfo) readCode(r *wasmfile.Reader) {
+	for range r.Uint() {
+		if r.Failed {
 			return
 		}
-		body := r.bytes(r.uint())
+		body := r.Bytes(r.Uint())
 		info.functions = append(info.functions, functionSize{size: len(body)})
 	}
 }
 
 // readFunctionNames fills names from the name section's list of functions,
 // keyed by function index (imports count first).
-func readFunctionNames(r *reader, names map[int]string) {
-	for len(r.data) > 0 {
-		kind := r.byte()
-		sub := &reader{data: r.bytes(r.uint())}
+func readFunctionNames(r *wasmfile.Reader, names map[int]string) {
+	for len(r.Rest) > 0 {
+		kind := r.Byte()
+		sub := &wasmfile.Reader{Rest: r.Bytes(r.Uint())}
 		if kind != 1 {
 			continue
 		}
-		for range sub.uint() {
-			if sub.err != nil {
+		for range sub.Uint() {
+			if sub.Failed {
 				break
 			}
-			index := sub.uint()
-			names[index] = sub.name()
+			index := int(sub.Uint())
+			names[index] = sub.Name()
 		}
-		if sub.err != nil {
-			r.err = sub.err
+		if sub.Failed {
+			r.Failed = true
 		}
 	}
 }

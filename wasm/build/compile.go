@@ -52,7 +52,7 @@ func compileAll(ctx context.Context, root string, place func(target) string) err
 	for _, list := range systems {
 		group.Go(func() {
 			for _, t := range list {
-				if err := compile(ctx, root, t, place(t)); err != nil {
+				if err := compile(ctx, root, t, place(t), stripped); err != nil {
 					mu.Lock()
 					errs = append(errs, err)
 					mu.Unlock()
@@ -71,19 +71,16 @@ var seldom = []string{
 	"runtime/internal/jsonpath", "runtime/internal/markdown", "runtime/internal/yaml",
 }
 
+// What the linker is told. Names of functions change neither code nor data: they tell which function the code of the
+// stripped file belongs to.
+const (
+	stripped = "-ldflags=-s -w"
+	named    = "-ldflags=-w"
+)
+
 // compile builds t from the sources under root, rewrites it as the packages peephole,
 // segments and confine do and puts it at path in one step, so that an interrupted build leaves the previous file.
-func compile(ctx context.Context, root string, t target, path string) error {
-	return compileWith(ctx, root, t, path, "-s -w")
-}
-
-// compileNamed is compile with function names kept, which changes neither code
-// nor data: it tells which function the code of the stripped file belongs to.
-func compileNamed(ctx context.Context, root string, t target, path string) error {
-	return compileWith(ctx, root, t, path, "-w")
-}
-
-func compileWith(ctx context.Context, root string, t target, path, ldflags string) error {
+func compile(ctx context.Context, root string, t target, path, ldflags string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -126,7 +123,7 @@ func link(ctx context.Context, root string, t target, path, ldflags string) erro
 	if err != nil {
 		return err
 	}
-	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=" + ldflags, "-o", path}, t.args...)
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", ldflags, "-o", path}, t.args...)
 	for _, name := range seldom {
 		args = append(args, "-gcflags="+modulePath+"/"+name+"=-l")
 	}

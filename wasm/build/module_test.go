@@ -38,7 +38,7 @@ func built(t *testing.T, which target) []byte {
 	t.Helper()
 	path := filepath.Join(buildDir, which.file)
 	if _, err := os.Stat(path); err != nil {
-		if err := compile(t.Context(), testRoot(t), which, path); err != nil {
+		if err := compile(t.Context(), testRoot(t), which, path, stripped); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -168,7 +168,7 @@ func TestAFailedBuildKeepsTheFile(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := compile(ctx, testRoot(t), wasip1Target, path); err == nil {
+	if err := compile(ctx, testRoot(t), wasip1Target, path, stripped); err == nil {
 		t.Fatal("a cancelled build reported success")
 	}
 	left, err := os.ReadDir(filepath.Dir(path))

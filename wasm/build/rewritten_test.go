@@ -13,7 +13,7 @@ import (
 // The conformance corpus has the same logs on the module as the go command links it and on the one that is made of it.
 func TestRewritingChangesNoLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), fullTarget.file)
-	if err := link(t.Context(), testRoot(t), fullTarget, path, "-s -w"); err != nil {
+	if err := link(t.Context(), testRoot(t), fullTarget, path, stripped); err != nil {
 		t.Fatal(err)
 	}
 	linked, err := os.ReadFile(path)

@@ -30,7 +30,7 @@ func packageShares(ctx context.Context, root string) ([]share, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, fullTarget.file)
-	if err := compileNamed(ctx, root, fullTarget, path); err != nil {
+	if err := compile(ctx, root, fullTarget, path, named); err != nil {
 		return nil, err
 	}
 	data, err := os.ReadFile(path)

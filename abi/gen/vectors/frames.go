@@ -37,100 +37,9 @@ func (m members) MarshalJSON() ([]byte, error) {
 	return []byte("{" + strings.Join(parts, ",") + "}"), nil
 }
 
-// tuples are all types that cross the boundary.
-var tuples = []any{
-	abi.Hello{},
-	abi.OpenRunner{},
-	abi.CloseRunner{},
-	abi.History{},
-	abi.DropHistory{},
-	abi.StartTurn{},
-	abi.Call{},
-	abi.Edit{},
-	abi.Result{},
-	abi.Chunk{},
-	abi.Abort{},
-	abi.Tick{},
-	abi.Welcome{},
-	abi.Reply{},
-	abi.Event{},
-	abi.Effect{},
-	abi.Cancel{},
-	abi.Sync{},
-	abi.Timer{},
-	abi.End{},
-	abi.Fault{},
-	abi.Limits{},
-	abi.Quota{},
-	abi.Middleware{},
-	abi.ToolDef{},
-	abi.Instruction{},
-	abi.Block{},
-	abi.ErrorValue{},
-	abi.NextArgs{},
-	abi.StoreArgs{},
-	abi.DeleteArgs{},
-	abi.ReplaceGroupArgs{},
-	abi.Item{},
-	abi.NackArgs{},
-	abi.ReportArgs{},
-	abi.InterruptArgs{},
-	abi.ReportToolCallArgs{},
-	abi.LogArgs{},
-	abi.StatsArgs{},
-	abi.ExecuteToolArgs{},
-	abi.ExecuteToolResult{},
-	abi.CountArgs{},
-	abi.DispatchArgs{},
-	abi.DispatchResult{},
-	abi.EmitArgs{},
-	abi.OpenGateArgs{},
-	abi.SettleGateArgs{},
-	abi.WarnArgs{},
-	abi.ValidateToolArgs{},
-	abi.ExecutorArgs{},
-	abi.MiddlewareArgs{},
-	abi.ToolArgs{},
-	abi.Delta{},
-	abi.CommitArgs{},
-	abi.CommitResult{},
-	abi.DiscardArgs{},
-	abi.HTTPArgs{},
-	abi.Splice{},
-	abi.SpoolArgs{},
-	abi.ReadArgs{},
-	abi.ReadResult{},
-	abi.EstimateArgs{},
-	abi.ValidateArgs{},
-	abi.ForgeArgs{},
-	abi.ModelArgs{},
-	abi.StreamEvent{},
-	abi.ToolCallEvent{},
-	abi.TurnEndEvent{},
-	abi.DispatchEndEvent{},
-	abi.IterationEndEvent{},
-	abi.ToolStartEvent{},
-	abi.ToolEndEvent{},
-	abi.LogEvent{},
-	abi.WarningEvent{},
-	abi.ErrorEvent{},
-	abi.StatsEvent{},
-	abi.GateOpenEvent{},
-	abi.GateClosedEvent{},
-	abi.Identity{},
-	abi.Message{},
-	abi.Memory{},
-	abi.Thought{},
-	abi.ToolCall{},
-	abi.Retrievable{},
-	abi.ArtifactPart{},
-	abi.MediaPart{},
-	abi.TextPart{},
-}
-
 // frameVectors fills every type three times: with zeros, with what is typical, and with what is extreme. Examples
 // follow.
-func frameVectors() ([]frameVector, error) {
+func frameVectors() []frameVector {
 	var out []frameVector
 	for _, zero := range tuples {
 		typ := reflect.TypeOf(zero)
@@ -145,7 +54,7 @@ func frameVectors() ([]frameVector, error) {
 	for _, e := range examples {
 		out = append(out, vectorOf(e.name, reflect.ValueOf(e.frame)))
 	}
-	return out, nil
+	return out
 }
 
 // examples are frames with fields that depend on each other.

@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,27 +37,15 @@ func generate() (map[string][]byte, error) {
 	if err := checkValues(); err != nil {
 		return nil, err
 	}
-	frames, err := frameVectors()
+	hostErrors, err := errorVectors()
 	if err != nil {
 		return nil, err
 	}
-	valuesText, err := lines(values)
-	if err != nil {
-		return nil, err
-	}
-	framesText, err := lines(frames)
-	if err != nil {
-		return nil, err
-	}
-	errors, err := errorVectors()
-	if err != nil {
-		return nil, err
-	}
-	errorsText, err := lines(errors)
-	if err != nil {
-		return nil, err
-	}
-	return map[string][]byte{"values.json": valuesText, "frames.json": framesText, "host-errors.json": errorsText}, nil
+	valuesText, err1 := lines(values)
+	framesText, err2 := lines(frameVectors())
+	errorsText, err3 := lines(hostErrors)
+	return map[string][]byte{"values.json": valuesText, "frames.json": framesText, "host-errors.json": errorsText},
+		errors.Join(err1, err2, err3)
 }
 
 // lines is a JSON array with an element a line.

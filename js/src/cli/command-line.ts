@@ -98,12 +98,7 @@ export function parseRun(args: string[], env: Environment): RunOptions | undefin
 export function parseReplay(args: string[]): (EngineOptions & { file: string }) | undefined {
   const { values, positionals } = parse('replay', args, { ...engineFlags, ...help });
   if (values.help === true) return undefined;
-  const engine = engineOf('replay', values);
-  const [file] = positionals;
-  if (file === undefined || positionals.length > 1) {
-    throw new UsageError('replay', `give one journal, not ${positionals.length}`);
-  }
-  return { ...engine, file };
+  return { ...engineOf('replay', values), file: journalOf('replay', positionals) };
 }
 
 /** What the command line asks of an inspection. */
@@ -118,10 +113,7 @@ export function parseInspect(args: string[]): InspectOptions | undefined {
   const flags = { ...help, json: { type: 'boolean' }, verbose: { type: 'boolean' } } as const;
   const { values, positionals } = parse('inspect', args, flags);
   if (values.help === true) return undefined;
-  const [file] = positionals;
-  if (file === undefined || positionals.length > 1) {
-    throw new UsageError('inspect', `give one journal, not ${positionals.length}`);
-  }
+  const file = journalOf('inspect', positionals);
   return { file, json: values.json === true, verbose: values.verbose === true };
 }
 
@@ -153,6 +145,12 @@ function engineOf(
   }
   if (module === '') throw new UsageError(command, '--module: it is empty');
   return { module };
+}
+
+function journalOf(command: string, positionals: readonly string[]): string {
+  const [file] = positionals;
+  if (file !== undefined && positionals.length === 1) return file;
+  throw new UsageError(command, `give one journal, not ${positionals.length}`);
 }
 
 function promptOf(positionals: readonly string[]): string | undefined {

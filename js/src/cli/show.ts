@@ -1,6 +1,7 @@
 /**
  * How a turn goes, for people.
  */
+import { messageOf } from '../errors.js';
 import type { GenerationStatsEvent, ToolCallEvent, TurnEvent } from '../events/events.js';
 import type { TurnResult } from '../runners/turn-stream.js';
 import { describe, type Screen } from './screen.js';
@@ -113,8 +114,4 @@ export class Show implements TurnView {
 function statsOf(event: GenerationStatsEvent): object {
   const head = new Set(['event', 'seq', 'at', 'turnId', 'dispatchId', 'iteration']);
   return Object.fromEntries(Object.entries(event.toJSON()).filter(([key]) => !head.has(key)));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 /**
  * What happened in a turn, from the frames of its journal. The Go command prints the same bytes.
  */
+import { joined } from '../bytes.js';
 import type { JournalHeader } from '../journal/format.js';
 import type { Style } from './screen.js';
 
@@ -546,16 +547,6 @@ function bytesOf(value: unknown): Uint8Array {
   if (typeof value === 'string') return new TextEncoder().encode(value);
   const hex = str(fields(value)['hex']);
   return Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16));
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 // A field of another type than it should have, as in a damaged journal, counts as empty.

@@ -2,7 +2,7 @@
  * Writes msgpack as the ABI wants it: every value has one encoding (SPEC.md, "Values").
  */
 import { invalidValue } from '../errors.js';
-import { binHeaderSize, put16, put32, putBinHeader, strHeaderSize, utf8Length } from './layout.js';
+import { BIN, headerSize, put16, put32, putHeader, STR, utf8Length } from './layout.js';
 import { isDate, isForeignPlain, ValuePath } from './value-path.js';
 
 export { utf8Length } from './layout.js';
@@ -68,32 +68,26 @@ export class Encoder {
 
   /** Begins an array; n elements must follow. */
   arrayHeader(n: number): void {
-    const p = this.#reserve(5);
-    const b = this.#buf;
-    if (n < 16) {
-      b[p] = 0x90 | n;
-      this.#pos = p + 1;
-    } else if (n < 0x10000) {
-      b[p] = 0xdc;
-      this.#pos = put16(b, p + 1, n);
-    } else {
-      b[p] = 0xdd;
-      this.#pos = put32(b, p + 1, n);
-    }
+    this.#header(n, 0x90, 0xdc);
   }
 
   /** Begins a map; n pairs of a string and a value must follow. */
   mapHeader(n: number): void {
+    this.#header(n, 0x80, 0xde);
+  }
+
+  /** Writes the header of an array or a map. @param tiny first byte below 16 elements @param long of 16 bits */
+  #header(n: number, tiny: number, long: number): void {
     const p = this.#reserve(5);
     const b = this.#buf;
     if (n < 16) {
-      b[p] = 0x80 | n;
+      b[p] = tiny | n;
       this.#pos = p + 1;
     } else if (n < 0x10000) {
-      b[p] = 0xde;
+      b[p] = long;
       this.#pos = put16(b, p + 1, n);
     } else {
-      b[p] = 0xdf;
+      b[p] = long + 1;
       this.#pos = put32(b, p + 1, n);
     }
   }
@@ -212,8 +206,8 @@ export class Encoder {
   bin(bytes: Uint8Array): void {
     const n = bytes.length;
     const p = this.#reserve(n + 5);
-    const at = p + binHeaderSize(n);
-    putBinHeader(this.#buf, p, n);
+    const at = p + headerSize(n);
+    putHeader(this.#buf, p, BIN, n);
     this.#buf.set(bytes, at);
     this.#pos = at + n;
   }
@@ -259,7 +253,7 @@ export class Encoder {
    * @returns a mark for {@link endBin}
    */
   beginBin(expected = 0): number {
-    const size = binHeaderSize(expected);
+    const size = headerSize(expected);
     const p = this.#reserve(size);
     // Until the length is known, the header's first byte tells its size.
     this.#buf[p] = size;
@@ -271,13 +265,13 @@ export class Encoder {
   endBin(mark: number): void {
     const reserved = this.#buf[mark]!;
     const n = this.#pos - mark - reserved;
-    const size = binHeaderSize(n);
+    const size = headerSize(n);
     if (size !== reserved) {
       this.#reserve(5);
       this.#buf.copyWithin(mark + size, mark + reserved, this.#pos);
       this.#pos += size - reserved;
     }
-    putBinHeader(this.#buf, mark, n);
+    putHeader(this.#buf, mark, BIN, n);
   }
 
   /**
@@ -464,22 +458,13 @@ export class Encoder {
     // Most long strings are nearly all ASCII, so room for three bytes a unit would be wasted on very long ones.
     const most = s.length > MEASURED_STRING ? utf8Length(s) : s.length * 3;
     const start = this.#reserve(most + 5);
-    const guess = strHeaderSize(s.length);
+    const guess = headerSize(s.length);
     const at = start + guess;
     const size = text.encodeInto(s, this.#buf.subarray(at, at + most)).written;
-    const header = strHeaderSize(size);
+    const header = headerSize(size);
     const b = this.#buf;
     if (header !== guess) b.copyWithin(start + header, at, at + size);
-    if (size < 0x100) {
-      b[start] = 0xd9;
-      b[start + 1] = size;
-    } else if (size < 0x10000) {
-      b[start] = 0xda;
-      put16(b, start + 1, size);
-    } else {
-      b[start] = 0xdb;
-      put32(b, start + 1, size);
-    }
+    putHeader(b, start, STR, size);
     this.#pos = start + header + size;
   }
 

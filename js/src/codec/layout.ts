@@ -22,26 +22,25 @@ export function utf8Length(s: string): number {
   return size;
 }
 
-/** Bytes of the header of a string that is too long for the shortest form. */
-export function strHeaderSize(n: number): number {
+/** The first bytes of the shortest headers: of byte strings, and of strings that are too long for the tiny form. */
+export const BIN = 0xc4;
+export const STR = 0xd9;
+
+/** Bytes of such a header. */
+export function headerSize(n: number): number {
   return n < 0x100 ? 2 : n < 0x10000 ? 3 : 5;
 }
 
-/** Bytes of the header of a byte string. */
-export function binHeaderSize(n: number): number {
-  return n < 0x100 ? 2 : n < 0x10000 ? 3 : 5;
-}
-
-/** Writes the header of a byte string of n bytes. */
-export function putBinHeader(b: Uint8Array, p: number, n: number): void {
+/** Writes such a header of n bytes. */
+export function putHeader(b: Uint8Array, p: number, first: number, n: number): void {
   if (n < 0x100) {
-    b[p] = 0xc4;
+    b[p] = first;
     b[p + 1] = n;
   } else if (n < 0x10000) {
-    b[p] = 0xc5;
+    b[p] = first + 1;
     put16(b, p + 1, n);
   } else {
-    b[p] = 0xc6;
+    b[p] = first + 2;
     put32(b, p + 1, n);
   }
 }

@@ -1,6 +1,7 @@
 /**
  * Makes records from the module's bodies. The module is not trusted: every field is checked.
  */
+import { Collection } from '../abi/frames.gen.js';
 import { CodecError, valueOf } from '../codec/decoder.js';
 import {
   type IdentityRecord,
@@ -28,7 +29,7 @@ import {
   ToolCall,
   type ToolCallResults,
 } from '../primitives/tool-call.js';
-import { Collections, type Entry } from './kinds.js';
+import type { Entry } from './kinds.js';
 
 /**
  * Makes a record of the collection with this number from the bytes of a body.
@@ -38,17 +39,17 @@ import { Collections, type Entry } from './kinds.js';
  */
 export function decodeBody(collection: number, bytes: Uint8Array, kept?: BulkyResults): Entry {
   switch (collection) {
-    case Collections.instructions:
+    case Collection.Instructions:
       return new Tokenizable(valueOf((d) => d.str(), bytes));
-    case Collections.messages:
+    case Collection.Messages:
       return message(valueOf(readMessage, bytes));
-    case Collections.thoughts:
+    case Collection.Thoughts:
       return thought(valueOf(readThought, bytes));
-    case Collections.toolCalls:
+    case Collection.ToolCalls:
       return toolCall(valueOf(readToolCall, bytes), kept);
-    case Collections.memories:
+    case Collection.Memories:
       return memory(valueOf(readMemory, bytes));
-    case Collections.retrievables:
+    case Collection.Retrievables:
       return retrievable(valueOf(readRetrievable, bytes));
     default:
       throw new CodecError('frame', 0, `collection ${collection} has no records`);

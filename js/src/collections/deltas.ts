@@ -44,7 +44,7 @@ export type Delta = StoreDelta | MutateDelta | DeleteDelta | ReplaceGroupDelta;
 /** The write of a frame. @throws CodecError if it names an unknown record */
 export function deltaOf(wire: WireDelta, handles: HandleTable): Delta {
   const { write, handle, id } = wire;
-  const kind = kindOf(wire.collection);
+  const kind = recordName(wire.collection);
   switch (write) {
     case Write.Store:
       return { op: 'store', kind, record: entryOf(handles, handle) };
@@ -67,11 +67,6 @@ export function deltaOf(wire: WireDelta, handles: HandleTable): Delta {
     default:
       throw new CodecError('frame', 0, `unknown write ${write}`);
   }
-}
-
-function kindOf(collection: number): RecordName {
-  if (collection > 5) throw new CodecError('frame', 0, `collection ${collection} has no records`);
-  return recordName(collection);
 }
 
 function entryOf(handles: HandleTable, handle: number): Entry {

@@ -1,6 +1,7 @@
 /**
  * The kinds of record: their names, their numbers on the wire and their classes.
  */
+import { CodecError } from '../codec/decoder.js';
 import { invalidValue } from '../errors.js';
 import { isMemory, Memory } from '../primitives/memory.js';
 import { isMessage, Message } from '../primitives/message.js';
@@ -9,36 +10,24 @@ import { isThought, Thought } from '../primitives/thought.js';
 import { isTokenizable, Tokenizable } from '../primitives/tokenizable.js';
 import { isToolCall, ToolCall } from '../primitives/tool-call.js';
 
-/** The collections of a context that hold records, by their names in the API. */
-export type RecordKind =
-  'instructions' | 'memories' | 'retrievables' | 'messages' | 'thoughts' | 'toolCalls';
-
 /** A member of a collection: a record, or a standing instruction. */
 export type Entry = Message | Memory | Retrievable | Thought | ToolCall | Tokenizable;
 
-/** Collection numbers of the ABI. The record kinds are 0 to 5. */
-export const Collections = {
-  instructions: 0,
-  memories: 1,
-  retrievables: 2,
-  messages: 3,
-  thoughts: 4,
-  toolCalls: 5,
-  stash: 6,
-  tools: 7,
-} as const;
-
-/** The number of kinds of record. */
-export const RECORD_KINDS = 6;
-
-const names: readonly RecordKind[] = [
+/** The names in the API, by collection number. */
+const names = [
   'instructions',
   'memories',
   'retrievables',
   'messages',
   'thoughts',
   'toolCalls',
-];
+] as const;
+
+/** The collections of a context that hold records, by their names in the API. */
+export type RecordKind = (typeof names)[number];
+
+/** The number of kinds of record. */
+export const RECORD_KINDS = names.length;
 
 /** The name of a record of each kind, as deltas and discarded writes use it. */
 const singular = [
@@ -69,10 +58,12 @@ export function collectionNumber(kind: RecordKind): number {
   return n;
 }
 
-/** The name of one record of the collection with this number. */
+/** The name of one record of the collection with this number. @throws CodecError if it has no records */
 export function recordName(collection: number): RecordName {
   const name = singular[collection];
-  if (name === undefined) throw invalidValue('collection', `${collection} has no records`);
+  if (name === undefined) {
+    throw new CodecError('frame', 0, `collection ${collection} has no records`);
+  }
   return name;
 }
 

@@ -90,17 +90,12 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
    */
   addAll(records: Iterable<T | AsText<T>>): this {
     if (isHistory(records)) {
-      this.#addHistory(records, records.length);
+      this.addFirst(records, records.length);
       return this;
     }
     requireList('addAll', records);
     for (const record of records) this.add(record);
     return this;
-  }
-
-  /** @internal Appends the first records of a history. */
-  addFirst(history: History<T & AnyRecord>, length: number): void {
-    this.#addHistory(history, length);
   }
 
   /**
@@ -165,7 +160,8 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
     return undefined;
   }
 
-  #addHistory(history: History, length: number): void {
+  /** @internal Appends the first records of a history. */
+  addFirst(history: History, length: number): void {
     const handles = this.#sink.handles;
     if (history.length > 0) requireEntry(this.#collection, history.at(0), 'addAll');
     // Records that may be too large are checked one by one.

@@ -1,6 +1,7 @@
 /**
  * Compares records by content.
  */
+import { equal } from '../bytes.js';
 import { Encoder } from '../codec/encoder.js';
 import { encodeBody } from '../primitives/body.js';
 import { Message } from '../primitives/message.js';
@@ -20,9 +21,7 @@ export function sameRecord(a: AnyRecord, b: AnyRecord): boolean {
   if (a === b) return true;
   if (a.id !== b.id || a.constructor !== b.constructor || !allInBody(a) || !allInBody(b))
     return false;
-  const one = bodyOf(a);
-  const other = bodyOf(b);
-  return one.length === other.length && one.every((byte, i) => byte === other[i]);
+  return equal(bodyOf(a), bodyOf(b));
 }
 
 function bodyOf(record: AnyRecord): Uint8Array {

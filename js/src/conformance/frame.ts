@@ -1,46 +1,12 @@
 /**
  * One call of a function of a scenario, and how its script is done.
  */
-import {
-  DispatchContext,
-  type DispatchExecutorHelpers,
-  type HostOptions,
-  type Tokenizable,
-  TurnContext,
-  type TurnRunner,
-} from '../index.js';
+import { isThenable } from '../awaitable.js';
+import { DispatchContext, type DispatchExecutorHelpers, TurnContext } from '../index.js';
 import { type AnyContext } from '../entries/runners.js';
-import { type AnyTool } from '../entries/tools.js';
-import type { AnyEntry } from './records.js';
-import { type Fields, Malformed, type Script } from './scenario.js';
-import { isThenable, then } from './then.js';
-
-/** What scripts need of the scenario's play. */
-export interface Stage {
-  write(line: Readonly<Record<string, unknown>>): void;
-  describe(error: unknown): Record<string, unknown>;
-  error(name: string): unknown;
-  record(spec: unknown): AnyEntry;
-  tool(name: string): AnyTool;
-  text(name: string): Tokenizable;
-  fillText(text: Tokenizable, name: string, spec: Fields): void;
-  /** Calls a function of the scenario. */
-  call(by: string, ctx: AnyContext | undefined, script: Script): unknown;
-  /** What was kept under a name. */
-  readonly values: Map<string, unknown>;
-  /** How often a function was called before. Counts this call. */
-  count(by: string): number;
-  runner(): TurnRunner;
-  run(input: unknown): Promise<void>;
-  /** Moves the clock. */
-  advance(ms: number): void;
-  dispatch(frame: Frame, arg: unknown): Promise<unknown>;
-  make(arg: unknown): unknown;
-  /** What turns run in. */
-  readonly module: HostOptions['module'];
-  /** What a record may hold in the place of a text. */
-  part(spec: unknown): unknown;
-}
+import { Malformed, type Script } from './scenario.js';
+import type { Stage } from './stage.js';
+import { then } from './then.js';
 
 /** Does one step. What it returns, or its promise, is shown by a step that tries. */
 export type Operation = (frame: Frame, arg: unknown) => unknown;

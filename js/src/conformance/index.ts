@@ -19,9 +19,9 @@
 export { checkStorage, failing } from './failing.js';
 export { type Line, type Log, logText } from './line.js';
 export { check } from './match.js';
-export type { Answer } from './network.js';
 export { features, Player, type PlayerOptions } from './player.js';
 export {
+  type Answer,
   type CorpusFile,
   type Entry,
   type ErrorSpec,

@@ -2,26 +2,9 @@
  * The network of scenarios: a provider, or a web server, that answers what the scenario says.
  */
 import { canonicalJSON } from '../codec/canonical-json.js';
-import type { Line } from './line.js';
-
-/** What the network answers to a request: a status, headers, and a body in one of four forms. */
-export interface Answer {
-  /** Default: 200. */
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly text?: string;
-  readonly json?: unknown;
-  /** Server-sent events, one a piece: texts as they are, all else as JSON. */
-  readonly events?: readonly unknown[];
-  /** Pieces of the body, as they are. */
-  readonly chunks?: readonly string[];
-  /** After that the connection breaks. */
-  readonly breaks?: boolean;
-  /** After that nothing comes until the request is aborted, and the run is a moment later. */
-  readonly hangs?: boolean;
-  /** There is no answer: the connection fails. */
-  readonly fails?: boolean;
-}
+import { abortSoon } from './hang.js';
+import type { Answer } from './scenario.js';
+import type { Stage } from './stage.js';
 
 /** Where requests of scenarios go unless they say otherwise. */
 export const PROVIDER = 'http://provider.test';
@@ -35,23 +18,16 @@ export const credentials = {
   },
 } as const;
 
-/** What the network needs of the scenario's play. */
-export interface NetworkSink {
-  write(line: Line): void;
-  /** Has the run aborted a moment later. */
-  abortSoon(): void;
-}
-
 /** Answers requests, one after the other; one more than there are answers fails. */
 export class Network {
-  readonly #sink: NetworkSink;
+  readonly #stage: Stage;
   readonly #answers: readonly Answer[];
   #requests = 0;
   /** Body of the last one. */
   #body = '';
 
-  constructor(sink: NetworkSink, answers: readonly Answer[]) {
-    this.#sink = sink;
+  constructor(stage: Stage, answers: readonly Answer[]) {
+    this.#stage = stage;
     this.#answers = answers;
   }
 
@@ -64,7 +40,7 @@ export class Network {
       headers[lower] = lower in headers ? `${headers[lower]}, ${value}` : value;
     }
     const replaced = this.#replaced(body);
-    this.#sink.write({
+    this.#stage.write({
       request: `${init.method ?? 'GET'} ${url.href}`,
       headers,
       ...(body === '' ? {} : { body }),
@@ -98,7 +74,7 @@ export class Network {
           if (piece !== undefined) {
             controller.enqueue(new TextEncoder().encode(piece));
           } else if (answer.hangs === true) {
-            this.#sink.abortSoon();
+            abortSoon(this.#stage.values);
             await aborted(signal);
             controller.error(new TypeError(FAILED));
           } else if (answer.breaks === true) {

@@ -1,30 +1,28 @@
 /**
  * What steps of scripts may do.
  */
-import {
-  type Memory,
-  type Message,
-  type Retrievable,
-  type Thought,
-  Tokenizable,
-  type ToolCall,
-  ToolRegistry,
-} from '../index.js';
+import { isThenable } from '../awaitable.js';
+import { Tokenizable, type ToolCall, ToolRegistry } from '../index.js';
 import { type GenerationStats, type LogLevel } from '../entries/events.js';
-import { type AnyRecord, History, type HistoryKind, type RecordSet } from '../entries/records.js';
+import {
+  type AnyRecord,
+  type Entry,
+  History,
+  type HistoryKind,
+  type RecordSet,
+} from '../entries/records.js';
 import { type AnyContext } from '../entries/runners.js';
 import { type CollisionPolicy } from '../entries/tools.js';
 import { type Frame, type Operation, returned } from './frame.js';
 import { abortSoon, hang, pause } from './hang.js';
-import { type AnyEntry, idOf } from './records.js';
+import { idOf } from './records.js';
 import { settling, waitFor } from './gates.js';
-import { shown } from './part.js';
+import { part, shown } from './part.js';
 import { readArtifact, readMedia } from './read.js';
 import { reopen } from './reopen.js';
 import { fields, list, Malformed, only, Refusal, type Script, str, strs } from './scenario.js';
 import { see } from './see.js';
-import { kindOf, namedSet, setOf } from './sets.js';
-import { isThenable } from './then.js';
+import { namedSet, setOf } from './sets.js';
 import { textOperations } from './texts.js';
 
 /** A step whose call throws at once if it fails. */
@@ -75,7 +73,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     throw returned;
   },
   returnPart: (f, arg) => {
-    f.result = f.stage.part(arg);
+    f.result = part(f.stage, arg);
     throw returned;
   },
   next: later((f) => {
@@ -258,21 +256,26 @@ function value(f: Frame, name: string): unknown {
   return f.stage.values.get(name);
 }
 
-function store(ctx: AnyContext, record: AnyEntry): Promise<unknown> {
-  switch (kindOf(record)) {
-    case 'instructions':
-      return ctx.storeStandingInstruction(record as Tokenizable);
-    case 'memories':
-      return ctx.storeMemory(record as Memory);
-    case 'messages':
-      return ctx.storeMessage(record as Message);
-    case 'thoughts':
-      return ctx.storeThought(record as Thought);
-    case 'retrievables':
-      return ctx.storeRetrievable(record as Retrievable);
-    default:
-      return ctx.storeToolCall(record as ToolCall);
-  }
+/** Calls a method of a context by its name, such as `storeMemory`. */
+function ask(ctx: AnyContext, name: string, ...args: unknown[]): Promise<unknown> {
+  const methods = ctx as unknown as Readonly<Record<string, unknown>>;
+  const method = methods[name];
+  if (typeof method !== 'function') throw new Malformed(`a context has no method ${name}`);
+  return method.apply(ctx, args) as Promise<unknown>;
+}
+
+/** A record's kind as the names of methods have it. */
+function kindOf(record: Entry): string {
+  return record instanceof Tokenizable ? 'StandingInstruction' : record.constructor.name;
+}
+
+/** A name as other names have it inside. */
+function capital(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+function store(ctx: AnyContext, record: Entry): Promise<unknown> {
+  return ask(ctx, `store${kindOf(record)}`, record);
 }
 
 function mutate(f: Frame, arg: unknown): Promise<unknown> {
@@ -282,60 +285,25 @@ function mutate(f: Frame, arg: unknown): Promise<unknown> {
     return ctx.mutateStandingInstruction(str(old), str(instruction));
   }
   const record = f.stage.record(arg);
-  switch (kindOf(record)) {
-    case 'memories':
-      return ctx.mutateMemory(record as Memory);
-    case 'messages':
-      return ctx.mutateMessage(record as Message);
-    case 'thoughts':
-      return ctx.mutateThought(record as Thought);
-    case 'retrievables':
-      return ctx.mutateRetrievable(record as Retrievable);
-    case 'toolCalls':
-      return ctx.mutateToolCall(record as ToolCall);
-    default:
-      throw new Malformed('mutate takes a record');
-  }
+  if (record instanceof Tokenizable) throw new Malformed('mutate takes a record');
+  return ask(ctx, `mutate${kindOf(record)}`, record);
 }
 
-function remove(ctx: AnyContext, kind: string, id: unknown): Promise<void> {
-  const key = str(id);
-  switch (kind) {
-    case 'instruction':
-      return ctx.deleteStandingInstruction(key);
-    case 'memory':
-      return ctx.deleteMemory(key);
-    case 'message':
-      return ctx.deleteMessage(key);
-    case 'thought':
-      return ctx.deleteThought(key);
-    case 'retrievable':
-      return ctx.deleteRetrievable(key);
-    case 'toolCall':
-      return ctx.deleteToolCall(key);
-    default:
-      throw new Malformed(`${kind} is no kind of record`);
-  }
+function remove(ctx: AnyContext, kind: string, id: unknown): Promise<unknown> {
+  const name = kind === 'instruction' ? 'StandingInstruction' : capital(kind);
+  return ask(ctx, `delete${name}`, str(id));
 }
 
 /** Asks storage for records and returns their ids; adds them to the collection if so wanted. */
 async function fetchRecords(f: Frame, kind: string, load: boolean): Promise<unknown> {
   const ctx = f.inTurn;
-  const read = {
-    instructions: () => ctx.refreshStandingInstructions(),
-    memories: () => ctx.fetchMemories(),
-    messages: () => ctx.fetchMessages(),
-    thoughts: () => ctx.fetchThoughts(),
-    retrievables: () => ctx.fetchRetrievables(),
-    toolCalls: () => ctx.fetchToolCalls(),
-  }[kind];
   if (kind === 'tools') {
     const tools = await ctx.fetchTools();
     if (load) for (const tool of tools) ctx.tools.register(tool);
     return Array.isArray(tools) ? tools.map(({ name }) => name) : tools;
   }
-  if (read === undefined) throw new Malformed(`${kind} are no kind of records`);
-  const records = (await read()) as AnyEntry[];
+  const read = kind === 'instructions' ? 'refreshStandingInstructions' : `fetch${capital(kind)}`;
+  const records = (await ask(ctx, read)) as Entry[];
   if (load) namedSet(ctx, kind).addAll(records);
   if (!Array.isArray(records)) return records; // what storage gave, which is no list
   return records.map((record) => (typeof record === 'string' ? record : idOf(record)));

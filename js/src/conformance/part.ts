@@ -12,40 +12,34 @@ import { type MediaParts, type RawMedia } from '../entries/records.js';
 import { type MediaReader, type SpoolReader } from '../entries/stores.js';
 import { fields, list, type Script, str } from './scenario.js';
 import { reader, scriptedReader } from './reader.js';
-
-/** What parts need of the scenario's play. */
-export interface PartSink {
-  text(name: string): Tokenizable;
-  /** Calls a function of the scenario. */
-  call(by: string, ctx: undefined, script: Script): unknown;
-}
+import type { Stage } from './stage.js';
 
 /**
  * Makes a part: a text, `{text: name}`, `{artifact: text, kind?, hints?, reader?}`, `{media: …}`, or a list of either of
  * the last two.
  */
-export function part(sink: PartSink, value: unknown): unknown {
+export function part(stage: Stage, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return (value as unknown[]).map((item) => part(sink, item));
-  if ('media' in value) return newMedia(sink, fields(value, 'media')['media']);
-  if ('text' in value) return sink.text(str(fields(value, 'text')['text']));
-  return artifact(sink, value);
+  if (Array.isArray(value)) return (value as unknown[]).map((item) => part(stage, item));
+  if ('media' in value) return newMedia(stage, fields(value, 'media')['media']);
+  if ('text' in value) return stage.text(str(fields(value, 'text')['text']));
+  return artifact(stage, value);
 }
 
 /** A reader of a text, with scripts of its methods if there are any. */
-function readerOf(sink: PartSink, text: string, scripts: unknown): SpoolReader & MediaReader {
+function readerOf(stage: Stage, text: string, scripts: unknown): SpoolReader & MediaReader {
   if (scripts === undefined) return reader(text);
-  const call = (by: string, script: Script): unknown => sink.call(by, undefined, script);
+  const call = (by: string, script: Script): unknown => stage.call(by, undefined, script);
   return scriptedReader(text, scripts as Record<string, Script>, call);
 }
 
 /** Makes the artifact that `{artifact: text, kind?, hints?, reader?}` describes; one of null has no reader. */
-export function artifact(sink: PartSink, value: unknown): SpooledArtifact {
+export function artifact(stage: Stage, value: unknown): SpooledArtifact {
   const given = fields(value, 'artifact', 'kind', 'hints', 'reader');
   const hints = given['hints'] === undefined ? undefined : (list(given['hints']) as number[]);
   const sizes = hints === undefined ? undefined : { byteLength: hints[0]!, lineCount: hints[1]! };
   if (given['artifact'] === null) return new SpooledArtifact(null as never);
-  const source = readerOf(sink, str(given['artifact']), given['reader']);
+  const source = readerOf(stage, str(given['artifact']), given['reader']);
   switch (given['kind']) {
     case 'json':
       return new SpooledJsonArtifact(source, sizes);
@@ -64,7 +58,7 @@ const factories = {
 };
 
 /** Makes a medium from its fields, or by a factory. */
-export function newMedia(sink: PartSink, value: unknown): Media {
+export function newMedia(stage: Stage, value: unknown): Media {
   const known = ['id', 'kind', 'mimeType', 'filename', 'trustTier', 'modalityHazard'];
   const {
     factory,
@@ -76,7 +70,7 @@ export function newMedia(sink: PartSink, value: unknown): Media {
     kind: 'image',
     mimeType: 'image/png',
     filename: 'a.png',
-    reader: readerOf(sink, str(bytes, 'bytes'), scripts),
+    reader: readerOf(stage, str(bytes, 'bytes'), scripts),
     ...given,
   };
   if (factory !== undefined) {

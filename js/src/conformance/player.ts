@@ -15,6 +15,9 @@ import {
   TurnRunner,
   type TurnRunnerConfig,
 } from '../index.js';
+import { EventKind } from '../abi/frames.gen.js';
+import type { ObservabilityEvents } from '../entries/events.js';
+import type { Entry as AnyEntry } from '../entries/records.js';
 import { type Entropy, FIXED_INSTANT, seededEntropy } from '../entries/host.js';
 import { MemoryJournal } from '../entries/replay.js';
 import { type AnyContext } from '../entries/runners.js';
@@ -22,13 +25,12 @@ import { type AnyTool } from '../entries/tools.js';
 import { builtin } from './builtin.js';
 import { catalogueTool } from './catalogue.js';
 import { chatExecutor } from './chat.js';
-import { enter, Frame, type Stage } from './frame.js';
-import { abortSoon } from './hang.js';
+import { enter, Frame } from './frame.js';
 import type { Line, Log } from './line.js';
 import { credentials, Network } from './network.js';
 import { operations } from './operations.js';
-import { artifact, newMedia, part, shown } from './part.js';
-import { type AnyEntry, described, newRecord } from './records.js';
+import { artifact, newMedia, shown } from './part.js';
+import { described, newRecord } from './records.js';
 import {
   type Entry,
   type Fields,
@@ -41,9 +43,10 @@ import {
   type Script,
   str,
 } from './scenario.js';
+import type { Stage } from './stage.js';
 import { kindOf, storage } from './storage.js';
 import { fill, textSpec, tokenizers } from './texts.js';
-import { makeTool, type ToolSink } from './tools.js';
+import { makeTool } from './tools.js';
 
 /** What scenarios may need that this host has with the full module. With the core module it is the first only. */
 export const features: readonly string[] = ['dynamic', 'full'];
@@ -60,22 +63,10 @@ export interface PlayerOptions {
 }
 
 const functional = ['message', 'thought', 'toolCall'] as const;
-const observable = [
-  'turnStart',
-  'turnEnd',
-  'dispatchStart',
-  'dispatchEnd',
-  'iterationStart',
-  'iterationEnd',
-  'toolExecutionStart',
-  'toolExecutionEnd',
-  'turnGateOpen',
-  'turnGateClosed',
-  'log',
-  'warning',
-  'error',
-  'generationStats',
-] as const;
+const observable = Object.keys(EventKind)
+  .filter((kind) => !kind.endsWith('Interrupted'))
+  .map((kind) => kind.charAt(0).toLowerCase() + kind.slice(1))
+  .filter((name): name is keyof ObservabilityEvents => !functional.some((n) => n === name));
 
 /** Names of the dispatch pipelines, and their older ones. */
 const names = ['dispatchInputPipeline', 'dispatchOutputPipeline'] as const;
@@ -215,10 +206,6 @@ class Game implements Stage {
     return this.#errors.get(name);
   }
 
-  abortSoon(): void {
-    abortSoon(this.values);
-  }
-
   advance(ms: number): void {
     this.#clock.offset += ms;
   }
@@ -233,22 +220,14 @@ class Game implements Stage {
     return record;
   }
 
-  readonly #toolSink: ToolSink = {
-    called: (by, ctx, script, args) => this.#call(by, ctx, script, { args }),
-    callNow: (by, ctx, script) => this.callNow(by, ctx, script),
-  };
-
   tool(name: string): AnyTool {
     let tool = this.#tools.get(name);
     if (tool === undefined) {
       const spec = this.#scenario.tools?.[name];
       if (spec === undefined) throw new Malformed(`there is no tool ${name}`);
-      if (spec.catalogue !== undefined) {
-        tool = catalogueTool(spec.catalogue, spec.options);
-        this.#tools.set(name, tool);
-        return tool;
-      }
-      tool = makeTool(this.#toolSink, name, spec);
+      const { catalogue, options } = spec;
+      tool =
+        catalogue === undefined ? makeTool(this, name, spec) : catalogueTool(catalogue, options);
       this.#tools.set(name, tool);
     }
     return tool;
@@ -264,16 +243,8 @@ class Game implements Stage {
     return text;
   }
 
-  part(spec: unknown): unknown {
-    return part(this, spec);
-  }
-
-  fillText(text: Tokenizable, name: string, spec: Fields): void {
-    fill(this, text, name, spec);
-  }
-
-  call(by: string, ctx: AnyContext | undefined, script: Script): unknown {
-    return this.#call(by, ctx, script, {});
+  call(by: string, ctx: AnyContext | undefined, script: Script, args?: unknown): unknown {
+    return this.#call(by, ctx, script, { args });
   }
 
   callNow(by: string, ctx: AnyContext | undefined, script: Script): unknown {
@@ -353,7 +324,7 @@ class Game implements Stage {
     this.write(line);
   }
 
-  async dispatch(frame: Frame, arg: unknown): Promise<unknown> {
+  async dispatch(from: { readonly inTurn: AnyContext }, arg: unknown): Promise<unknown> {
     const known = ['name', 'runner', 'source', 'raw', 'observe', 'on'];
     const { name, runner, source, raw, observe, on } = fields(arg, ...known);
     const prefix = str(name, 'dispatch');
@@ -364,7 +335,7 @@ class Game implements Stage {
     if (spec.executor !== undefined || spec.chat !== undefined) {
       input['executor'] = this.#executor(`${prefix} executor`, spec.executor ?? [], spec.chat);
     }
-    if (source === true) input['source'] = frame.inTurn;
+    if (source === true) input['source'] = from.inTurn;
     if (raw !== undefined) {
       input['raw'] = this.#raw(spec, raw as Fields);
       input['host'] = this.#host;

@@ -12,22 +12,21 @@ import {
 } from '../index.js';
 import { FIXED_INSTANT } from '../entries/host.js';
 import {
+  type Entry,
   type RawMemory,
   type RawMessage,
   type RawRetrievable,
   type RawThought,
   type RawToolCall,
 } from '../entries/records.js';
-import { part, type PartSink, shown } from './part.js';
+import { part, shown } from './part.js';
 import { type Fields, fields, Malformed, only, str } from './scenario.js';
-
-/** Any record, standing instructions included. */
-export type AnyEntry = Memory | Message | Retrievable | Thought | Tokenizable | ToolCall;
+import type { Stage } from './stage.js';
 
 const common = ['id', 'content', 'createdAt', 'updatedAt'];
 
 /** Makes the record that `{kind: id}` or `{kind: fields}` describes. */
-export function newRecord(sink: PartSink, spec: unknown): AnyEntry {
+export function newRecord(stage: Stage, spec: unknown): Entry {
   const [kind, value] = only(spec);
   if (kind === 'instruction') return new Tokenizable(str(value));
   const given = typeof value === 'string' ? { id: value } : value;
@@ -35,7 +34,10 @@ export function newRecord(sink: PartSink, spec: unknown): AnyEntry {
     case 'message':
       return new Message({
         role: 'user',
-        ...withAttachments(sink, base(fields(given, ...common, 'role', 'identity', 'attachments'))),
+        ...withAttachments(
+          stage,
+          base(fields(given, ...common, 'role', 'identity', 'attachments')),
+        ),
       } as unknown as RawMessage);
     case 'memory':
       return new Memory({
@@ -51,7 +53,7 @@ export function newRecord(sink: PartSink, spec: unknown): AnyEntry {
       );
     case 'retrievable':
       return new Retrievable(
-        withPart(sink, {
+        withPart(stage, {
           trustTier: 'first-party',
           ...base(fields(given, ...common, 'trustTier', 'source', 'kind', 'score', 'inline')),
         }) as unknown as RawRetrievable,
@@ -67,7 +69,7 @@ export function newRecord(sink: PartSink, spec: unknown): AnyEntry {
         args: {},
         isComplete: true,
         isError: false,
-        results: part(sink, content),
+        results: part(stage, content),
         completedAt: rest['createdAt'],
         ...rest,
       } as unknown as RawToolCall);
@@ -77,15 +79,15 @@ export function newRecord(sink: PartSink, spec: unknown): AnyEntry {
   }
 }
 
-function withAttachments(sink: PartSink, raw: Record<string, unknown>): Record<string, unknown> {
+function withAttachments(stage: Stage, raw: Record<string, unknown>): Record<string, unknown> {
   const { attachments, content, ...rest } = raw;
   if (attachments === undefined) return raw;
   // An empty content of a message that has attachments is none.
-  return { ...rest, ...(content === '' ? {} : { content }), attachments: part(sink, attachments) };
+  return { ...rest, ...(content === '' ? {} : { content }), attachments: part(stage, attachments) };
 }
 
-function withPart(sink: PartSink, raw: Record<string, unknown>): Record<string, unknown> {
-  return { ...raw, content: part(sink, raw['content']) };
+function withPart(stage: Stage, raw: Record<string, unknown>): Record<string, unknown> {
+  return { ...raw, content: part(stage, raw['content']) };
 }
 
 function base(given: Fields): Record<string, unknown> {
@@ -94,18 +96,18 @@ function base(given: Fields): Record<string, unknown> {
 }
 
 /** What a log calls a record. */
-export function idOf(record: AnyEntry): string {
+export function idOf(record: Entry): string {
   return record instanceof Tokenizable ? String(record) : record.id;
 }
 
 /** A record's text. */
-export function contentOf(record: AnyEntry): string {
+export function contentOf(record: Entry): string {
   if (record instanceof Tokenizable) return String(record);
   return shown(record instanceof ToolCall ? record.results : record.content);
 }
 
 /** What a record that was just made holds. */
-export function described(record: AnyEntry): Record<string, unknown> {
+export function described(record: Entry): Record<string, unknown> {
   const { id } = record as Message;
   if (record instanceof Message) {
     return {
@@ -131,7 +133,7 @@ export function described(record: AnyEntry): Record<string, unknown> {
 }
 
 /** The fields of a record that differ from the defaults of scenarios, but for its id and its content. */
-export function special(record: AnyEntry): Record<string, unknown> {
+export function special(record: Entry): Record<string, unknown> {
   if (record instanceof Tokenizable) return {};
   const { createdAt, updatedAt } = record;
   const times = { createdAt: since(createdAt), updatedAt: since(updatedAt) };

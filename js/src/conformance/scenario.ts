@@ -3,7 +3,6 @@
  */
 
 import { type HostOptions } from '../index.js';
-import type { Answer } from './network.js';
 
 /** One file of the corpus: the scenarios of a topic. */
 export interface CorpusFile {
@@ -16,6 +15,25 @@ export interface CorpusFile {
 export type Step = string | Readonly<Record<string, unknown>>;
 /** Steps, done one after the other. */
 export type Script = readonly Step[];
+
+/** What the network answers to a request: a status, headers, and a body in one of four forms. */
+export interface Answer {
+  /** Default: 200. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly text?: string;
+  readonly json?: unknown;
+  /** Server-sent events, one a piece: texts as they are, all else as JSON. */
+  readonly events?: readonly unknown[];
+  /** Pieces of the body, as they are. */
+  readonly chunks?: readonly string[];
+  /** After that the connection breaks. */
+  readonly breaks?: boolean;
+  /** After that nothing comes until the request is aborted, and the run is a moment later. */
+  readonly hangs?: boolean;
+  /** There is no answer: the connection fails. */
+  readonly fails?: boolean;
+}
 
 /** What functions of a program do, and what must come of it. */
 export interface Scenario {

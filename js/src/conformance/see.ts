@@ -6,16 +6,7 @@ import type { Frame } from './frame.js';
 import { gateOf } from './gates.js';
 import { contentOf, idOf } from './records.js';
 import { Malformed } from './scenario.js';
-import { namedSet } from './sets.js';
-
-const collections = [
-  'instructions',
-  'memories',
-  'retrievables',
-  'messages',
-  'thoughts',
-  'toolCalls',
-];
+import { isSet, namedSet } from './sets.js';
 
 /** What user code sees of a property. */
 export function see(f: Frame, what: string): unknown {
@@ -25,7 +16,7 @@ export function see(f: Frame, what: string): unknown {
   if (what.startsWith('gate?')) return f.stage.runner().gate(what.slice(5)) !== undefined;
   if (what.startsWith('settled:')) return gateOf(f, what.slice(8)).isSettled;
   const [name, part] = what.split('/') as [string, string | undefined];
-  if (collections.includes(name)) {
+  if (isSet(name)) {
     return [...namedSet(f.inTurn, name)].map(part === 'content' ? contentOf : idOf);
   }
   const read = properties[what];

@@ -3,26 +3,14 @@
  */
 import type { Tokenizable } from '../index.js';
 import { type Delta, DispatchContext, type Store, storeCallbacks } from '../index.js';
+import type { Entry } from '../entries/records.js';
 import { type AnyContext } from '../entries/runners.js';
 import { type Conversation } from '../entries/stores.js';
 import { then } from './then.js';
 import { reader } from './reader.js';
-import { type AnyEntry, contentOf, idOf, special } from './records.js';
+import { contentOf, idOf, special } from './records.js';
 import { Malformed, type RunnerSpec, str } from './scenario.js';
-
-/** What callbacks need of the scenario's play. */
-export interface StorageSink {
-  write(line: Record<string, unknown>): void;
-  /** Writes the line of a callback and does its script. @returns what the script returned */
-  called(
-    name: string,
-    ctx: AnyContext,
-    line: Record<string, unknown>,
-    args: readonly unknown[],
-  ): unknown;
-  record(spec: unknown): AnyEntry;
-  tool(name: string): unknown;
-}
+import type { Stage } from './stage.js';
 
 const kinds = ['Memory', 'Retrievable', 'Message', 'Thought', 'ToolCall'];
 const fetches = [
@@ -37,23 +25,23 @@ type Callback = (ctx: AnyContext, a: never, b: never) => unknown;
 
 /** The callbacks of a runner (with `Callback` behind their names) or of a raw context. */
 export function storage(
-  sink: StorageSink,
+  stage: Stage,
   spec: RunnerSpec,
   suffix: '' | 'Callback',
 ): Record<string, unknown> {
   const all: Record<string, Callback> = {};
   // The contract counts a callback's parameters, so each is written out.
   for (const name of fetches) {
-    all[name] = (ctx) => fetched(sink.called(name, ctx, {}, []), (item) => sink.record(item));
+    all[name] = (ctx) => fetched(stage.called(name, ctx, {}, []), (item) => stage.record(item));
   }
   all['fetchTools'] = (ctx) =>
-    fetched(sink.called('fetchTools', ctx, {}, []), (item) => sink.tool(str(item)));
+    fetched(stage.called('fetchTools', ctx, {}, []), (item) => stage.tool(str(item)));
   all['refreshStandingInstructions'] = (ctx) =>
-    fetched(sink.called('refreshStandingInstructions', ctx, {}, []), (item) => str(item));
+    fetched(stage.called('refreshStandingInstructions', ctx, {}, []), (item) => str(item));
   for (const kind of kinds) {
     for (const op of ['store', 'mutate']) {
       const name = op + kind;
-      all[name] = (ctx: AnyContext, record: AnyEntry) => {
+      all[name] = (ctx: AnyContext, record: Entry) => {
         const id = idOf(record);
         const content = contentOf(record);
         const fields = special(record);
@@ -61,22 +49,22 @@ export function storage(
           ...(content === id ? {} : { content }),
           ...(Object.keys(fields).length === 0 ? {} : { fields }),
         };
-        return sink.called(name, ctx, line, [id]);
+        return stage.called(name, ctx, line, [id]);
       };
     }
     const name = `delete${kind}`;
-    all[name] = (ctx: AnyContext, id: string) => sink.called(name, ctx, {}, [id]);
+    all[name] = (ctx: AnyContext, id: string) => stage.called(name, ctx, {}, [id]);
   }
   all['storeStandingInstruction'] = (ctx: AnyContext, value: Tokenizable) =>
-    sink.called('storeStandingInstruction', ctx, {}, [String(value)]);
+    stage.called('storeStandingInstruction', ctx, {}, [String(value)]);
   all['mutateStandingInstruction'] = (ctx: AnyContext, old: string, value: Tokenizable) =>
-    sink.called('mutateStandingInstruction', ctx, {}, [old, String(value)]);
+    stage.called('mutateStandingInstruction', ctx, {}, [old, String(value)]);
   all['deleteStandingInstruction'] = (ctx: AnyContext, value: string) =>
-    sink.called('deleteStandingInstruction', ctx, {}, [value]);
+    stage.called('deleteStandingInstruction', ctx, {}, [value]);
   for (const name of ['storeMediaBytes', 'storeRetrievableBytes']) {
     all[name] = (ctx: AnyContext, id: string, bytes: unknown) => {
       const text = bytes instanceof Uint8Array ? new TextDecoder().decode(bytes) : String(bytes);
-      return then(sink.called(name, ctx, {}, [id, text]), (got) =>
+      return then(stage.called(name, ctx, {}, [id, text]), (got) =>
         got === undefined ? reader(text) : got === 'nothing' ? undefined : got,
       );
     };
@@ -85,16 +73,16 @@ export function storage(
     all['replaceToolCallGroup'] = (
       ctx: AnyContext,
       ids: string[],
-      replacements: readonly AnyEntry[],
-    ) => sink.called('replaceToolCallGroup', ctx, {}, [ids, replacements.map(idOf)]);
+      replacements: readonly Entry[],
+    ) => stage.called('replaceToolCallGroup', ctx, {}, [ids, replacements.map(idOf)]);
   }
   if (spec.storage?.['commit'] !== undefined) {
     all['commit'] = (ctx: AnyContext, deltas: readonly Delta[]) =>
-      sink.called('commit', ctx, {}, [deltas.map(deltaWords)]);
+      stage.called('commit', ctx, {}, [deltas.map(deltaWords)]);
   }
   if (spec.storage?.['discard'] !== undefined) {
     all['discard'] = (ctx: AnyContext, deltas: readonly Delta[], status: string) =>
-      sink.called('discard', ctx, {}, [deltas.map(deltaWords), status]);
+      stage.called('discard', ctx, {}, [deltas.map(deltaWords), status]);
   }
   const own = (name: string): boolean =>
     spec.store === true ? spec.storage?.[name] !== undefined : spec.omit?.includes(name) !== true;
@@ -103,18 +91,18 @@ export function storage(
       .filter(([name]) => own(name))
       .map(([name, callback]) => [name + suffix, callback]),
   );
-  return spec.store === true ? { ...storeCallbacks(book(sink)), ...callbacks } : callbacks;
+  return spec.store === true ? { ...storeCallbacks(book(stage)), ...callbacks } : callbacks;
 }
 
 /** A store that writes to the log what it is given, and keeps nothing. */
-function book(sink: StorageSink): Store {
+function book(stage: Stage): Store {
   const nothing: Conversation = {
     ...{ messages: [], thoughts: [], toolCalls: [] },
     ...{ memories: [], retrievables: [], instructions: [] },
   };
   return {
     load: () => nothing,
-    commit: (_session, deltas) => sink.write({ store: deltas.map(deltaWords) }),
+    commit: (_session, deltas) => stage.write({ store: deltas.map(deltaWords) }),
     writeBytes: () => {
       throw new Malformed('the store of a scenario keeps no bytes');
     },

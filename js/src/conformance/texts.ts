@@ -6,24 +6,18 @@ import { type DispatchContext } from '../index.js';
 import { type Tokenizer } from '../entries/records.js';
 import type { Frame, Operation } from './frame.js';
 import { fields, Malformed, type Script, str, strs, type TextSpec } from './scenario.js';
-
-/** What texts and tokenizers need of the scenario's play. */
-export interface TextSink {
-  write(line: Readonly<Record<string, unknown>>): void;
-  /** Does the script of a function that answers at once. */
-  callNow(by: string, ctx: DispatchContext | undefined, script: Script): unknown;
-}
+import type { Stage } from './stage.js';
 
 /** Tokenizers that write to the log and do what scripts say; those whose script returns nothing count words. */
 export function tokenizers(
-  sink: TextSink,
+  stage: Stage,
   scripts: Readonly<Record<string, Script>> = {},
 ): Record<string, Tokenizer> {
   const counter =
     (name: string, script: Script): Tokenizer =>
     (texts) => {
-      sink.write({ tokenizer: name, texts: [...texts] });
-      const got = sink.callNow(`tokenizer ${name}`, undefined, script);
+      stage.write({ tokenizer: name, texts: [...texts] });
+      const got = stage.callNow(`tokenizer ${name}`, undefined, script);
       return (got ?? texts.map((text) => text.split(/\s+/u).filter(Boolean).length)) as number[];
     };
   return Object.fromEntries(
@@ -32,7 +26,7 @@ export function tokenizers(
 }
 
 /** Gives a text what it holds. */
-export function fill(sink: TextSink, text: Tokenizable, name: string, spec: TextSpec): void {
+export function fill(stage: Stage, text: Tokenizable, name: string, spec: TextSpec): void {
   const { static: fixed = '', dynamic, alone } = spec;
   if (dynamic === undefined) {
     text.set(fixed);
@@ -40,7 +34,7 @@ export function fill(sink: TextSink, text: Tokenizable, name: string, spec: Text
   }
   text.set((ctx) => {
     const script = ctx === undefined ? (alone ?? dynamic) : dynamic;
-    return sink.callNow(`text ${name}`, ctx, script) as string;
+    return stage.callNow(`text ${name}`, ctx, script) as string;
   });
 }
 
@@ -64,7 +58,7 @@ export const textOperations: Readonly<Record<'estimate' | 'render' | 'setText', 
   setText: (f, arg) => {
     const { text, ...spec } = fields(arg, 'text', 'static', 'dynamic', 'alone');
     const found = f.stage.text(str(text));
-    f.stage.fillText(found, str(text), spec);
+    fill(f.stage, found, str(text), spec);
     return found.dynamic;
   },
 };

@@ -1,21 +1,16 @@
 /**
  * Tools that scenarios describe.
  */
+import { isThenable } from '../awaitable.js';
 import { ArtifactTool, SpooledArtifact, Tool } from '../index.js';
 import { type AnyContext } from '../entries/runners.js';
 import { type AnyTool } from '../entries/tools.js';
 import { Refusal, type Script, type ToolSpec } from './scenario.js';
-import { isThenable, then } from './then.js';
-
-/** What tools need of the scenario's play. */
-export interface ToolSink {
-  /** Calls a function of the scenario with arguments. */
-  called(by: string, ctx: AnyContext | undefined, script: Script, args: unknown): unknown;
-  callNow(by: string, ctx: undefined, script: Script): unknown;
-}
+import type { Stage } from './stage.js';
+import { then } from './then.js';
 
 /** Makes a tool. @throws what its constructor throws */
-export function makeTool(sink: ToolSink, key: string, spec: ToolSpec): AnyTool {
+export function makeTool(stage: Stage, key: string, spec: ToolSpec): AnyTool {
   const { handler, validate, artifact, artifactConstructor, ...given } = spec;
   const raw: Record<string, unknown> = {
     name: key,
@@ -25,14 +20,14 @@ export function makeTool(sink: ToolSink, key: string, spec: ToolSpec): AnyTool {
   };
   if (validate !== undefined) {
     raw['jsonSchema'] = raw['inputSchema'];
-    raw['inputSchema'] = ownSchema(sink, key, validate);
+    raw['inputSchema'] = ownSchema(stage, key, validate);
   }
   if (artifactConstructor !== undefined) {
-    raw['artifactConstructor'] = classOf(sink, key, artifactConstructor);
+    raw['artifactConstructor'] = classOf(stage, key, artifactConstructor);
   }
   if (handler !== undefined) {
     raw['handler'] = (args: unknown, ctx: AnyContext) =>
-      sink.called(`tool ${key}`, ctx, handler, args);
+      stage.call(`tool ${key}`, ctx, handler, args);
   }
   return artifact === true ? new ArtifactTool(raw as never) : new Tool(raw as never);
 }
@@ -41,7 +36,7 @@ export function makeTool(sink: ToolSink, key: string, spec: ToolSpec): AnyTool {
  * A schema that validates by a script: what the script returns takes the place of the arguments; `{instead: value}` takes
  * the place of the whole answer.
  */
-function ownSchema(sink: ToolSink, key: string, script: Script): unknown {
+function ownSchema(stage: Stage, key: string, script: Script): unknown {
   const answer = (value: unknown, args: unknown): unknown => {
     if (value instanceof Refusal) return { issues: [{ message: value.message }] };
     const { instead } = (value ?? {}) as { instead?: unknown };
@@ -49,7 +44,7 @@ function ownSchema(sink: ToolSink, key: string, script: Script): unknown {
   };
   const validate = (args: unknown): unknown => {
     try {
-      const got = sink.called(`validate ${key}`, undefined, script, args);
+      const got = stage.call(`validate ${key}`, undefined, script, args);
       const settled = isThenable(got) ? got.then(undefined, refused) : got;
       return then(settled, (value) => answer(value, args));
     } catch (error) {
@@ -66,10 +61,10 @@ function refused(error: unknown): Refusal {
 }
 
 /** What gives the class of a tool's artifacts: the name of a class, a script that returns one, or anything that is not a function. */
-function classOf(sink: ToolSink, key: string, of: unknown): unknown {
+function classOf(stage: Stage, key: string, of: unknown): unknown {
   const named = (value: unknown): unknown =>
     value === 'SpooledArtifact' ? SpooledArtifact : value;
   if (of === 'SpooledArtifact') return () => SpooledArtifact;
   if (!Array.isArray(of)) return of;
-  return () => named(sink.callNow(`artifactConstructor ${key}`, undefined, of as Script));
+  return () => named(stage.callNow(`artifactConstructor ${key}`, undefined, of as Script));
 }

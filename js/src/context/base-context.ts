@@ -1,10 +1,10 @@
 /**
  * The common part of TurnContext and DispatchContext.
  */
-import { EventKind, Method } from '../abi/frames.gen.js';
+import { Collection, EventKind, Method } from '../abi/frames.gen.js';
 import type { Item } from '../codec/tuples.gen.js';
 import { attempt } from '../attempt.js';
-import { Collections, type Entry, requireEntry } from '../collections/kinds.js';
+import { type Entry, requireEntry } from '../collections/kinds.js';
 import { renderTexts } from '../collections/record-size.js';
 import type { RecordSet } from '../collections/record-set.js';
 import { requireList, TurncoreError } from '../errors.js';
@@ -43,7 +43,7 @@ import type {
 /** The name by which the package's own modules reach a context's internals. */
 export const stateOf = Symbol('state');
 
-/** Numbers of the fetch callbacks: the collections', then tools. */
+/** Number of the callback that fetches tools, behind those of the collections. */
 const FETCH_TOOLS = 6;
 
 /**
@@ -95,32 +95,32 @@ export abstract class BaseContext {
 
   /** Instructions to the model in addition to the system prompt. */
   get standingInstructions(): RecordSet<Tokenizable> {
-    return this.#set(Collections.instructions);
+    return this.#set(Collection.Instructions);
   }
 
   /** The memories in scope. */
   get turnMemories(): RecordSet<Memory> {
-    return this.#set(Collections.memories);
+    return this.#set(Collection.Memories);
   }
 
   /** The retrieved documents in scope. */
   get turnRetrievables(): RecordSet<Retrievable> {
-    return this.#set(Collections.retrievables);
+    return this.#set(Collection.Retrievables);
   }
 
   /** The conversation in scope. */
   get turnMessages(): RecordSet<Message> {
-    return this.#set(Collections.messages);
+    return this.#set(Collection.Messages);
   }
 
   /** The model's reasoning in scope. */
   get turnThoughts(): RecordSet<Thought> {
-    return this.#set(Collections.thoughts);
+    return this.#set(Collection.Thoughts);
   }
 
   /** The tool calls in scope. */
   get turnToolCalls(): RecordSet<ToolCall> {
-    return this.#set(Collections.toolCalls);
+    return this.#set(Collection.ToolCalls);
   }
 
   /**
@@ -149,22 +149,22 @@ export abstract class BaseContext {
 
   /** Calls fetchMemoriesCallback and returns its result; the collection does not change. */
   fetchMemories(): Promise<Memory[]> {
-    return this.#fetch(Collections.memories) as Promise<Memory[]>;
+    return this.#fetch(Collection.Memories) as Promise<Memory[]>;
   }
 
   /** Calls fetchMessagesCallback and returns its result; the collection does not change. */
   fetchMessages(): Promise<Message[]> {
-    return this.#fetch(Collections.messages) as Promise<Message[]>;
+    return this.#fetch(Collection.Messages) as Promise<Message[]>;
   }
 
   /** Calls fetchThoughtsCallback and returns its result; the collection does not change. */
   fetchThoughts(): Promise<Thought[]> {
-    return this.#fetch(Collections.thoughts) as Promise<Thought[]>;
+    return this.#fetch(Collection.Thoughts) as Promise<Thought[]>;
   }
 
   /** Calls fetchToolCallsCallback and returns its result; the collection does not change. */
   fetchToolCalls(): Promise<ToolCall[]> {
-    return this.#fetch(Collections.toolCalls) as Promise<ToolCall[]>;
+    return this.#fetch(Collection.ToolCalls) as Promise<ToolCall[]>;
   }
 
   /** Calls fetchToolsCallback and returns its result; the registry does not change. */
@@ -182,11 +182,11 @@ export abstract class BaseContext {
    *   of documents; E_NOT_A_SPOOL_READER
    */
   async fetchRetrievables(): Promise<Retrievable[]> {
-    const list = (await this.#fetch(Collections.retrievables)) as Retrievable[];
+    const list = (await this.#fetch(Collection.Retrievables)) as Retrievable[];
     requireList('fetchRetrievables', list);
     const ids = new Set<string>();
     for (const document of list) {
-      requireEntry(Collections.retrievables, document, 'fetchRetrievables');
+      requireEntry(Collection.Retrievables, document, 'fetchRetrievables');
       const { id } = document;
       if (ids.has(id)) throw new Error(`Duplicate retrievable id: ${id}`);
       ids.add(id);
@@ -201,39 +201,39 @@ export abstract class BaseContext {
 
   /** Calls refreshStandingInstructionsCallback and returns its result; the collection does not change. */
   refreshStandingInstructions(): Promise<(string | Tokenizable)[]> {
-    return this.#fetch(Collections.instructions) as Promise<(string | Tokenizable)[]>;
+    return this.#fetch(Collection.Instructions) as Promise<(string | Tokenizable)[]>;
   }
 
   /** Stores a standing instruction. */
   storeStandingInstruction(value: string | Tokenizable): Promise<void> {
-    return this.#write(Method.Store, Collections.instructions, toText(value));
+    return this.#write(Method.Store, Collection.Instructions, toText(value));
   }
 
   /** Replaces the standing instruction with the text `old`. */
   mutateStandingInstruction(old: string | Tokenizable, value: string | Tokenizable): Promise<void> {
     return attempt(() =>
-      this.#write(Method.Mutate, Collections.instructions, toText(value), textOf(old)),
+      this.#write(Method.Mutate, Collection.Instructions, toText(value), textOf(old)),
     );
   }
 
   /** Deletes the standing instruction with this text. */
   deleteStandingInstruction(value: string | Tokenizable): Promise<void> {
-    return attempt(() => this.#delete(Collections.instructions, textOf(value)));
+    return attempt(() => this.#delete(Collection.Instructions, textOf(value)));
   }
 
   /** Stores a memory. */
   storeMemory(memory: Memory): Promise<void> {
-    return this.#write(Method.Store, Collections.memories, memory);
+    return this.#write(Method.Store, Collection.Memories, memory);
   }
 
   /** Replaces the memory with the same id. */
   mutateMemory(memory: Memory): Promise<void> {
-    return this.#write(Method.Mutate, Collections.memories, memory);
+    return this.#write(Method.Mutate, Collection.Memories, memory);
   }
 
   /** Deletes a memory. */
   deleteMemory(id: string): Promise<void> {
-    return this.#delete(Collections.memories, id);
+    return this.#delete(Collection.Memories, id);
   }
 
   /**
@@ -253,52 +253,52 @@ export abstract class BaseContext {
 
   /** Deletes a retrieved document. */
   deleteRetrievable(id: string): Promise<void> {
-    return this.#delete(Collections.retrievables, id);
+    return this.#delete(Collection.Retrievables, id);
   }
 
   /** Stores a message. */
   storeMessage(message: Message): Promise<void> {
-    return this.#write(Method.Store, Collections.messages, message);
+    return this.#write(Method.Store, Collection.Messages, message);
   }
 
   /** Replaces the message with the same id. */
   mutateMessage(message: Message): Promise<void> {
-    return this.#write(Method.Mutate, Collections.messages, message);
+    return this.#write(Method.Mutate, Collection.Messages, message);
   }
 
   /** Deletes a message. */
   deleteMessage(id: string): Promise<void> {
-    return this.#delete(Collections.messages, id);
+    return this.#delete(Collection.Messages, id);
   }
 
   /** Stores a thought. */
   storeThought(thought: Thought): Promise<void> {
-    return this.#write(Method.Store, Collections.thoughts, thought);
+    return this.#write(Method.Store, Collection.Thoughts, thought);
   }
 
   /** Replaces the thought with the same id. */
   mutateThought(thought: Thought): Promise<void> {
-    return this.#write(Method.Mutate, Collections.thoughts, thought);
+    return this.#write(Method.Mutate, Collection.Thoughts, thought);
   }
 
   /** Deletes a thought. */
   deleteThought(id: string): Promise<void> {
-    return this.#delete(Collections.thoughts, id);
+    return this.#delete(Collection.Thoughts, id);
   }
 
   /** Stores a tool call. Rejects with E_ARTIFACT_ID_COLLISION if a retrieved document has its id. */
   storeToolCall(toolCall: ToolCall): Promise<void> {
-    return this.#write(Method.Store, Collections.toolCalls, toolCall);
+    return this.#write(Method.Store, Collection.ToolCalls, toolCall);
   }
 
   /** Replaces the tool call with the same id. */
   mutateToolCall(toolCall: ToolCall): Promise<void> {
-    return this.#write(Method.Mutate, Collections.toolCalls, toolCall);
+    return this.#write(Method.Mutate, Collection.ToolCalls, toolCall);
   }
 
   /** Deletes a tool call. */
   deleteToolCall(id: string): Promise<void> {
-    return this.#delete(Collections.toolCalls, id);
+    return this.#delete(Collection.ToolCalls, id);
   }
 
   /** Replaces tool calls by others, at the position of the first. */
@@ -307,7 +307,7 @@ export abstract class BaseContext {
       const names = requireStrings(ids, 'ids');
       requireList('replacements', replacements);
       replacements.forEach((call, i) =>
-        requireEntry(Collections.toolCalls, call, `replacements[${i}]`),
+        requireEntry(Collection.ToolCalls, call, `replacements[${i}]`),
       );
       for (const item of replacements) renderTexts(item);
       const { turn, number } = this[stateOf];
@@ -398,7 +398,7 @@ export abstract class BaseContext {
   }
 
   async #writeRetrievable(method: StoreMethod, retrievable: Retrievable): Promise<Retrievable> {
-    const collection = Collections.retrievables;
+    const collection = Collection.Retrievables;
     const handle = await this.#writeEntry(method, collection, retrievable, '');
     if (typeof handle !== 'number') return retrievable;
     return this[stateOf].turn.handles.entryOf(handle) as Retrievable;

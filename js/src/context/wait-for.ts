@@ -3,7 +3,7 @@
  */
 import { Method } from '../abi/frames.gen.js';
 import type { Write } from '../codec/encoder.js';
-import { TurncoreError } from '../errors.js';
+import { messageOf, TurncoreError } from '../errors.js';
 import type { ContextState } from '../turn/context-state.js';
 import { isStandardSchema, type StandardSchema, validateNow } from '../tools/standard-schema.js';
 import type { Timestamp } from '../primitives/timestamp.js';
@@ -72,7 +72,7 @@ function fieldOf(value: unknown, name: string): Write {
     try {
       e.value(value, name);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = messageOf(cause);
       throw TurncoreError.of('E_INVALID_INITIAL_TURN_GATE_VALUE', why, { cause, details: [why] });
     }
   };

@@ -1,6 +1,7 @@
 /**
  * Listeners and their calls.
  */
+import { isThenable } from '../awaitable.js';
 import { invalidValue } from '../errors.js';
 import type { ErrorEvent, EventName, ReportedError, TurnEvent, TurnEvents } from './events.js';
 
@@ -96,20 +97,8 @@ function requireFunction(listener: unknown): void {
 function callListener(listener: AnyListener, event: TurnEvent, failed: ListenerFailure): void {
   try {
     const result = event.event === 'error' ? listener(event.error, event) : listener(event);
-    if (isThenable(result))
-      result.then(undefined, (error: unknown) => {
-        failed(error, event);
-      });
+    if (isThenable(result)) result.then(undefined, (error: unknown) => failed(error, event));
   } catch (error) {
     failed(error, event);
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'then' in value &&
-    typeof value.then === 'function'
-  );
 }

@@ -20,7 +20,7 @@ import type {
   WarningEvent,
 } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
-import { RECORD_KINDS, recordName } from '../collections/kinds.js';
+import { recordName } from '../collections/kinds.js';
 import * as E from './events.js';
 import { gateResultOf } from './turn-gate.js';
 
@@ -52,28 +52,13 @@ const levels = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 const sources = ['turn-runner', 'dispatch-runner'] as const;
 const writes = ['store', 'mutate', 'delete', 'replaceToolCallGroup'] as const;
 
-/** Names of the kinds of event, by number. */
+/** Names of the kinds of event, by number, which count from 1. The end of an interrupted stream has the stream's. */
 export const eventNames: readonly (E.EventName | undefined)[] = [
   undefined,
-  'message',
-  'thought',
-  'toolCall',
-  'turnStart',
-  'turnEnd',
-  'dispatchStart',
-  'dispatchEnd',
-  'iterationStart',
-  'iterationEnd',
-  'toolExecutionStart',
-  'toolExecutionEnd',
-  'turnGateOpen',
-  'turnGateClosed',
-  'log',
-  'warning',
-  'error',
-  'generationStats',
-  'message',
-  'thought',
+  ...Object.keys(EventKind).map((kind) => {
+    const name = kind.charAt(0).toLowerCase() + kind.slice(1);
+    return name.replace(/Interrupted$/, '') as E.EventName;
+  }),
 ];
 
 /** Difference between the kind of a message or thought and the kind of an interrupted one. */
@@ -266,7 +251,6 @@ function iterationEnd(
 
 function discardedWrite(delta: Delta, from: EventSource): E.DiscardedWrite {
   const { write, collection, id, handle } = delta;
-  if (collection >= RECORD_KINDS) throw new CodecError('frame', 0, 'unknown collection');
   const op = writes[write] ?? 'store';
   return { op, kind: recordName(collection), id: id || from.recordId(handle) };
 }

@@ -1,6 +1,7 @@
 /**
  * Secrets of the host: what they are sent to, and how they are kept from the module.
  */
+import { joined } from '../bytes.js';
 
 /**
  * A secret that requests may carry, by name. The module knows only the name: the host adds the secret to outgoing
@@ -144,14 +145,4 @@ function sizeOfCode(data: Uint8Array, start: number, c: number): number {
     if (String.fromCharCode(byte).toLowerCase() !== code[i]) return 0;
   }
   return 1 + code.length;
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }

@@ -1,6 +1,7 @@
 /**
  * Media in the bodies of requests: the module names their places but never gets their bytes.
  */
+import { joined } from '../bytes.js';
 import type { Splice } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import { TurncoreError } from '../errors.js';
@@ -23,13 +24,8 @@ export type RecordOf = (handle: number) => unknown;
 /** The media at a place in a record's attachments or results. */
 export function mediaOf(entry: unknown, part: number): Media | undefined {
   let found: unknown;
-  if (entry instanceof Message) {
-    found = entry.attachments[part];
-  } else if (entry instanceof ToolCall) {
-    const { results } = entry;
-    if (Array.isArray(results)) found = (results as readonly unknown[])[part];
-    else found = part === 0 ? results : undefined;
-  }
+  if (entry instanceof Message) found = entry.attachments[part];
+  else if (entry instanceof ToolCall) found = [entry.results].flat()[part];
   return found instanceof Media ? found : undefined;
 }
 
@@ -101,13 +97,7 @@ async function readMedia({ media, max }: MediaSplice, signal: AbortSignal): Prom
     reader.cancel(error).catch(() => undefined); // the decisive failure is reported
     throw error;
   }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
+  return joined(pieces);
 }
 
 function base64Length(bytes: number): number {

@@ -3,6 +3,7 @@
  * globals and objects lie outside of its memory. So the host reads the declarations before the engine does, and
  * replaces the bounds by its own.
  */
+import { equal, joined } from '../bytes.js';
 
 /** Bytes of a page of memory. */
 const PAGE = 64 << 10;
@@ -252,20 +253,6 @@ function leb(n: number): number[] {
   for (; n > 0x7f; n = Math.floor(n / 128)) out.push((n % 128) + 128);
   out.push(n);
   return out;
-}
-
-function equal(a: readonly number[], b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 function malformed(): ConfineError {

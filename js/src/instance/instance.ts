@@ -4,7 +4,7 @@
  */
 import { type OutboundFrame, readFrame } from '../codec/tuples.gen.js';
 import { CodecError, framesOf, MAX_STEP_OUTPUT } from '../codec/decoder.js';
-import { TurncoreError } from '../errors.js';
+import { messageOf, tooLarge, TurncoreError } from '../errors.js';
 import type { StderrTail } from '../wasi/stderr.js';
 import type { Welcome, Limits } from './limits.js';
 import { decodeWelcome } from './limits.js';
@@ -156,7 +156,7 @@ export class Instance {
     if (guest === undefined) throw this.#failure!;
     if (this.#stepping) throw new ReentryError();
     const size = batch.length;
-    if (size > this.#frameLimit) throw this.#tooLarge(size);
+    if (size > this.#frameLimit) throw tooLarge('a step', size, this.#frameLimit);
     this.#stepping = true;
     let out: Uint8Array<ArrayBuffer>;
     try {
@@ -254,14 +254,6 @@ export class Instance {
     return out;
   }
 
-  #tooLarge(size: number): TurncoreError {
-    return TurncoreError.of(
-      'E_ABI_LIMIT_EXCEEDED',
-      `a step of ${size} bytes is over the limit of ${this.#frameLimit}`,
-      { details: { limit: 'frame', max: this.#frameLimit, actual: size } },
-    );
-  }
-
   #deliverStderr(listener: (line: string) => void): void {
     for (const line of this.#stderr.takeLines()) {
       try {
@@ -280,8 +272,4 @@ export function instanceFailed(reason: string, stderr: string, cause?: unknown):
     cause,
     details: { reason, stderr },
   });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

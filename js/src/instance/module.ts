@@ -2,7 +2,7 @@
  * A module: its source, which is compiled once, at the first use.
  */
 import { Feature } from '../abi/frames.gen.js';
-import type { TurncoreError } from '../errors.js';
+import { messageOf, type TurncoreError } from '../errors.js';
 import { StderrTail } from '../wasi/stderr.js';
 import { Wasi, WASI_MODULE } from '../wasi/wasi.js';
 import { pagesOf } from './confine.js';
@@ -240,6 +240,5 @@ function startReactor(module: WebAssembly.Module, options: InstantiateOptions): 
 }
 
 function startFailed(error: unknown, stderr: StderrTail): TurncoreError {
-  const why = error instanceof Error ? error.message : String(error);
-  return instanceFailed(why, stderr.text(), error);
+  return instanceFailed(messageOf(error), stderr.text(), error);
 }

@@ -1,8 +1,8 @@
 /**
  * Gets the bytes of a module, on every platform.
  */
-import { TurncoreError } from '../errors.js';
-import { hex } from '../hex.js';
+import { messageOf, TurncoreError } from '../errors.js';
+import { hex } from '../bytes.js';
 import { confine, ConfineError } from './confine.js';
 import { checkTypes } from './contract.js';
 
@@ -167,7 +167,7 @@ function nameOf(source: ModuleSource): string {
 }
 
 function unusable(what: string, cause: unknown): TurncoreError {
-  return cannotLoad(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+  return cannotLoad(`${what}: ${messageOf(cause)}`, cause);
 }
 
 /** The error for a module that cannot be loaded. */

@@ -4,6 +4,7 @@
  * frames of this turn, preceded by the frames that it depends on: Hello, OpenRunner, History.
  */
 import { Op } from '../abi/frames.gen.js';
+import { joined } from '../bytes.js';
 import type { OutboundFrame } from '../codec/tuples.gen.js';
 import type { CodecLimits } from '../codec/decoder.js';
 
@@ -50,22 +51,11 @@ export function framesOfTurn(
   offsets: readonly number[],
   turn: number,
 ): Uint8Array {
-  let all = true;
-  let size = 0;
-  for (let i = 0; i < frames.length; i++) {
-    if (isOfTurn(frames[i]!, turn)) size += offsets[i + 1]! - offsets[i]!;
-    else all = false;
-  }
-  if (all) return bytes;
-  const out = new Uint8Array(size);
-  let at = 0;
-  for (let i = 0; i < frames.length; i++) {
-    if (!isOfTurn(frames[i]!, turn)) continue;
-    const part = bytes.subarray(offsets[i], offsets[i + 1]);
-    out.set(part, at);
-    at += part.length;
-  }
-  return out;
+  const parts: Uint8Array[] = [];
+  frames.forEach((frame, i) => {
+    if (isOfTurn(frame, turn)) parts.push(bytes.subarray(offsets[i], offsets[i + 1]));
+  });
+  return parts.length === frames.length ? bytes : joined(parts);
 }
 
 function isOfTurn(frame: OutboundFrame, turn: number): boolean {

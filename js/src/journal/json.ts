@@ -1,7 +1,7 @@
 /**
  * Frames as JSON, for people and programs that inspect a journal.
  */
-import { hex } from '../hex.js';
+import { hex } from '../bytes.js';
 import { GROUPS, PAYLOADS, TUPLES } from './layouts.gen.js';
 
 /**

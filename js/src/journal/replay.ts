@@ -2,8 +2,8 @@
  * Runs a journal again in a fresh instance and compares every byte.
  */
 import { Op } from '../abi/frames.gen.js';
+import { equal, hex } from '../bytes.js';
 import { TurncoreError } from '../errors.js';
-import { hex } from '../hex.js';
 import { checkVersion } from '../instance/contract.js';
 import type { InstantiateOptions, Module } from '../instance/module.js';
 import type { JournalHeader } from './format.js';
@@ -165,10 +165,4 @@ function agreed(frame: Uint8Array): string {
     ...rest
   } = JSON.parse(frameJSON(frame)) as Record<string, unknown>;
   return JSON.stringify(rest);
-}
-
-function equal(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
 }

@@ -2,6 +2,7 @@
  * Writes the journal of a turn.
  */
 import type { Awaitable } from '../awaitable.js';
+import { joined } from '../bytes.js';
 import { Encoder } from '../codec/encoder.js';
 import { JOURNAL_VERSION, type JournalHeader } from './format.js';
 
@@ -81,7 +82,7 @@ export class JournalWriter implements StepRecorder {
 
 /** A sink that keeps the journal in memory. */
 export class MemoryJournal implements JournalSink {
-  #parts: Uint8Array[] = [];
+  readonly #parts: Uint8Array[] = [];
 
   write(bytes: Uint8Array): void {
     this.#parts.push(bytes);
@@ -89,14 +90,6 @@ export class MemoryJournal implements JournalSink {
 
   /** The journal so far. */
   bytes(): Uint8Array<ArrayBuffer> {
-    let size = 0;
-    for (const part of this.#parts) size += part.length;
-    const all = new Uint8Array(size);
-    let at = 0;
-    for (const part of this.#parts) {
-      all.set(part, at);
-      at += part.length;
-    }
-    return all;
+    return joined(this.#parts);
   }
 }

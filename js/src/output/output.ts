@@ -1,7 +1,7 @@
 /**
  * Structured output: the schema of an answer, and its object.
  */
-import { TurncoreError } from '../errors.js';
+import { messageOf, TurncoreError } from '../errors.js';
 import {
   inputJsonSchema,
   isStandardSchema,
@@ -27,7 +27,7 @@ export function outputJsonSchema(schema: OutputSchema): unknown {
     const json = inputJsonSchema(schema);
     if (json !== undefined) return json;
   } catch (error) {
-    why = error instanceof Error ? error.message : String(error);
+    why = messageOf(error);
   }
   throw TurncoreError.of('E_CHAT_INVALID_OPTIONS', `\`schema\` has no JSON Schema: ${why}`);
 }

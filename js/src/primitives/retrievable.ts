@@ -1,11 +1,11 @@
 /**
  * Retrieved documents.
  */
-import { letGo } from '../awaitable.js';
 import { type Encoder, utf8Length } from '../codec/encoder.js';
 import { writeRetrievable, writeTextPart } from '../codec/tuples.gen.js';
 import type { DispatchContext } from './reader-context.js';
-import { type Converter, invalid } from '../validation/field-kinds.js';
+import { artifactClassOf } from '../validation/artifact-class.js';
+import type { Converter } from '../validation/field-kinds.js';
 import { encodeBody, Parts, valuesOf } from './body.js';
 import { type ArtifactClass, isArtifactClass, SpooledArtifact } from './spooled-artifact.js';
 import type { Timestamp } from './timestamp.js';
@@ -184,17 +184,8 @@ export function isRetrievable(value: unknown): value is Retrievable {
 const toContent: Converter<Tokenizable | SpooledArtifact> = (value, report) =>
   value instanceof SpooledArtifact ? value : toText(value, report);
 
-/** The kind of field `artifactClass`: a function that returns a class of artifacts. It is called once as a check. */
-export const toArtifactClass: Converter<() => ArtifactClass> = (value) => {
-  if (typeof value !== 'function' || value.length > 0) return invalid;
-  const give = value as () => ArtifactClass;
-  try {
-    const made: unknown = give();
-    letGo(made);
-    return isArtifactClass(made) ? give : invalid;
-  } catch {
-    return invalid;
-  }
+const classes = {
+  text: toText,
+  content: toContent,
+  artifactClass: artifactClassOf(isArtifactClass),
 };
-
-const classes = { text: toText, content: toContent, artifactClass: toArtifactClass };

@@ -4,7 +4,7 @@
 import { letGo } from '../awaitable.js';
 import type { Encoder } from '../codec/encoder.js';
 import type { DispatchContext } from './reader-context.js';
-import { invalidValue, TurncoreError } from '../errors.js';
+import { invalidValue, messageOf, TurncoreError } from '../errors.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 import { crossingText, encodeBody } from './body.js';
 import { estimateText } from './estimate.js';
@@ -163,8 +163,7 @@ function evaluate(evaluator: TextEvaluator, ctx: DispatchContext | undefined): s
   try {
     text = evaluator(ctx);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw TurncoreError.of('E_TOKENIZABLE_EVALUATOR_INVALID', why, { cause });
+    throw TurncoreError.of('E_TOKENIZABLE_EVALUATOR_INVALID', messageOf(cause), { cause });
   }
   if (typeof text === 'string') return text;
   letGo(text);

@@ -83,11 +83,3 @@ export function tokenizerViolations(functions: unknown, others: readonly string[
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
-
-/** The tokenizers of a checked configuration. @throws TurncoreError as the constructor does */
-export function tokenizersOf(
-  { tokenizers }: { readonly tokenizers: Readonly<Record<string, unknown>> },
-  code: ErrorCode,
-): Tokenizers {
-  return new Tokenizers(tokenizers, code);
-}

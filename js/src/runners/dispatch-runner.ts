@@ -20,7 +20,7 @@ import { isRetrievable, type Retrievable } from '../primitives/retrievable.js';
 import { isThought, type Thought } from '../primitives/thought.js';
 import { type Tokenizable, toText } from '../primitives/tokenizable.js';
 import { isToolCall, type ToolCall } from '../primitives/tool-call.js';
-import { type Tokenizer, tokenizersOf, tokenizerViolations } from '../primitives/tokenizers.js';
+import { type Tokenizer, Tokenizers, tokenizerViolations } from '../primitives/tokenizers.js';
 import { type ChatExecutor, toExecutor } from '../chat/chat-executor.js';
 import type { ContextState } from '../turn/context-state.js';
 import { type Host, hostOf, type HostOptions, hostViolations } from '../host/host.js';
@@ -207,7 +207,7 @@ async function dispatchRaw(values: Input, bus: Bus<TurnEvents>): Promise<Dispatc
     ...toolParts(raw.tools),
     pipelines: pipelines(values),
     callbacks: callbacksOf(raw, ''),
-    tokenizers: tokenizersOf(raw, 'E_INVALID_LLM_EXECUTION_CONTEXT'),
+    tokenizers: new Tokenizers(raw.tokenizers, 'E_INVALID_LLM_EXECUTION_CONTEXT'),
   };
   const id = uuidv6(host.clock(), host.entropy(UUID_ENTROPY));
   try {

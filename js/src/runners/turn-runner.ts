@@ -28,7 +28,7 @@ import { requireFunctional, requireObservability } from '../events/names.js';
 import { Media } from '../primitives/media.js';
 import { Message, toMessage } from '../primitives/message.js';
 import { type Tokenizable, toText } from '../primitives/tokenizable.js';
-import { type Tokenizer, tokenizersOf, tokenizerViolations } from '../primitives/tokenizers.js';
+import { type Tokenizer, Tokenizers, tokenizerViolations } from '../primitives/tokenizers.js';
 import { ChatExecutor, toExecutor } from '../chat/chat-executor.js';
 import { GateBook } from '../turn/gates.js';
 import { type Host, hostOf, type HostOptions, hostViolations } from '../host/host.js';
@@ -174,7 +174,7 @@ export class TurnRunner<Output = unknown> {
         values.dispatchOutputPipeline,
       ],
       callbacks: callbacksOf(values, 'Callback'),
-      tokenizers: tokenizersOf(values, 'E_INVALID_TURN_RUNNER_CONFIG'),
+      tokenizers: new Tokenizers(values.tokenizers, 'E_INVALID_TURN_RUNNER_CONFIG'),
     };
     this.#host = hostOf(values.host, values.module);
   }

@@ -15,31 +15,6 @@ import { invalidValue } from '../errors.js';
  * elements for a frame
  */
 export function copyValue(value: unknown, field: string, depth = 0): unknown {
-  return copy(value, field, depth);
-}
-
-/** A copy of a result of {@link copyValue}. */
-export function copyOf(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Uint8Array) return value.slice();
-  if (value instanceof Date) return new Date(value);
-  if (Array.isArray(value)) return value.map(copyOf);
-  const result: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(value)) {
-    if (key === '__proto__') defineData(result, key, copyOf(item));
-    else result[key] = copyOf(item);
-  }
-  return result;
-}
-
-/**
- * Like {@link copyValue}, with every list and object of the copy frozen.
- */
-export function frozenCopy(value: unknown, field: string): unknown {
-  return freeze(copy(value, field, 0));
-}
-
-function copy(value: unknown, field: string, depth: number): unknown {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -61,6 +36,27 @@ function copy(value: unknown, field: string, depth: number): unknown {
   }
 }
 
+/** A copy of a result of {@link copyValue}. */
+export function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Uint8Array) return value.slice();
+  if (value instanceof Date) return new Date(value);
+  if (Array.isArray(value)) return value.map(copyOf);
+  const result: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    if (key === '__proto__') defineData(result, key, copyOf(item));
+    else result[key] = copyOf(item);
+  }
+  return result;
+}
+
+/**
+ * Like {@link copyValue}, with every list and object of the copy frozen.
+ */
+export function frozenCopy(value: unknown, field: string): unknown {
+  return freeze(copyValue(value, field));
+}
+
 function copyObject(value: object, field: string, depth: number): unknown {
   if (depth >= MAX_VALUE_DEPTH) {
     throw invalidValue(field, `the value is nested deeper than ${MAX_VALUE_DEPTH} levels`);
@@ -68,7 +64,7 @@ function copyObject(value: object, field: string, depth: number): unknown {
   if (value instanceof Uint8Array) return value.slice();
   if (Array.isArray(value)) {
     checkSize(value.length, field);
-    return value.map((item: unknown, i) => copy(item, `${field}[${i}]`, depth + 1));
+    return value.map((item: unknown, i) => copyValue(item, `${field}[${i}]`, depth + 1));
   }
   const tag = Object.prototype.toString.call(value);
   if (tag === '[object Date]') {
@@ -88,7 +84,7 @@ function copyObject(value: object, field: string, depth: number): unknown {
   for (const key of keys) {
     const item = (value as Record<string, unknown>)[key];
     if (item === undefined) continue;
-    const part = copy(item, `${field}.${key}`, depth + 1);
+    const part = copyValue(item, `${field}.${key}`, depth + 1);
     if (key === '__proto__') defineData(result, key, part);
     else result[key] = part;
   }

@@ -3,7 +3,7 @@
  */
 import { PHRASES, RULES } from '../abi/rules.gen.js';
 import { MAX_VALUE_DEPTH } from '../codec/encoder.js';
-import { invalidValue, TurncoreError } from '../errors.js';
+import { invalidValue, messageOf, TurncoreError } from '../errors.js';
 import { copyOf, copyValue, defineData } from './copy-value.js';
 
 /** The violations of the initial values of a stash, or of another field. */
@@ -13,7 +13,7 @@ export function stashViolations(stash: unknown, field = 'stash'): string[] {
     copyValue(stash, field);
     return [];
   } catch (error) {
-    return [error instanceof Error ? error.message : String(error)];
+    return [messageOf(error)];
   }
 }
 
@@ -61,8 +61,9 @@ export class Stash {
     try {
       this.#root = copyValue(initial, 'value') as Root;
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      throw TurncoreError.of('E_INVALID_INITIAL_REGISTRY_VALUE', why, { cause: error });
+      throw TurncoreError.of('E_INVALID_INITIAL_REGISTRY_VALUE', messageOf(error), {
+        cause: error,
+      });
     }
   }
 

@@ -2,6 +2,7 @@
  * Schemas of other libraries: the interface of standardschema.dev, version 1, and its JSON Schema part.
  */
 import type { ErrorCode } from '../abi/codes.gen.js';
+import { isThenable, letGo } from '../awaitable.js';
 import { invalidValue, TurncoreError } from '../errors.js';
 
 /** A part of an issue's path. */
@@ -93,8 +94,8 @@ export function validateNow<Output>(
   value: unknown,
 ): Output {
   const answer = schema['~standard'].validate(value);
-  if (isPromise(answer)) {
-    Promise.resolve(answer).catch(() => undefined); // no code waits for it
+  if (isThenable(answer)) {
+    letGo(answer);
     throw TurncoreError.of(
       'E_INVALID_TURN_GATE_RESOLUTION',
       `${gate}: its schema validates asynchronously, and resolve answers at once`,
@@ -103,10 +104,6 @@ export function validateNow<Output>(
   const result = requireResult(answer, gate);
   if (result.issues === undefined) return result.value;
   throw issuesError('E_INVALID_TURN_GATE_RESOLUTION', gate, result.issues);
-}
-
-function isPromise<T>(answer: T | Promise<T>): answer is Promise<T> {
-  return typeof (answer as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
 /** @throws TurncoreError E_INVALID_VALUE for anything but a value or a list of issues */

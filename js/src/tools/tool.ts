@@ -4,9 +4,13 @@
 import { attempt } from '../attempt.js';
 import type { Write } from '../codec/encoder.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
-import { invalidValue, TurncoreError } from '../errors.js';
+import { invalidValue, messageOf, TurncoreError } from '../errors.js';
 import { Stash, stashViolations } from '../stash/stash.js';
-import { type AnyArtifactClass, toArtifactClass } from '../validation/artifact-class.js';
+import {
+  type AnyArtifactClass,
+  artifactClassOf,
+  hasArtifactMethods,
+} from '../validation/artifact-class.js';
 import { type Converter, invalid, type ObjectSchema, toSchema } from '../validation/field-kinds.js';
 import { check, phrase } from '../validation/rules.js';
 import {
@@ -120,7 +124,7 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
   /** @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE listing every violation */
   constructor(raw: RawTool<Args, Result, Input>) {
     const values = check(this instanceof ArtifactTool ? 'ArtifactTool' : 'Tool', raw, {
-      artifactClass: toArtifactClass,
+      artifactClass: artifactClassOf(hasArtifactMethods),
       schema: schemaOf(raw),
       also: ({ meta }) => stashViolations(meta, 'meta'),
     });
@@ -237,8 +241,7 @@ export function writeArguments(args: unknown): Write {
     try {
       e.value(args, 'args');
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw TurncoreError.of('E_INVALID_TOOL_ARGS', why, { cause });
+      throw TurncoreError.of('E_INVALID_TOOL_ARGS', messageOf(cause), { cause });
     }
   };
 }
@@ -269,7 +272,7 @@ function schemaOf(raw: unknown): Converter<Schemas> {
     try {
       json = inputJsonSchema(value);
     } catch (error) {
-      return missing(error instanceof Error ? error.message : String(error));
+      return missing(messageOf(error));
     }
     if (json === undefined) return missing(`${value['~standard'].vendor} gives none`);
     const converted = toSchema(json, report);

@@ -1,7 +1,7 @@
 /**
  * The classes of artifacts that a context's records hold.
  */
-import { Collections } from '../collections/kinds.js';
+import { Collection } from '../abi/frames.gen.js';
 import { Retrievable } from '../primitives/retrievable.js';
 import {
   type ArtifactClass,
@@ -20,12 +20,11 @@ export function artifactClasses(state: ContextState): Map<string, ArtifactClass>
     const name = classNameOf(of);
     if (!classes.has(name)) classes.set(name, of);
   };
-  for (const entry of state.set(Collections.toolCalls)) {
+  for (const entry of state.set(Collection.ToolCalls)) {
     if (!(entry instanceof ToolCall)) continue;
-    const { results } = entry;
-    for (const result of Array.isArray(results) ? (results as unknown[]) : [results]) add(result);
+    for (const result of [entry.results].flat()) add(result);
   }
-  for (const entry of state.set(Collections.retrievables)) {
+  for (const entry of state.set(Collection.Retrievables)) {
     if (entry instanceof Retrievable && !entry.inline) add(entry.content);
   }
   return classes;

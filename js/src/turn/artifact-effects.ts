@@ -21,8 +21,7 @@ import { ToolCall } from '../primitives/tool-call.js';
 import type { AnyTool } from '../tools/tool.js';
 import { artifactClasses } from './artifact-classes.js';
 import type { ContextState } from './context-state.js';
-import { failEffect, settleEffect, settleWith } from './results.js';
-import type { Turn } from './turn.js';
+import type { Effect } from './effect.js';
 import { mediaOf } from '../http/splice.js';
 import { spoolRetrievable } from './spool.js';
 
@@ -30,65 +29,60 @@ import { spoolRetrievable } from './spool.js';
 const forged = new WeakSet<AnyTool>();
 
 /** Stores the text of a retrieved document, and answers with a document that reads it from there. */
-export function runSpool(
-  turn: Turn,
-  effect: number,
-  state: ContextState,
-  { handle }: SpoolArgs,
-): void {
+export function runSpool(effect: Effect, { handle }: SpoolArgs): void {
+  const { turn } = effect;
   const record = turn.handles.entryOf(handle);
   if (!(record instanceof Retrievable)) {
     throw new CodecError('frame', 0, `${handle} is no retrievable`);
   }
-  // A dispatch within a turn uses the turn's callbacks.
-  const owner = turn.contexts[0] ?? state;
-  spoolRetrievable(owner.facade, turn.definition.callbacks.storeRetrievableBytes, record).then(
-    (spooled) => settleItem(turn, effect, record, spooled),
-    (error: unknown) => failEffect(turn, effect, state, error),
+  const { facade } = effect.ofStorage().state;
+  spoolRetrievable(facade, turn.definition.callbacks.storeRetrievableBytes, record).then(
+    (spooled) => settleItem(effect, record, spooled),
+    (error: unknown) => effect.fail(error),
   );
 }
 
-function settleItem(turn: Turn, effect: number, record: Retrievable, spooled: Retrievable): void {
+function settleItem(effect: Effect, record: Retrievable, spooled: Retrievable): void {
   const item = (e: Encoder): void =>
     writeItem(e, {
-      handle: turn.handles.assign(spooled),
+      handle: effect.turn.handles.assign(spooled),
       data: (body) => spooled[encodeBody](body),
     });
-  settleWith(turn, effect, spooled === record ? null : item);
+  effect.settleWith(spooled === record ? null : item);
 }
 
 /** Reads lines of an artifact, or its whole text. */
-export function runRead(turn: Turn, effect: number, state: ContextState, args: ReadArgs): void {
+export function runRead(effect: Effect, args: ReadArgs): void {
+  const { turn, state } = effect;
   const { handle, part, read } = args;
   const entry = turn.handles.entryOf(handle);
   const media = mediaOf(entry, part);
-  const settle = (answer: ReadResult): void =>
-    settleWith(turn, effect, (e) => writeReadResult(e, answer));
+  const settle = (answer: ReadResult): void => effect.settleWith((e) => writeReadResult(e, answer));
+  const fail = (error: unknown): void => effect.fail(error);
   if (media !== undefined && read === Read.Size) {
-    media.byteLength().then(
-      (size) => settle({ bytes: size ?? 0, count: size === undefined ? 0 : 1, lines: [] }),
-      (error: unknown) => failEffect(turn, effect, state, error),
-    );
+    media
+      .byteLength()
+      .then(
+        (size) => settle({ bytes: size ?? 0, count: size === undefined ? 0 : 1, lines: [] }),
+        fail,
+      );
     return;
   }
+  readArtifact(state, requireArtifact(entry, handle, part), args).then(settle, fail);
+}
+
+/** The artifact at a place in the record of a handle. @throws CodecError if there is none */
+export function requireArtifact(entry: unknown, handle: number, part: number): SpooledArtifact {
   const artifact = artifactOf(entry, part);
-  if (artifact === undefined) {
-    throw new CodecError('frame', 0, `part ${part} of ${handle} is no artifact`);
-  }
-  readArtifact(state, artifact, args).then(settle, (error: unknown) =>
-    failEffect(turn, effect, state, error),
-  );
+  if (artifact !== undefined) return artifact;
+  throw new CodecError('frame', 0, `part ${part} of ${handle} is no artifact`);
 }
 
 /** The artifact at a place in a record. */
-export function artifactOf(entry: unknown, part: number): SpooledArtifact | undefined {
+function artifactOf(entry: unknown, part: number): SpooledArtifact | undefined {
   let found: unknown;
-  if (entry instanceof Retrievable) found = part === 0 ? entry.content : undefined;
-  else if (entry instanceof ToolCall) {
-    const { results } = entry;
-    if (Array.isArray(results)) found = (results as readonly unknown[])[part];
-    else found = part === 0 ? results : undefined;
-  }
+  if (entry instanceof Retrievable) found = [entry.content][part];
+  else if (entry instanceof ToolCall) found = [entry.results].flat()[part];
   return found instanceof SpooledArtifact ? found : undefined;
 }
 
@@ -133,39 +127,28 @@ function tooLarge(what: string, size: number, most: number): TurncoreError {
 }
 
 /** Registers the tools that artifact classes add. */
-export function runForge(
-  turn: Turn,
-  effect: number,
-  state: ContextState,
-  { classes: names }: ForgeArgs,
-): void {
-  try {
+export function runForge(effect: Effect, { classes: names }: ForgeArgs): void {
+  const { state } = effect;
+  effect.perform(() => {
     const classes = artifactClasses(state);
     for (const name of names) {
       const tools = classes.get(name)?.forgeTools(state.facade as never) ?? [];
-      for (const tool of tools) registerForged(turn, state, tool);
+      for (const tool of tools) registerForged(state, tool);
     }
-  } catch (error) {
-    failEffect(turn, effect, state, error);
-    return;
-  }
-  settleEffect(turn, effect, state, undefined);
+  });
 }
 
-/** Registers a tool that a class made, unless the user has a tool of that name. */
-function registerForged(turn: Turn, state: ContextState, tool: AnyTool): void {
+/** Registers a tool that a class made. If the user has a tool of that name, a warning says so instead. */
+function registerForged(state: ContextState, tool: AnyTool): void {
   const there = state.tools.get(tool.name);
   if (there === tool) return;
-  if (there !== undefined && !forged.has(there)) {
-    warnShadowed(turn, state, tool.name);
+  if (there === undefined || forged.has(there)) {
+    state.tools.register(tool, true);
+    forged.add(tool);
     return;
   }
-  state.tools.register(tool, true);
-  forged.add(tool);
-}
-
-function warnShadowed(turn: Turn, state: ContextState, name: string): void {
-  turn.callNow(state.number, Method.Warn, {
+  const { name } = tool;
+  state.turn.callNow(state.number, Method.Warn, {
     kind: 'artifact-tool-shadowed',
     message: `the tool ${name} stands in the way of an artifact's reader tool of that name`,
     once: `artifact-tool-shadowed ${name}`,

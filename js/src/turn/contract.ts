@@ -18,11 +18,6 @@ import type { Kept } from './kept.js';
 import type { PendingCall } from './pending-call.js';
 import type { Definition } from './definition.js';
 
-/** Something that {@link OpenCore.drainUntil} waits for. */
-export interface Waiting {
-  readonly done: boolean;
-}
-
 /** A context among those of its turn. */
 export interface OpenContext {
   /** What user code sees: a TurnContext or a DispatchContext. */
@@ -101,7 +96,11 @@ export interface OpenCore {
   calling: PendingCall | undefined;
   readonly instance: {
     readonly features: number;
-    readonly limits: { readonly frame: number; readonly string: number };
+    readonly limits: {
+      readonly frame: number;
+      readonly string: number;
+      readonly turnEffects: number;
+    };
   };
   readonly alive: boolean;
   frame(): Encoder;
@@ -109,7 +108,7 @@ export interface OpenCore {
   sendAndDrain(turn: OpenTurn, enc: Encoder): void;
   fail(reason: string, cause?: unknown): TurncoreError;
   drain(turn?: OpenTurn): void;
-  drainUntil(waiting: Waiting): void;
+  drainUntil(waiting: { readonly done: boolean }): void;
   read<T>(bytes: Uint8Array, read: (d: Decoder) => T): T;
   openRunner(definition: Definition): number;
   recordRunner(turn: OpenTurn, definition: Definition): void;

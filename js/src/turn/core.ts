@@ -21,21 +21,18 @@ import {
 } from '../codec/tuples.gen.js';
 import { CodecError, type Decoder, valueOf } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
-import type { History } from '../collections/history.js';
 import type { Instance } from '../instance/instance.js';
 import type { Clock } from '../entropy.js';
-import { TurncoreError } from '../errors.js';
+import { messageOf, TurncoreError } from '../errors.js';
 import { framesOfTurn } from '../journal/format.js';
 import type { StepRecorder } from '../journal/writer.js';
 import type { Message } from '../primitives/message.js';
 import { toolDef } from '../tools/tool-def.js';
 import { type AnyTool, writeArguments } from '../tools/tool.js';
-import type { OpenCore, OpenTurn, Waiting } from './contract.js';
-import type { HistorySink } from './edits.js';
+import type { OpenCore, OpenTurn } from './contract.js';
 import { runEffect } from './effects.js';
 import { HistoryUploads } from './history-uploads.js';
-import { isNoted, noteEvent } from './note-event.js';
-import type { PendingCall } from './pending-call.js';
+import { PendingCall } from './pending-call.js';
 import { encodeOpenRunner, type Definition } from './definition.js';
 import { Turn } from './turn.js';
 import type { TurnSetup } from './turn-setup.js';
@@ -57,14 +54,6 @@ const DEAD = Object.freeze({ op: 0, turn: 0 });
 /** An entry of the queue. */
 type Queued = typeof DEAD | Exclude<OutboundFrame, WelcomeFrame | FaultFrame>;
 
-/** A frame outside of turns that waits for its reply. */
-interface Asked {
-  readonly call: number;
-  done: boolean;
-  value: unknown;
-  error: ErrorValue | undefined;
-}
-
 /** Runs functions in a microtask, at less cost in Node than `queueMicrotask`. */
 const soon = Promise.resolve();
 
@@ -72,7 +61,7 @@ const soon = Promise.resolve();
 const ROOM = 4096;
 
 /** Runs one instance. */
-export class Core implements HistorySink, OpenCore {
+export class Core implements OpenCore {
   readonly instance: Instance;
   readonly clock: Clock;
   readonly #host: CoreHost;
@@ -92,15 +81,14 @@ export class Core implements HistorySink, OpenCore {
   #lastRunner = 0;
   #lastCall = 0;
   #failure: TurncoreError | undefined;
-  readonly #turnEffects: number;
-  #opened: Asked | undefined;
+  /** The innermost call outside of turns. */
+  #asked: PendingCall | undefined;
 
   constructor(instance: Instance, host: CoreHost) {
     this.instance = instance;
     this.clock = host.clock;
     this.#host = host;
     this.#histories = new HistoryUploads(instance);
-    this.#turnEffects = instance.limits.turnEffects;
   }
 
   /** False once the instance has died. */
@@ -133,14 +121,15 @@ export class Core implements HistorySink, OpenCore {
     const fault = this.#step(batch.bytes(), turn);
     this.#encoders.push(enc);
     if (fault === undefined) {
-      if (this.#host.verify && turn !== undefined) this.#verify(turn);
+      if (this.#host.verify && turn !== undefined) {
+        const difference = verifyCollections(turn, this.instance);
+        if (difference !== undefined) throw this.fail(difference);
+      }
       return undefined;
     }
-    if (fault.offset < batch.length - enc.length) {
-      // The module lacks a change that the host has made: from here on they disagree about the turn.
-      throw this.fail(`refused edit: ${fault.error.message}`, fault.error);
-    }
-    return fault.error;
+    // Without an edit the module lacks a change that the host has made: from here on they disagree about the turn.
+    if (fault.offset < batch.length - enc.length) throw this.#refusedEdit(fault);
+    return errorOf(fault);
   }
 
   /** Sends a frame that nobody waits for and delivers what comes back. A failure ends the instance. */
@@ -161,7 +150,7 @@ export class Core implements HistorySink, OpenCore {
   }
 
   /** Delivers the queue until something has happened. @throws TurncoreError if it never does */
-  drainUntil(waiting: Waiting): void {
+  drainUntil(waiting: { readonly done: boolean }): void {
     while (!waiting.done) {
       if (this.#head >= this.#queue.length) {
         throw this.#failure ?? this.fail('a call was not answered in its step');
@@ -193,7 +182,7 @@ export class Core implements HistorySink, OpenCore {
     const turn = new Turn(this, number, input);
     try {
       turn.recorder = record?.(this, number);
-      this.#recordRunner(turn, input.definition, true);
+      this.recordRunner(turn, input.definition, true);
       const enc = this.frame();
       encodeStart(enc, turn, runner, seed, input, message);
       this.#turns.set(number, turn);
@@ -228,23 +217,32 @@ export class Core implements HistorySink, OpenCore {
 
   /** Sends a frame outside of turns, which is answered in its step. @throws the refusal */
   #ask(call: number, enc: Encoder): unknown {
-    const reply: Asked = { call, done: false, value: undefined, error: undefined };
-    const before = this.#opened;
-    this.#opened = reply;
+    const outer = this.#asked;
+    const asked = new PendingCall(this, call, outer);
+    this.#asked = asked;
     try {
       const fault = this.send(undefined, enc);
       if (fault !== undefined) throw fault;
-      this.drainUntil(reply);
+      this.drainUntil(asked);
     } finally {
-      this.#opened = before;
+      this.#asked = outer;
     }
-    if (reply.error !== undefined) throw refusal(reply.error);
-    return reply.value;
+    if (asked.failed) throw asked.value;
+    return asked.value;
   }
 
-  /** Records a runner in a turn's journal, whose next frames name it. */
-  recordRunner(turn: Turn, definition: Definition): void {
-    this.#recordRunner(turn, definition, false);
+  /** Records a runner in a turn's journal, whose next frames name it. @param first whether the journal begins with it */
+  recordRunner(turn: Turn, definition: Definition, first = false): void {
+    if (turn.recorder === undefined) return;
+    const enc = this.frame();
+    if (first) enc.raw(this.instance.hello);
+    const call = ++this.#lastCall;
+    encodeOpenRunner(enc, this.#runners.get(definition)!, call, definition);
+    const reply = this.frame();
+    if (first) reply.raw(this.instance.welcome);
+    writeReply(reply, { turn: 0, call, error: null, value: null });
+    turn.recorder.step(enc.copy(), reply.copy());
+    this.#encoders.push(enc, reply);
   }
 
   /** Forgets a runner. */
@@ -272,9 +270,9 @@ export class Core implements HistorySink, OpenCore {
       history: 0,
       data: (e) => writeToolDef(e, toolDef(number, tool)),
     });
-    const fault = this.#step(enc.bytes(), turn)?.error;
+    const fault = this.#step(enc.bytes(), turn);
     this.#encoders.push(enc);
-    if (fault !== undefined) throw fault;
+    if (fault !== undefined) throw errorOf(fault);
   }
 
   /**
@@ -296,14 +294,6 @@ export class Core implements HistorySink, OpenCore {
     return this.#ask(call, enc);
   }
 
-  number(history: History, length: number): number {
-    return this.#histories.number(history, length);
-  }
-
-  named(history: History): void {
-    this.#histories.named(history);
-  }
-
   /** A turn has ended. */
   closed(turn: Turn): void {
     this.#turns.delete(turn.number);
@@ -322,18 +312,13 @@ export class Core implements HistorySink, OpenCore {
     return this.#failure;
   }
 
-  #verify(turn: Turn): void {
-    const difference = verifyCollections(turn, this.instance);
-    if (difference !== undefined) throw this.fail(difference);
-  }
-
   /** Encodes a turn's edits in front of a frame. Edits that do not fit the batch go in steps of their own. */
   #withEdits(turn: Turn, enc: Encoder): Encoder {
     const batch = this.#batch;
     const limit = this.instance.limits.frame - enc.length - ROOM;
     for (;;) {
       batch.reset();
-      const all = turn.edits.encode(batch, turn.number, limit, this);
+      const all = turn.edits.encode(batch, turn.number, limit, this.#histories);
       this.#histories.record(turn.recorder);
       if (all) break;
       this.#stepEdits(turn, batch);
@@ -348,14 +333,15 @@ export class Core implements HistorySink, OpenCore {
 
   #stepEdits(turn: Turn, batch: Encoder): void {
     const fault = this.#step(batch.bytes(), turn);
-    if (fault !== undefined) throw this.fail(`refused edit: ${fault.error.message}`, fault.error);
+    if (fault !== undefined) throw this.#refusedEdit(fault);
+  }
+
+  #refusedEdit(fault: FaultFrame): TurncoreError {
+    return this.fail(`refused edit: ${fault.message}`, errorOf(fault));
   }
 
   /** Steps, applies the changes that come back and queues the rest. */
-  #step(
-    batch: Uint8Array,
-    turn: Turn | undefined,
-  ): { offset: number; error: TurncoreError } | undefined {
+  #step(batch: Uint8Array, turn: Turn | undefined): FaultFrame | undefined {
     let out: Uint8Array;
     try {
       out = this.instance.step(batch);
@@ -363,15 +349,16 @@ export class Core implements HistorySink, OpenCore {
       if (this.instance.alive) throw error;
       throw this.fail(messageOf(error), error);
     }
-    const recorded = this.#anyRecorded(turn);
+    const recorder = turn?.recorder;
     if (out.length === 0) {
-      if (recorded) turn?.recorder?.step(batch.slice(), out);
+      recorder?.step(batch.slice(), out);
       return undefined;
     }
     try {
-      const offsets: number[] | undefined = recorded ? [] : undefined;
+      const offsets: number[] | undefined = recorder === undefined ? undefined : [];
       const frames = this.instance.decode(out, offsets);
-      if (offsets !== undefined) this.#record(batch, out, frames, offsets, turn);
+      // A step takes the frames of one turn, and only that turn answers.
+      recorder?.step(batch.slice(), framesOfTurn(out, frames, offsets!, turn!.number));
       return this.#take(frames, turn);
     } catch (error) {
       if (error instanceof CodecError || !this.instance.alive) {
@@ -381,14 +368,11 @@ export class Core implements HistorySink, OpenCore {
     }
   }
 
-  #take(
-    frames: readonly OutboundFrame[],
-    turn: Turn | undefined,
-  ): { offset: number; error: TurncoreError } | undefined {
-    let fault: { offset: number; error: TurncoreError } | undefined;
+  #take(frames: readonly OutboundFrame[], turn: Turn | undefined): FaultFrame | undefined {
+    let fault: FaultFrame | undefined;
     for (const frame of frames) {
       if (frame.op === Op.Fault) {
-        fault = { offset: frame.offset, error: new TurncoreError(frame.code, frame.message) };
+        fault = frame;
         continue;
       }
       if (frame.op === Op.Welcome) throw new CodecError('frame', 0, 'a second Welcome');
@@ -397,8 +381,7 @@ export class Core implements HistorySink, OpenCore {
       else if (frame.op === Op.Sync) {
         if (turn.sync(frame)) this.#queue.push(frame);
       } else {
-        if (frame.op === Op.Event && isNoted(frame)) noteEvent(turn, frame);
-        turn.note(frame, this.#turnEffects);
+        turn.note(frame);
         this.#queue.push(frame);
       }
     }
@@ -459,14 +442,13 @@ export class Core implements HistorySink, OpenCore {
     }
   }
 
-  /** Takes frames outside of running turns: the reply to OpenRunner, and late frames. */
+  /** Takes frames outside of running turns: replies to calls outside of turns, and late frames. */
   #deliverOther(frame: Exclude<Queued, typeof DEAD>): void {
-    const opened = this.#opened;
-    if (opened === undefined || frame.op !== Op.Reply) return;
-    if (frame.turn !== 0 || frame.call !== opened.call) return;
-    opened.done = true;
-    opened.error = frame.error ?? undefined;
-    opened.value = frame.value;
+    if (frame.op !== Op.Reply || frame.turn !== 0) return;
+    const { call, error, value } = frame;
+    const asked = this.#asked?.find(this, call);
+    if (error === null) asked?.settle(false, value);
+    else asked?.settle(true, refusal(error));
   }
 
   readonly #startEffects = (): void => {
@@ -482,35 +464,6 @@ export class Core implements HistorySink, OpenCore {
       }
     }
   };
-
-  #anyRecorded(turn: Turn | undefined): boolean {
-    return turn?.recorder !== undefined;
-  }
-
-  #record(
-    batch: Uint8Array,
-    out: Uint8Array,
-    frames: readonly OutboundFrame[],
-    offsets: readonly number[],
-    turn: Turn | undefined,
-  ): void {
-    if (turn?.recorder === undefined) return;
-    // A step takes the frames of one turn, and only that turn answers.
-    turn.recorder.step(batch.slice(), framesOfTurn(out, frames, offsets, turn.number));
-  }
-
-  #recordRunner(turn: Turn, definition: Definition, first: boolean): void {
-    if (turn.recorder === undefined) return;
-    const enc = this.frame();
-    if (first) enc.raw(this.instance.hello);
-    const call = ++this.#lastCall;
-    encodeOpenRunner(enc, this.#runners.get(definition)!, call, definition);
-    const reply = this.frame();
-    if (first) reply.raw(this.instance.welcome);
-    writeReply(reply, { turn: 0, call, error: null, value: null });
-    turn.recorder.step(enc.copy(), reply.copy());
-    this.#encoders.push(enc, reply);
-  }
 }
 
 /** A step of a turn must answer with frames of that turn only. @throws CodecError */
@@ -529,11 +482,12 @@ function requireOwn(
   }
 }
 
-/** The error for a refused OpenRunner. */
-function refusal({ code, message, details }: ErrorValue): TurncoreError {
-  return new TurncoreError(code, message, { details: details ?? undefined });
+/** The error of a refused frame. */
+function errorOf({ code, message }: FaultFrame): TurncoreError {
+  return new TurncoreError(code, message);
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** The error of a refused call outside of turns. */
+function refusal({ code, message, details }: ErrorValue): TurncoreError {
+  return new TurncoreError(code, message, { details: details ?? undefined });
 }

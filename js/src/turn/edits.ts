@@ -9,7 +9,7 @@ import type { AnyRecord, History, HistoryRun } from '../collections/history.js';
 import type { Entry } from '../collections/kinds.js';
 import { mostBytes } from '../collections/record-size.js';
 import type { EditSink } from '../collections/record-set.js';
-import { invalidValue, TurncoreError } from '../errors.js';
+import { invalidValue, tooLarge } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
 import { type BulkyResults, encodeResults } from '../primitives/tool-call.js';
 
@@ -82,7 +82,7 @@ export class EditQueue implements EditSink {
       last.entries.push(entry);
       return;
     }
-    this.#push(context, collection, EditKind.Add, handle, undefined, [entry]);
+    this.#push(context, collection, EditKind.Add, handle, { entries: [entry] });
   }
 
   addedKnown(context: number, collection: number, handle: number): void {
@@ -95,7 +95,7 @@ export class EditQueue implements EditSink {
     handle: number,
     run: HistoryRun<AnyRecord>,
   ): void {
-    this.#push(context, collection, EditKind.AddHistory, handle, run);
+    this.#push(context, collection, EditKind.AddHistory, handle, { run });
   }
 
   removed(context: number, collection: number, handle: number): void {
@@ -122,12 +122,13 @@ export class EditQueue implements EditSink {
     if (last?.kind === EditKind.Set && last.context === context && last.key === key) {
       this.#edits.pop();
     }
-    this.#argument(context, Collection.Stash, EditKind.Set, 0, (enc) => enc.raw(parts), key);
+    const argument: Write = (enc) => enc.raw(parts);
+    this.#push(context, Collection.Stash, EditKind.Set, 0, { argument, key });
   }
 
   /** Notes a stash key that was deleted. */
   stashUnset(context: number, key: string): void {
-    this.#argument(context, Collection.Stash, EditKind.Unset, 0, (enc) => enc.str(key));
+    this.#push(context, Collection.Stash, EditKind.Unset, 0, { argument: (enc) => enc.str(key) });
   }
 
   /** Notes that a defined tool was registered in a context. */
@@ -137,13 +138,14 @@ export class EditQueue implements EditSink {
 
   /** Notes that a tool was removed from a context's registry. */
   toolUnregistered(context: number, name: string): void {
-    this.#argument(context, Collection.Tools, EditKind.Unregister, 0, (enc) => enc.str(name));
+    const argument: Write = (enc) => enc.str(name);
+    this.#push(context, Collection.Tools, EditKind.Unregister, 0, { argument });
   }
 
   /** Notes the hidden names of a context's registry. */
   toolsHidden(context: number, names: readonly string[]): void {
-    this.#argument(context, Collection.Tools, EditKind.Hidden, 0, (enc) => {
-      enc.strs(names);
+    this.#push(context, Collection.Tools, EditKind.Hidden, 0, {
+      argument: (enc) => enc.strs(names),
     });
   }
 
@@ -157,7 +159,8 @@ export class EditQueue implements EditSink {
     encodeResults(bodies, results);
     const parts = bodies.copy();
     if (!this.fits(parts.length)) throw tooLarge('a result', parts.length, this.#largest);
-    this.#argument(context, Collection.ToolCalls, EditKind.Keep, effect, (enc) => enc.raw(parts));
+    const argument: Write = (enc) => enc.raw(parts);
+    this.#push(context, Collection.ToolCalls, EditKind.Keep, effect, { argument });
   }
 
   fits(bytes: number): boolean {
@@ -237,26 +240,12 @@ export class EditQueue implements EditSink {
     return n === entries.length;
   }
 
-  #argument(
-    context: number,
-    collection: number,
-    kind: number,
-    handle: number,
-    argument: Write,
-    key?: string,
-  ): void {
-    this.#push(context, collection, kind, handle, undefined, undefined, argument, key);
-  }
-
   #push(
     context: number,
     collection: number,
     kind: number,
     handle: number,
-    run?: HistoryRun<AnyRecord>,
-    entries?: Entry[],
-    argument: Write | null = null,
-    key?: string,
+    { run, entries, argument = null, key }: Partial<Edit> = {},
   ): void {
     if (this.#closed) return;
     this.#edits.push({ context, collection, kind, handle, run, entries, argument, key });
@@ -264,33 +253,14 @@ export class EditQueue implements EditSink {
   }
 }
 
-function tooLarge(what: string, actual: number, max: number): TurncoreError {
-  return TurncoreError.of(
-    'E_ABI_LIMIT_EXCEEDED',
-    `${what} of ${actual} bytes is over the limit of ${max}`,
-    { details: { limit: 'frame', max, actual } },
-  );
-}
-
 function put(
   enc: Encoder,
   turn: number,
-  edit: Edit,
+  { context, collection, kind: edit }: Edit,
   handle: number,
   count: number,
   history: number,
   data: Uint8Array | Write | null,
 ): void {
-  const { context, collection, kind } = edit;
-  writeEdit(enc, {
-    turn,
-    context,
-    collection,
-    edit: kind,
-    handle,
-    other: 0,
-    count,
-    history,
-    data,
-  });
+  writeEdit(enc, { turn, context, collection, edit, handle, other: 0, count, history, data });
 }

@@ -1,7 +1,7 @@
 /**
  * Effects: what the module asks its host to do. Each runs user code and sends a Result.
  */
-import { EffectKind, Method, Pipeline, Status, Write } from '../abi/frames.gen.js';
+import { EffectKind, Method, Status, Write } from '../abi/frames.gen.js';
 import {
   type CommitArgs,
   type Delta as WireDelta,
@@ -16,7 +16,7 @@ import {
   writeChunk,
   writeCommitResult,
 } from '../codec/tuples.gen.js';
-import type { NextFn } from '../awaitable.js';
+import { isThenable, type NextFn } from '../awaitable.js';
 import { CodecError } from '../codec/decoder.js';
 import type { ModelEngine } from '../chat/model-engine.js';
 import { type ProviderAPI, PROVIDERS } from '../chat/providers.gen.js';
@@ -31,7 +31,7 @@ import { runEstimate } from './estimate.js';
 import { HttpExchange } from '../http/exchange.js';
 import { settleForModel } from './kept-results.js';
 import { ModelEffect, type ModelListener } from './model.js';
-import { failEffect, isThenable, perform, performOnly, settleEffect } from './results.js';
+import { Effect } from './effect.js';
 import type { Callbacks } from './definition.js';
 import { copyValue } from '../stash/copy-value.js';
 import { fetchAddresses } from '../tools/catalogue.js';
@@ -44,88 +44,54 @@ interface DispatchFacade {
   readonly helpers: unknown;
 }
 
+/** Runs an effect with the arguments of its kind. */
+type Run<Args> = (effect: Effect, args: Args) => void;
+
+/** The kinds of effect, by number. */
+const runs: { readonly [F in EffectFrame as F['kind']]: Run<F['args']> } = {
+  [EffectKind.Executor]: runExecutor,
+  [EffectKind.Middleware]: runMiddleware,
+  [EffectKind.Tool]: runTool,
+  [EffectKind.Store]: runStore,
+  [EffectKind.Commit]: runCommit,
+  [EffectKind.Discard]: runDiscard,
+  [EffectKind.HTTP]: runHttp,
+  [EffectKind.Model]: runModel,
+  [EffectKind.Validate]: runValidate,
+  [EffectKind.Spool]: runSpool,
+  [EffectKind.Read]: runRead,
+  [EffectKind.Estimate]: runEstimate,
+  [EffectKind.Forge]: runForge,
+};
+
 /** Starts an effect. @throws CodecError if it is malformed */
-export function runEffect(turn: Turn, frame: EffectFrame): void {
-  const { effect, context } = frame;
-  const kind: number = frame.kind;
-  switch (frame.kind) {
-    case EffectKind.Executor:
-      runExecutor(turn, effect, turn.context(context), frame.args);
-      return;
-    case EffectKind.Middleware:
-      runMiddleware(turn, effect, context, frame.args);
-      return;
-    case EffectKind.Tool:
-      runTool(turn, effect, turn.context(context), frame.args);
-      return;
-    case EffectKind.Store:
-      runStore(turn, effect, context, frame.args);
-      return;
-    case EffectKind.Commit:
-      runCommit(turn, effect, context, frame.args);
-      return;
-    case EffectKind.Discard:
-      runDiscard(turn, effect, context, frame.args);
-      return;
-    case EffectKind.HTTP:
-      runHttp(turn, effect, context, frame.args);
-      return;
-    case EffectKind.Model:
-      runModel(turn, effect, context, frame.args);
-      return;
-    case EffectKind.Validate:
-      runValidate(turn, effect, turn.context(context), frame.args);
-      return;
-    case EffectKind.Spool:
-      runSpool(turn, effect, turn.context(context), frame.args);
-      return;
-    case EffectKind.Read:
-      runRead(turn, effect, turn.context(context), frame.args);
-      return;
-    case EffectKind.Estimate:
-      runEstimate(turn, effect, turn.context(context), frame.args);
-      return;
-    case EffectKind.Forge:
-      runForge(turn, effect, turn.context(context), frame.args);
-      return;
-    default:
-      throw new CodecError('frame', 0, `unknown effect ${kind}`);
-  }
+export function runEffect(turn: Turn, { effect, kind, context, args }: EffectFrame): void {
+  const run = (runs as Readonly<Record<number, Run<never> | undefined>>)[kind];
+  if (run === undefined) throw new CodecError('frame', 0, `unknown effect ${kind}`);
+  const state = context === 0 ? turn.root : turn.context(context);
+  run(new Effect(turn, effect, state), args as never);
 }
 
-function runExecutor(
-  turn: Turn,
-  effect: number,
-  state: ContextState,
-  { iteration }: ExecutorArgs,
-): void {
+function runExecutor(effect: Effect, { iteration }: ExecutorArgs): void {
+  const { state } = effect;
   state.iteration = iteration;
   const { executor } = state.definition;
   if (executor instanceof ChatExecutor) {
     throw new CodecError('frame', 0, 'the chat executor has no host function');
   }
   const ctx = state.facade as DispatchFacade;
-  performOnly(turn, effect, state, () => executor(ctx as never, ctx.helpers as never));
+  effect.perform(() => executor(ctx as never, ctx.helpers as never));
 }
 
-function runMiddleware(
-  turn: Turn,
-  effect: number,
-  context: number,
-  { pipeline, index }: MiddlewareArgs,
-): void {
-  const ofTurn = pipeline === Pipeline.TurnInput || pipeline === Pipeline.TurnOutput;
-  const state = turn.context(ofTurn ? 0 : context);
-  const definition = ofTurn ? turn.definition : state.definition;
-  const middleware = definition.pipelines[pipeline]?.[index];
+function runMiddleware(effect: Effect, { pipeline, index }: MiddlewareArgs): void {
+  const { state } = effect;
+  const middleware = state.definition.pipelines[pipeline]?.[index];
   if (middleware === undefined) throw new CodecError('frame', 0, `unknown middleware ${index}`);
-  performOnly(turn, effect, state, () =>
-    middleware(state.facade as never, nextOf(turn, effect, state) as never),
-  );
+  effect.perform(() => middleware(state.facade as never, nextOf(effect) as never));
 }
 
 /** The `next` of a middleware: runs the rest of the pipeline once, and never rejects. */
-function nextOf(turn: Turn, effect: number, state: ContextState): NextFn {
+function nextOf({ turn, number: effect, state }: Effect): NextFn {
   let called = false;
   return () => {
     if (called || turn.ended || !turn.core.alive) return Promise.resolve();
@@ -134,40 +100,29 @@ function nextOf(turn: Turn, effect: number, state: ContextState): NextFn {
   };
 }
 
-function runTool(turn: Turn, effect: number, state: ContextState, args: ToolArgs): void {
+function runTool(effect: Effect, args: ToolArgs): void {
+  const { turn, state } = effect;
   const { keep, spool } = args;
   const tool = turn.tools.get(args.tool);
-  const valid = takeKept(turn, args.valid, args.args);
-  const timed = args.timed ? new TimedCall(turn, effect, state) : undefined;
+  const { kept } = turn;
+  const valid = kept.has(args.valid) ? kept.take(args.valid) : args.args;
+  const timed = args.timed ? new TimedCall(effect) : undefined;
   const settle = (value: unknown): void => {
-    if (timed?.late === true) {
-      settleEffect(turn, effect, state, undefined);
-      return;
+    if (timed?.late === true) effect.settle();
+    else if (!keep) settleForModel(effect, tool, value, spool);
+    else {
+      kept.keep(effect.number, value);
+      effect.settle();
     }
-    if (!keep) {
-      settleForModel(turn, effect, state, tool, value, spool);
-      return;
-    }
-    turn.kept.keep(effect, value);
-    settleEffect(turn, effect, state, undefined);
   };
   const facade = timed?.facade ?? state.facade;
   const call = (): unknown => tool.handler(valid, facade as never, tool.meta);
-  perform(turn, effect, state, timed === undefined ? call : () => timed.run(call), settle);
-}
-
-/** The value kept under the number of an effect, or else the one that crossed. */
-function takeKept(turn: Turn, effect: number, crossed: unknown): unknown {
-  return effect === 0 || !turn.kept.has(effect) ? crossed : turn.kept.take(effect);
+  effect.perform(timed === undefined ? call : () => timed.run(call), settle);
 }
 
 /** Runs a tool's own validation. Keeps its value for the handler, since the value may have no encoding. */
-function runValidate(
-  turn: Turn,
-  effect: number,
-  state: ContextState,
-  { tool: number, args }: ValidateArgs,
-): void {
+function runValidate(effect: Effect, { tool: number, args }: ValidateArgs): void {
+  const { turn } = effect;
   const tool = turn.tools.get(number);
   const schema = tool.inputSchema;
   if (!isStandardSchema(schema)) {
@@ -175,10 +130,10 @@ function runValidate(
   }
   validateArguments(schema, tool.name, args).then(
     (valid) => {
-      turn.kept.keep(effect, valid);
-      settleEffect(turn, effect, state, isEncodable(valid) ? valid : args);
+      turn.kept.keep(effect.number, valid);
+      effect.settle(isEncodable(valid) ? valid : args);
     },
-    (error: unknown) => failEffect(turn, effect, state, error),
+    (error: unknown) => effect.fail(error),
   );
 }
 
@@ -191,15 +146,10 @@ function isEncodable(value: unknown): boolean {
   }
 }
 
-function runStore(turn: Turn, effect: number, context: number, wire: WireDelta): void {
-  const write = writeOf(turn, wire);
-  const state = storageState(turn, context);
-  performOnly(turn, effect, state, () => writeOne(state, write));
-}
-
-/** Whose callbacks write: the turn's, or the standalone dispatch's. */
-function storageState(turn: Turn, context: number): ContextState {
-  return turn.contexts[0] ?? turn.context(context);
+function runStore(given: Effect, wire: WireDelta): void {
+  const effect = given.ofStorage();
+  const write = writeOf(effect.turn, wire);
+  effect.perform(() => writeOne(effect.state, write));
 }
 
 /** A write with the numbers of its collection and kind. */
@@ -260,49 +210,41 @@ async function replaceOneByOne(
   }
 }
 
-function runCommit(turn: Turn, effect: number, context: number, args: CommitArgs): void {
-  const writes = args.deltas.map((wire) => writeOf(turn, wire));
-  const state = storageState(turn, context);
-  const { commit, own } = turn.definition.callbacks;
-  if (commit === undefined || own !== undefined) {
-    void commitInParts(turn, effect, state, writes);
-    return;
+function runCommit(given: Effect, args: CommitArgs): void {
+  const effect = given.ofStorage();
+  const writes = args.deltas.map((wire) => writeOf(effect.turn, wire));
+  const { commit, own } = effect.turn.definition.callbacks;
+  if (commit === undefined || own !== undefined) void commitInParts(effect, writes);
+  else {
+    const deltas = writes.map((w) => w.delta);
+    effect.perform(() => commit(effect.state.facade, deltas));
   }
-  performOnly(turn, effect, state, () =>
-    commit(
-      state.facade,
-      writes.map((w) => w.delta),
-    ),
-  );
 }
 
 /**
  * Writes a queue in order, up to the first failure, through the callbacks for single writes. Beside some of the
  * program's own, the store's commit takes the writes between theirs.
  */
-async function commitInParts(
-  turn: Turn,
-  effect: number,
-  state: ContextState,
-  writes: readonly QueuedWrite[],
-): Promise<void> {
+async function commitInParts(effect: Effect, writes: readonly QueuedWrite[]): Promise<void> {
+  const { state } = effect;
+  const { callbacks } = effect.turn.definition;
   let applied = 0;
   try {
     while (applied < writes.length) {
-      const part = togetherFrom(turn.definition.callbacks, writes, applied);
+      const part = togetherFrom(callbacks, writes, applied);
       const result =
         part.length === 0
           ? writeOne(state, writes[applied]!)
-          : turn.definition.callbacks.commit!(state.facade, part);
+          : callbacks.commit!(state.facade, part);
       if (isThenable(result)) await result;
       applied += Math.max(part.length, 1);
     }
   } catch (error) {
     const total = writes.length;
-    failEffect(turn, effect, state, error, (e) => writeCommitResult(e, { applied, total }));
+    effect.fail(error, (e) => writeCommitResult(e, { applied, total }));
     return;
   }
-  settleEffect(turn, effect, state, undefined);
+  effect.settle();
 }
 
 /** The next writes of a queue for the store's commit. */
@@ -319,34 +261,32 @@ function togetherFrom(
   return part;
 }
 
-function runDiscard(turn: Turn, effect: number, context: number, args: DiscardArgs): void {
+function runDiscard(given: Effect, args: DiscardArgs): void {
+  const effect = given.ofStorage();
+  const { turn, state } = effect;
   const deltas = args.deltas.map((wire) => deltaOf(wire, turn.handles));
-  const state = storageState(turn, context);
   const status = args.status === Status.Aborted ? 'aborted' : 'nack';
-  performOnly(turn, effect, state, () =>
-    turn.definition.callbacks.discard?.(state.facade, deltas, status),
-  );
+  effect.perform(() => turn.definition.callbacks.discard?.(state.facade, deltas, status));
 }
 
-function runHttp(turn: Turn, effect: number, context: number, args: HTTPArgs): void {
+function runHttp(effect: Effect, args: HTTPArgs): void {
+  const { http } = effect.turn;
+  const allowedOrigins = http.allowedOrigins ?? originsOf(effect);
   const listener = {
     head: (status: number, headers: readonly (readonly [string, string])[]) =>
-      sendChunk(turn, effect, status, headers, null),
-    ...streamed(turn, effect, context),
+      sendChunk(effect, status, headers, null),
+    ...streamed(effect),
   };
-  const { http } = turn;
-  const allowedOrigins = http.allowedOrigins ?? originsOf(turn, context);
   const settings = { ...http, allowedOrigins };
-  const request = new HttpExchange(settings, args, listener, recordsOf(turn));
-  startStream(turn, effect, request);
+  startStream(effect, new HttpExchange(settings, args, listener, recordsOf(effect)));
 }
 
 /**
  * The origins that the program names for a dispatch: the chat executor's API, and the addresses of its fetch tools.
  * Undefined if only the module knows the API's address.
  */
-function originsOf(turn: Turn, context: number): string[] | undefined {
-  const { executor } = (turn.contexts[context] ?? turn.root).definition;
+function originsOf({ turn, state }: Effect): string[] | undefined {
+  const { executor } = state.definition;
   const origins = turn.tools.all().flatMap(fetchAddresses);
   if (!(executor instanceof ChatExecutor)) return origins;
   const { provider = 'openai', baseURL } = executor.options;
@@ -355,54 +295,52 @@ function originsOf(turn: Turn, context: number): string[] | undefined {
   return typeof address === 'string' ? [...origins, address] : undefined;
 }
 
-function runModel(turn: Turn, effect: number, context: number, args: ModelArgs): void {
-  const { executor } = (turn.contexts[context] ?? turn.root).definition;
+function runModel(effect: Effect, args: ModelArgs): void {
+  const { executor } = effect.state.definition;
   const engineOf = (name: string): ModelEngine | undefined =>
     executor instanceof ChatExecutor && executor.options.model === name
       ? executor.engine
       : undefined;
-  const listener = streamed(turn, effect, context);
-  startStream(turn, effect, new ModelEffect(engineOf, args, listener, recordsOf(turn)));
+  startStream(effect, new ModelEffect(engineOf, args, streamed(effect), recordsOf(effect)));
 }
 
 /** Finds the records of a turn by their handles. */
-function recordsOf(turn: Turn): (handle: number) => unknown {
+function recordsOf({ turn }: Effect): (handle: number) => unknown {
   return (handle) => turn.handles.entryOf(handle);
 }
 
 /** Passes a stream on to the module, and settles the effect at its end. */
-function streamed(turn: Turn, effect: number, context: number): ModelListener {
-  const state = turn.contexts[context] ?? turn.root;
+function streamed(effect: Effect): ModelListener {
+  const { turn, number } = effect;
   return {
-    data: (bytes) => sendData(turn, effect, bytes),
+    data: (bytes) => sendData(effect, bytes),
     done: () => {
-      turn.requests?.delete(effect);
-      settleEffect(turn, effect, state, undefined);
+      turn.requests?.delete(number);
+      effect.settle();
     },
     failed: (error) => {
-      turn.requests?.delete(effect);
-      failEffect(turn, effect, state, error);
+      turn.requests?.delete(number);
+      effect.fail(error);
     },
   };
 }
 
-function startStream(turn: Turn, effect: number, stream: HttpExchange | ModelEffect): void {
-  (turn.requests ??= new Map<number, HttpExchange | ModelEffect>()).set(effect, stream);
+function startStream({ turn, number }: Effect, stream: HttpExchange | ModelEffect): void {
+  (turn.requests ??= new Map<number, HttpExchange | ModelEffect>()).set(number, stream);
   void stream.run();
 }
 
 /** Sends a part of an answer in chunks within the limits. */
-function sendData(turn: Turn, effect: number, bytes: Uint8Array): void {
-  const { frame, string } = turn.core.instance.limits;
+function sendData(effect: Effect, bytes: Uint8Array): void {
+  const { frame, string } = effect.turn.core.instance.limits;
   const most = Math.min(frame - 64, string);
   for (let at = 0; at < bytes.length; at += most) {
-    sendChunk(turn, effect, 0, [], bytes.subarray(at, at + most));
+    sendChunk(effect, 0, [], bytes.subarray(at, at + most));
   }
 }
 
 function sendChunk(
-  turn: Turn,
-  effect: number,
+  { turn, number: effect }: Effect,
   status: number,
   headers: readonly (readonly [string, string])[],
   data: Uint8Array | null,

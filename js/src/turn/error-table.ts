@@ -177,8 +177,8 @@ function read(thrown: object, name: string): unknown {
   }
 }
 
-/** The text of a thrown value: the message of an error. Never throws. */
-export function messageOf(thrown: unknown): string {
+/** The text that crosses for a thrown value. Never throws. */
+export function crossingMessage(thrown: unknown): string {
   return describe(thrown).message;
 }
 

@@ -5,38 +5,30 @@ import { Method } from '../abi/frames.gen.js';
 import type { EstimateArgs } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import { exactTokens, tokensOfLength } from '../primitives/estimate.js';
-import { artifactOf } from './artifact-effects.js';
+import { requireArtifact } from './artifact-effects.js';
 import type { ContextState } from './context-state.js';
 import { asError } from './error-table.js';
-import { perform, settleEffect } from './results.js';
-import type { Turn } from './turn.js';
+import type { Effect } from './effect.js';
 
 /** UTF-16 units of a text that a warning shows. */
 const PREVIEW = 80;
 
 /** Counts tokens of texts, or of an artifact's text, with a tokenizer of the host. */
-export function runEstimate(
-  turn: Turn,
-  effect: number,
-  state: ContextState,
-  { encoding, texts, handle, part }: EstimateArgs,
-): void {
+export function runEstimate(effect: Effect, { encoding, texts, handle, part }: EstimateArgs): void {
+  const { turn, state } = effect;
   const { tokenizers } = state.definition;
   if (!tokenizers.has(encoding)) {
     throw new CodecError('frame', 0, `there is no tokenizer for ${encoding}`);
   }
-  const settle = (counts: unknown): void => settleEffect(turn, effect, state, counts);
+  const settle = (counts: unknown): void => effect.settle(counts);
   if (handle === 0) {
-    perform(turn, effect, state, () => tokenizers.count(encoding, texts), settle);
+    effect.perform(() => tokenizers.count(encoding, texts), settle);
     return;
   }
-  const artifact = artifactOf(turn.handles.entryOf(handle), part);
-  if (artifact === undefined) {
-    throw new CodecError('frame', 0, `part ${part} of ${handle} is no artifact`);
-  }
+  const artifact = requireArtifact(turn.handles.entryOf(handle), handle, part);
   const count = async (): Promise<unknown> =>
     tokenizers.count(encoding, [await artifact.asString()]);
-  perform(turn, effect, state, count, settle);
+  effect.perform(count, settle);
 }
 
 /** Tokens of texts, by their length where no tokenizer counts them, which a warning says then. */

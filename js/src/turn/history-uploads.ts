@@ -9,6 +9,7 @@ import { CodecError } from '../codec/decoder.js';
 import type { Instance } from '../instance/instance.js';
 import type { StepRecorder } from '../journal/writer.js';
 import { encodeBody } from '../primitives/body.js';
+import type { HistorySink } from './edits.js';
 
 /** A history in an instance. */
 interface Upload {
@@ -25,7 +26,7 @@ const BLOCK = 1 << 20;
 const MAX_BYTES = 64 << 20;
 
 /** Uploads histories to one instance, each record once, and drops the least recently used. */
-export class HistoryUploads {
+export class HistoryUploads implements HistorySink {
   readonly #instance: Instance;
   /** In the order of their last use. */
   readonly #uploads = new Map<History, Upload>();

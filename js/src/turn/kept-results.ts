@@ -10,9 +10,7 @@ import { Tokenizable } from '../primitives/tokenizable.js';
 import { bulkyResults } from '../primitives/tool-call.js';
 import { MemoryReader } from '../readers/memory-reader.js';
 import type { AnyTool } from '../tools/tool.js';
-import type { ContextState } from './context-state.js';
-import { perform, settleEffect } from './results.js';
-import type { Turn } from './turn.js';
+import type { Effect } from './effect.js';
 import { sizesOf } from './spool.js';
 
 /**
@@ -22,28 +20,24 @@ import { sizesOf } from './spool.js';
  * @param spool bytes of text beyond which a result becomes an artifact; 0 for none
  */
 export function settleForModel(
-  turn: Turn,
-  effect: number,
-  state: ContextState,
+  effect: Effect,
   tool: AnyTool,
   returned: unknown,
   spool: number,
 ): void {
-  perform(
-    turn,
-    effect,
-    state,
+  const { turn, number, state } = effect;
+  effect.perform(
     () => {
       let result = inItsClass(tool, returned);
       if (result instanceof Tokenizable) result = result.toString();
       if (spool > 0) result = spooled(result, spool);
       const kept = bulkyResults(result);
       if (kept === undefined) return result;
-      turn.edits.kept(state.number, effect, kept);
-      turn.kept.keep(effect, kept);
+      turn.edits.kept(state.number, number, kept);
+      turn.kept.keep(number, kept);
       return undefined;
     },
-    (value) => settleEffect(turn, effect, state, value),
+    (value) => effect.settle(value),
   );
 }
 

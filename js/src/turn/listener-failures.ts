@@ -2,26 +2,17 @@
  * Reports errors of listeners.
  */
 import { EventKind, Method } from '../abi/frames.gen.js';
-import { type MethodArgs, writeErrorEvent } from '../codec/tuples.gen.js';
+import { writeErrorEvent } from '../codec/tuples.gen.js';
 import { TurncoreError } from '../errors.js';
 import type { TurnEvent } from '../events/events.js';
-import { type ErrorTable, messageOf } from './error-table.js';
-
-/** What a report needs of its turn. */
-export interface ReportingTurn {
-  readonly ended: boolean;
-  readonly core: { readonly alive: boolean };
-  readonly contexts: readonly (object | undefined)[];
-  readonly errors: ErrorTable;
-  dispatchId(dispatch: number): string;
-  callNow<M extends keyof MethodArgs>(context: number, method: M, args: MethodArgs[M]): unknown;
-}
+import type { OpenTurn } from './contract.js';
+import { crossingMessage } from './error-table.js';
 
 /**
  * Reports the error of a listener once, as an event. The errors of error listeners are reported to nobody.
  */
-export function reportFailure(turn: ReportingTurn, cause: unknown, event: TurnEvent): void {
-  const text = `${event.event}: ${messageOf(cause)}`;
+export function reportFailure(turn: OpenTurn, cause: unknown, event: TurnEvent): void {
+  const text = `${event.event}: ${crossingMessage(cause)}`;
   const error = TurncoreError.of('E_LISTENER_ERROR', text, { cause });
   if (event.event === 'error' || turn.ended || !turn.core.alive) {
     console.error(error);

@@ -2,7 +2,7 @@
  * Answers of engines. The module makes the request and reads the parts; an engine only generates.
  */
 import type { ModelArgs } from '../codec/tuples.gen.js';
-import { isTurncoreError, TurncoreError } from '../errors.js';
+import { isTurncoreError, messageOf, TurncoreError } from '../errors.js';
 import type { ModelEngine, ModelRequest } from '../chat/model-engine.js';
 import { lineOf } from '../chat/model-parts.js';
 import { insertMedia, type MediaSplice, mediaSplices, type RecordOf } from '../http/splice.js';
@@ -106,8 +106,7 @@ export class ModelEffect {
   #explain(cause: unknown): unknown {
     if (this.#abort.signal.aborted) return this.#abort.signal.reason;
     if (isTurncoreError(cause) && /^E_(MODEL_|MEDIA_TOO_LARGE$)/.test(cause.code)) return cause;
-    const text = cause instanceof Error ? cause.message : String(cause);
-    return TurncoreError.of('E_MODEL_FAILED', text, { cause });
+    return TurncoreError.of('E_MODEL_FAILED', messageOf(cause), { cause });
   }
 }
 

@@ -1,10 +1,11 @@
 /**
  * The frame that starts a turn.
  */
+import { Collection } from '../abi/frames.gen.js';
 import { type Block, type Instruction, writeStartTurn } from '../codec/tuples.gen.js';
 import { Encoder } from '../codec/encoder.js';
 import type { HandleTable } from '../collections/handle-table.js';
-import { Collections, type Entry, recordKind } from '../collections/kinds.js';
+import { type Entry, recordKind } from '../collections/kinds.js';
 import { TurncoreError } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
 import type { Message } from '../primitives/message.js';
@@ -22,7 +23,7 @@ export function encodeStart(
 ): void {
   const { handles, root } = turn;
   const instructions: Instruction[] = [...new Set(input.instructions)].map((text) => {
-    root.set(Collections.instructions).mirror.push(text);
+    root.set(Collection.Instructions).mirror.push(text);
     return { handle: handles.assign(text), text: text.toString() };
   });
   const given = message === undefined ? [] : [message];
@@ -36,7 +37,7 @@ export function encodeStart(
     systemPrompt: input.systemPrompt.toString(),
     instructions,
     stash: (e) => e.value(input.stash, 'stash'),
-    message: block(handles, Collections.messages, given),
+    message: block(handles, Collection.Messages, given),
     initial: input.initial.flatMap((list, collection) =>
       list.length > 0 ? [initial(turn, collection, list)] : [],
     ),

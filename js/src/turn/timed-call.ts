@@ -1,10 +1,9 @@
 /**
  * A tool call that the module may give up.
  */
+import { isThenable } from '../awaitable.js';
 import { TurncoreError } from '../errors.js';
-import type { ContextState } from './context-state.js';
-import { isThenable } from './results.js';
-import type { Turn } from './turn.js';
+import type { Effect } from './effect.js';
 
 /** What is known here of a DispatchContext: how to make one for a call. */
 interface DispatchFacade {
@@ -17,23 +16,22 @@ export class TimedCall {
   readonly facade: object;
   /** Nobody waits for the result any more. */
   late = false;
-  readonly #turn: Turn;
-  readonly #effect: number;
+  readonly #effect: Effect;
   readonly #outer: AbortSignal;
   readonly #controller = new AbortController();
 
-  constructor(turn: Turn, effect: number, state: ContextState) {
-    this.#turn = turn;
+  constructor(effect: Effect) {
     this.#effect = effect;
-    this.#outer = state.signal;
-    this.facade = (state.facade as DispatchFacade).during(this.#controller.signal);
+    this.#outer = effect.state.signal;
+    this.facade = (effect.state.facade as DispatchFacade).during(this.#controller.signal);
   }
 
   /** Runs the handler. Its result ends the call. */
   run(handler: () => unknown): unknown {
     if (this.#outer.aborted) this.#follow();
     else this.#outer.addEventListener('abort', this.#follow, { once: true });
-    (this.#turn.requests ??= new Map()).set(this.#effect, this);
+    const { turn, number } = this.#effect;
+    (turn.requests ??= new Map()).set(number, this);
     let result: unknown;
     try {
       result = handler();
@@ -49,7 +47,7 @@ export class TimedCall {
   /** Gives the call up. Its signal fires as soon as user code may run. */
   cancel(): void {
     this.late = true;
-    const reason = this.#turn.ended
+    const reason = this.#effect.turn.ended
       ? TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended')
       : TurncoreError.of('E_CHAT_TOOL_TIMEOUT');
     queueMicrotask(() => this.#controller.abort(reason));
@@ -59,6 +57,7 @@ export class TimedCall {
 
   #over(): void {
     this.#outer.removeEventListener('abort', this.#follow);
-    this.#turn.requests?.delete(this.#effect);
+    const { turn, number } = this.#effect;
+    turn.requests?.delete(number);
   }
 }

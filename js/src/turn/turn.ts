@@ -1,7 +1,7 @@
 /**
  * The host's side of a running turn, or of a standalone dispatch.
  */
-import { EventKind, Op, Scope, Status, SyncKind } from '../abi/frames.gen.js';
+import { EventKind, Op, Results, Scope, Status, SyncKind } from '../abi/frames.gen.js';
 import {
   type EndFrame,
   type ErrorValue,
@@ -341,21 +341,48 @@ export class Turn implements EventSource, OpenTurn {
     if (event !== undefined) this.#deliver(event, own, bus, tapped);
   }
 
-  /** Notes a frame before its delivery. @throws CodecError for one effect too many */
-  note(frame: OutboundFrame, most: number): void {
+  /** Notes a frame before its delivery. @throws CodecError for one effect too many, and for an invalid event */
+  note(frame: OutboundFrame): void {
     const { watch } = this;
     switch (frame.op) {
-      case Op.Effect:
+      case Op.Event:
+        this.#noteEvent(frame);
+        return;
+      case Op.Effect: {
+        const most = this.core.instance.limits.turnEffects;
         if (++watch.effects > most) {
           throw new CodecError('frame', 0, `more than ${most} effects are outstanding`);
         }
         return;
+      }
       case Op.Timer:
         watch.ticking = frame.due !== 0;
         return;
       case Op.End:
         watch.over = true;
         return;
+      default:
+    }
+  }
+
+  /** Notes the state of a gate, and the kept result that a tool call shows, which its record takes away. */
+  #noteEvent(frame: EventFrame): void {
+    switch (frame.kind) {
+      case EventKind.TurnGateOpen:
+        this.gates.noteOpen(frame, frame.payload);
+        return;
+      case EventKind.TurnGateClosed:
+        this.gates.noteClosed(frame.payload);
+        return;
+      case EventKind.ToolCall: {
+        const { id, results, kept } = frame.payload;
+        if (results !== Results.Kept) return;
+        if (!this.kept.has(kept)) {
+          throw new CodecError('frame', 0, `nothing is kept of effect ${kept}`);
+        }
+        this.context(frame.dispatch).setResults(id, this.kept.get(kept));
+        return;
+      }
       default:
     }
   }

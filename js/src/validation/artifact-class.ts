@@ -33,15 +33,21 @@ export function hasArtifactMethods(value: unknown): value is AnyArtifactClass {
   );
 }
 
-/** The kind of field `artifactClass`: a function that returns a class of artifacts. It is called once as a check. */
-export const toArtifactClass: Converter<() => AnyArtifactClass> = (value) => {
-  if (typeof value !== 'function' || value.length > 0) return invalid;
-  const give = value as () => AnyArtifactClass;
-  try {
-    const made: unknown = give();
-    letGo(made);
-    return hasArtifactMethods(made) ? give : invalid;
-  } catch {
-    return invalid;
-  }
-};
+/**
+ * The kind of field `artifactClass`: a function that returns a class of artifacts. It is called once as a check.
+ *
+ * @param isClass recognizes such a class
+ */
+export function artifactClassOf<C>(isClass: (value: unknown) => value is C): Converter<() => C> {
+  return (value) => {
+    if (typeof value !== 'function' || value.length > 0) return invalid;
+    const give = value as () => C;
+    try {
+      const made: unknown = give();
+      letGo(made);
+      return isClass(made) ? give : invalid;
+    } catch {
+      return invalid;
+    }
+  };
+}

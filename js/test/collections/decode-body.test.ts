@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { CodecError } from '../../src/codec/decoder.js';
 import { Encoder } from '../../src/codec/encoder.js';
 import { decodeBody } from '../../src/collections/decode-body.js';
-import { Collections } from '../../src/collections/kinds.js';
+import { collectionNumber, type RecordKind } from '../../src/collections/kinds.js';
 import type { Tokenizable } from '../../src/primitives/tokenizable.js';
 
 const LATE = 8.64e15 + 1;
@@ -21,7 +21,7 @@ const bodies = {
     ...[1, 2, 3],
   ],
   retrievables: ['r', 'text', 'first-party', null, null, null, false, 1, 2],
-} as const satisfies Partial<Record<keyof typeof Collections, readonly unknown[]>>;
+} as const satisfies Partial<Record<RecordKind, readonly unknown[]>>;
 
 /** By collection: the place of a field, a value that it cannot have, and what is said of it. */
 const wrong: [keyof typeof bodies, number, unknown, RegExp][] = [
@@ -50,10 +50,10 @@ function bytesOf(body: unknown): Uint8Array {
 describe('bodies of records', () => {
   it('are read when they are right', () => {
     for (const [name, body] of Object.entries(bodies)) {
-      const record = decodeBody(Collections[name as keyof typeof bodies], bytesOf(body));
+      const record = decodeBody(collectionNumber(name as keyof typeof bodies), bytesOf(body));
       assert.equal((record as { id: string }).id, body[0], name);
     }
-    const text = decodeBody(Collections.instructions, bytesOf('be brief')) as Tokenizable;
+    const text = decodeBody(collectionNumber('instructions'), bytesOf('be brief')) as Tokenizable;
     assert.equal(text.toString(), 'be brief');
   });
 
@@ -61,11 +61,11 @@ describe('bodies of records', () => {
     for (const [name, place, value, message] of wrong) {
       const body = [...bodies[name]].with(place, value as never);
       assert.throws(
-        () => decodeBody(Collections[name], bytesOf(body)),
+        () => decodeBody(collectionNumber(name), bytesOf(body)),
         (error) => error instanceof CodecError && message.test(error.message),
         `${name}[${place}] = ${String(value)}`,
       );
     }
-    assert.throws(() => decodeBody(Collections.instructions, bytesOf(['x'])), CodecError);
+    assert.throws(() => decodeBody(collectionNumber('instructions'), bytesOf(['x'])), CodecError);
   });
 });

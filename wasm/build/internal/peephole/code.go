@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/turncore/turncore/internal/wasmfile"
 )
 
 // Opcodes that the pass looks at. The others it only has to step over.
@@ -88,60 +90,58 @@ var errTruncated = errors.New("peephole: a function is truncated")
 // decode reads the instructions of a function.
 func decode(code []byte) ([]instruction, error) {
 	var list []instruction
-	for at := 0; at < len(code); {
-		i, size, err := decodeOne(code[at:])
+	for r := (wasmfile.Reader{Rest: code}); len(r.Rest) > 0; {
+		start := len(code) - len(r.Rest)
+		i, err := decodeOne(&r)
 		if err != nil {
 			return nil, err
 		}
-		i.raw = code[at : at+size]
+		i.raw = code[start : len(code)-len(r.Rest)]
 		list = append(list, i)
-		at += size
 	}
 	return list, nil
 }
 
-func decodeOne(b []byte) (i instruction, size int, err error) {
-	c := cursor{b: b}
-	i.op = c.byte()
+func decodeOne(r *wasmfile.Reader) (i instruction, err error) {
+	i.op = r.Byte()
 	switch op := i.op; {
 	case op == opUnreachable, op == 0x01, op == opElse, op == opEnd, op == opReturn, op == opDrop, op == opSelect,
 		op >= opI32Eqz && op <= 0xc4:
 	case op == opBlock, op == opLoop, op == opIf, op == opI32Const, op == opI64Const:
-		i.x = c.signed()
+		i.x = r.Int()
 	case op == opBr, op == opBrIf, op == opCall, op >= opLocalGet && op <= opGlobalSet, op == opMemorySize, op == opMemoryGrow:
-		i.x = int64(c.unsigned())
+		i.x = int64(r.Uint())
 	case op == opBrTable:
-		n := c.unsigned()
-		for range min(n, uint64(len(b))) + 1 { // the default comes last
-			i.table = append(i.table, uint32(c.unsigned()))
+		for range min(r.Uint(), uint32(len(r.Rest))) + 1 { // the default comes last
+			i.table = append(i.table, r.Uint())
 		}
 	case op == opCallIndirect:
-		i.x = int64(c.unsigned())
-		c.unsigned()
+		i.x = int64(r.Uint())
+		r.Uint()
 	case op >= opI32Load && op <= opI64Store32:
-		i.x = int64(c.unsigned())
-		i.offset = uint32(c.unsigned())
+		i.x = int64(r.Uint())
+		i.offset = r.Uint()
 	case op == opF32Const:
-		c.skip(4)
+		r.Bytes(4)
 	case op == opF64Const:
-		c.skip(8)
+		r.Bytes(8)
 	case op == opPrefixFC:
-		switch i.x = int64(c.unsigned()); {
+		switch i.x = int64(r.Uint()); {
 		case i.x <= 7: // conversions
 		case i.x == 10: // memory.copy
-			c.skip(2)
+			r.Bytes(2)
 		case i.x == 11: // memory.fill
-			c.skip(1)
+			r.Bytes(1)
 		default:
-			return i, 0, fmt.Errorf("peephole: unknown instruction 0xfc %d", i.x)
+			return i, fmt.Errorf("peephole: unknown instruction 0xfc %d", i.x)
 		}
 	default:
-		return i, 0, fmt.Errorf("peephole: unknown instruction %#x", op)
+		return i, fmt.Errorf("peephole: unknown instruction %#x", op)
 	}
-	if c.bad {
-		return i, 0, errTruncated
+	if r.Failed {
+		return i, errTruncated
 	}
-	return i, c.at, nil
+	return i, nil
 }
 
 // encode appends the instructions as a file spells them.
@@ -155,7 +155,7 @@ func encode(b []byte, list []instruction) []byte {
 		b = append(b, i.op)
 		switch op := i.op; {
 		case op == opI32Const, op == opI64Const, op == opBlock:
-			b = appendSigned(b, i.x)
+			b = wasmfile.AppendInt(b, i.x)
 		case op == opBr, op == opBrIf, op >= opLocalGet && op <= opGlobalSet:
 			b = binary.AppendUvarint(b, uint64(i.x))
 		case op >= opI32Load && op <= opI64Store32:
@@ -164,66 +164,4 @@ func encode(b []byte, list []instruction) []byte {
 		}
 	}
 	return b
-}
-
-func appendSigned(b []byte, v int64) []byte {
-	for {
-		c := byte(v & 0x7f)
-		v >>= 7
-		if v == 0 && c&0x40 == 0 || v == -1 && c&0x40 != 0 {
-			return append(b, c)
-		}
-		b = append(b, c|0x80)
-	}
-}
-
-// cursor reads the numbers of the binary format.
-type cursor struct {
-	b   []byte
-	at  int
-	bad bool
-}
-
-func (c *cursor) byte() byte {
-	if c.at >= len(c.b) {
-		c.bad = true
-		return 0
-	}
-	c.at++
-	return c.b[c.at-1]
-}
-
-func (c *cursor) skip(n uint64) []byte {
-	if n > uint64(len(c.b)-c.at) {
-		c.bad = true
-		return nil
-	}
-	c.at += int(n)
-	return c.b[c.at-int(n) : c.at]
-}
-
-func (c *cursor) unsigned() uint64 {
-	v, n := binary.Uvarint(c.b[c.at:])
-	if n <= 0 {
-		c.bad = true
-		return 0
-	}
-	c.at += n
-	return v
-}
-
-func (c *cursor) signed() int64 {
-	var v int64
-	for shift := 0; shift < 70; shift += 7 {
-		x := c.byte()
-		v |= int64(x&0x7f) << shift
-		if x&0x80 == 0 {
-			if shift < 57 && x&0x40 != 0 {
-				v |= -1 << (shift + 7)
-			}
-			return v
-		}
-	}
-	c.bad = true
-	return 0
 }

@@ -18,13 +18,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-)
 
-// Sections of a file.
-const (
-	sectionType     = 1
-	sectionFunction = 3
-	sectionCode     = 10
+	"github.com/turncore/turncore/internal/wasmfile"
 )
 
 // Types of values.
@@ -38,100 +33,96 @@ const maxLocals = 1 << 16
 
 // Rewrite returns a file that does the same and runs faster.
 func Rewrite(file []byte) ([]byte, error) {
-	const magic = "\x00asm\x01\x00\x00\x00"
-	if !bytes.HasPrefix(file, []byte(magic)) {
+	if !bytes.HasPrefix(file, []byte(wasmfile.Header)) {
 		return nil, errors.New("peephole: not a WebAssembly file of version 1")
 	}
-	out := append(make([]byte, 0, len(file)), magic...)
+	out := append(make([]byte, 0, len(file)), wasmfile.Header...)
 	var params [][]byte  // types, of each type
 	var functions []byte // section of that name
-	c := cursor{b: file, at: len(magic)}
-	for c.at < len(file) {
-		start := c.at
-		id := c.byte()
-		section := c.skip(c.unsigned())
-		if c.bad {
+	for r := (wasmfile.Reader{Rest: file[len(wasmfile.Header):]}); len(r.Rest) > 0; {
+		start := len(file) - len(r.Rest)
+		id, section := r.Section()
+		if r.Failed {
 			return nil, errTruncated
 		}
 		switch id {
-		case sectionType:
+		case wasmfile.Type:
 			var err error
 			if params, err = readTypes(section); err != nil {
 				return nil, err
 			}
-		case sectionFunction:
+		case wasmfile.Function:
 			functions = section
-		case sectionCode:
+		case wasmfile.Code:
 			code, err := rewriteCode(section, functions, params)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, id)
-			out = append(binary.AppendUvarint(out, uint64(len(code))), code...)
+			out = wasmfile.AppendSized(append(out, id), code)
 			continue
 		}
-		out = append(out, file[start:c.at]...)
+		out = append(out, file[start:len(file)-len(r.Rest)]...)
 	}
 	return out, nil
 }
 
 // readTypes returns the parameters of the function types.
 func readTypes(section []byte) ([][]byte, error) {
-	c := cursor{b: section}
+	r := wasmfile.Reader{Rest: section}
 	var params [][]byte
-	for range min(c.unsigned(), uint64(len(section))) {
-		if form := c.byte(); form != 0x60 {
+	for range min(r.Uint(), uint32(len(section))) {
+		if form := r.Byte(); form != 0x60 {
 			return nil, fmt.Errorf("peephole: a type of form %#x", form)
 		}
-		params = append(params, c.skip(c.unsigned()))
-		c.skip(c.unsigned())
+		params = append(params, r.Bytes(r.Uint()))
+		r.Bytes(r.Uint())
 	}
-	if c.bad {
+	if r.Failed {
 		return nil, errTruncated
 	}
 	return params, nil
 }
 
 func rewriteCode(section, functions []byte, params [][]byte) ([]byte, error) {
-	c, types := cursor{b: section}, cursor{b: functions}
-	count := c.unsigned()
-	if types.unsigned() != count {
+	r, types := wasmfile.Reader{Rest: section}, wasmfile.Reader{Rest: functions}
+	count := r.Uint()
+	if types.Uint() != count {
 		return nil, errors.New("peephole: functions without code")
 	}
-	out := binary.AppendUvarint(make([]byte, 0, len(section)), count)
+	out := binary.AppendUvarint(make([]byte, 0, len(section)), uint64(count))
 	for n := range count {
-		of := types.unsigned()
-		body := c.skip(c.unsigned())
-		if c.bad || types.bad || of >= uint64(len(params)) {
+		of := types.Uint()
+		body := r.Bytes(r.Uint())
+		if r.Failed || types.Failed || of >= uint32(len(params)) {
 			return nil, errTruncated
 		}
 		body, err := rewriteFunction(body, params[of])
 		if err != nil {
 			return nil, fmt.Errorf("function %d: %w", n, err)
 		}
-		out = append(binary.AppendUvarint(out, uint64(len(body))), body...)
+		out = wasmfile.AppendSized(out, body)
 	}
 	return out, nil
 }
 
 // rewriteFunction rewrites one function: its locals and its instructions.
 func rewriteFunction(body, params []byte) ([]byte, error) {
-	c := cursor{b: body}
-	groups := c.unsigned()
-	start := c.at
+	r := wasmfile.Reader{Rest: body}
+	groups := r.Uint()
+	declared := r.Rest
 	types := slices.Clone(params)
-	for range min(groups, uint64(len(body))) {
-		n := c.unsigned()
+	for range min(groups, uint32(len(body))) {
+		n := r.Uint()
 		if n > maxLocals {
 			return nil, errTruncated
 		}
-		types = append(types, bytes.Repeat([]byte{c.byte()}, int(n))...)
+		types = append(types, bytes.Repeat([]byte{r.Byte()}, int(n))...)
 	}
-	if c.bad {
+	if r.Failed {
 		return nil, errTruncated
 	}
-	declared := body[start:c.at]
-	code, err := decode(body[c.at:])
+	declared = declared[:len(declared)-len(r.Rest)]
+	code, err := decode(r.Rest)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +132,7 @@ func rewriteFunction(body, params []byte) ([]byte, error) {
 	if len(types) > had {
 		groups++
 	}
-	out := append(binary.AppendUvarint(make([]byte, 0, len(body)), groups), declared...)
+	out := append(binary.AppendUvarint(make([]byte, 0, len(body)), uint64(groups)), declared...)
 	if more := len(types) - had; more > 0 { // all of them i32
 		out = append(binary.AppendUvarint(out, uint64(more)), typeI32)
 	}

@@ -11,9 +11,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-)
 
-const sectionData = 11
+	"github.com/turncore/turncore/internal/wasmfile"
+)
 
 // gap is how many zeros part two segments. From 32 on more of them gain nothing.
 const gap = 64
@@ -27,21 +27,18 @@ var errMalformed = errors.New("segments: the data section is malformed")
 func Rewrite(file []byte) ([]byte, error) { return rewrite(file, true) }
 
 func rewrite(file []byte, dropLines bool) ([]byte, error) {
-	const magic = "\x00asm\x01\x00\x00\x00"
-	if !bytes.HasPrefix(file, []byte(magic)) {
+	if !bytes.HasPrefix(file, []byte(wasmfile.Header)) {
 		return nil, errors.New("segments: not a WebAssembly file of version 1")
 	}
-	out := append(make([]byte, 0, len(file)+len(file)/8), magic...)
-	for rest := file[len(magic):]; len(rest) > 0; {
-		size, n := binary.Uvarint(rest[1:])
-		if n <= 0 || size > uint64(len(rest)-1-n) {
+	out := append(make([]byte, 0, len(file)+len(file)/8), wasmfile.Header...)
+	for r := (wasmfile.Reader{Rest: file[len(wasmfile.Header):]}); len(r.Rest) > 0; {
+		start := len(file) - len(r.Rest)
+		id, section := r.Section()
+		if r.Failed {
 			return nil, errMalformed
 		}
-		id, whole := rest[0], rest[:1+n+int(size)]
-		section := whole[1+n:]
-		rest = rest[len(whole):]
-		if id != sectionData {
-			out = append(out, whole...)
+		if id != wasmfile.Data {
+			out = append(out, file[start:len(file)-len(r.Rest)]...)
 			continue
 		}
 		memory, err := load(section)
@@ -53,42 +50,28 @@ func rewrite(file []byte, dropLines bool) ([]byte, error) {
 				return nil, err
 			}
 		}
-		section = store(memory)
-		out = append(out, id)
-		out = append(binary.AppendUvarint(out, uint64(len(section))), section...)
+		out = wasmfile.AppendSized(append(out, id), store(memory))
 	}
 	return out, nil
 }
 
 // load returns the memory that the segments of a section make.
 func load(section []byte) ([]byte, error) {
-	count, n := binary.Uvarint(section)
-	if n <= 0 {
-		return nil, errMalformed
-	}
+	r := wasmfile.Reader{Rest: section}
 	var memory []byte
-	rest := section[n:]
-	for range count {
+	for range r.Uint() {
 		// Mode 0 is an active segment of memory 0; its offset is `i32.const`, `end`.
-		if len(rest) < 2 || rest[0] != 0 || rest[1] != 0x41 {
+		mode, constant, at, end := r.Byte(), r.Byte(), r.Int(), r.Byte()
+		data := r.Bytes(r.Uint())
+		if r.Failed || mode != 0 || constant != 0x41 || at < 0 || at > maxMemory || end != 0x0b {
 			return nil, errMalformed
 		}
-		at, n := signed(rest[2:])
-		if n == 0 || at < 0 || at > maxMemory || len(rest) < 3+n || rest[2+n] != 0x0b {
-			return nil, errMalformed
-		}
-		rest = rest[3+n:]
-		size, n := binary.Uvarint(rest)
-		if n <= 0 || size > uint64(len(rest)-n) {
-			return nil, errMalformed
-		}
-		if end := int(at) + int(size); end > len(memory) {
+		if end := int(at) + len(data); end > len(memory) {
 			memory = append(memory, make([]byte, end-len(memory))...)
 		}
-		copy(memory[at:], rest[n:n+int(size)])
-		rest = rest[n+int(size):]
+		copy(memory[at:], data)
 	}
-	if len(rest) != 0 {
+	if r.Failed || len(r.Rest) != 0 {
 		return nil, errMalformed
 	}
 	return memory, nil
@@ -109,39 +92,10 @@ func store(memory []byte) []byte {
 	}
 	out := binary.AppendUvarint(make([]byte, 0, len(memory)), uint64(len(list)))
 	for _, s := range list {
-		out = append(out, 0, 0x41)
-		out = append(appendSigned(out, int64(s.start)), 0x0b)
-		out = binary.AppendUvarint(out, uint64(s.end-s.start))
-		out = append(out, memory[s.start:s.end]...)
+		out = append(wasmfile.AppendInt(append(out, 0, 0x41), int64(s.start)), 0x0b)
+		out = wasmfile.AppendSized(out, memory[s.start:s.end])
 	}
 	return out
-}
-
-// signed reads a signed LEB128 number and tells how many bytes it has, 0 if it is malformed.
-func signed(b []byte) (v int64, n int) {
-	for shift := 0; n < len(b) && shift < 35; shift += 7 {
-		c := b[n]
-		n++
-		v |= int64(c&0x7f) << shift
-		if c < 0x80 {
-			if c&0x40 != 0 {
-				v |= -1 << (shift + 7)
-			}
-			return v, n
-		}
-	}
-	return 0, 0
-}
-
-func appendSigned(b []byte, v int64) []byte {
-	for {
-		c := byte(v & 0x7f)
-		v >>= 7
-		if v == 0 && c&0x40 == 0 || v == -1 && c&0x40 != 0 {
-			return append(b, c)
-		}
-		b = append(b, c|0x80)
-	}
 }
 
 // Layout of Go's table of functions (runtime/symtab.go of the release that go.mod pins): pcHeader and _func.
