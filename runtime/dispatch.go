@@ -68,7 +68,7 @@ func (t *Turn) Dispatch(task Task, source *Dispatch, config *Config) (*Dispatch,
 		return nil, fault.New(fault.InvalidLLMDispatchInput, "the turn's context cannot be the source while an iteration of that turn is open; use the dispatch's context")
 	}
 	if source != nil && source.ended {
-		return nil, fault.New(fault.InvalidLLMDispatchInput, "the dispatch that is the source has ended")
+		return nil, fault.New(fault.InvalidLLMDispatchInput, "the source dispatch has ended")
 	}
 	d := t.open(source, config)
 	if err := d.begin(task); err != nil {

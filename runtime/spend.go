@@ -89,7 +89,7 @@ func SpendLimit(s Spending) Bound {
 			case price == nil:
 				return d.Nack(fault.New(fault.SpendUnknownPrice, "there is no price for "+strconv.Quote(u.model)))
 			case u.unknown:
-				return d.Nack(fault.New(fault.SpendUnknownPrice, "a call of "+strconv.Quote(u.model)+" did not report what it used"))
+				return d.Nack(fault.New(fault.SpendUnknownPrice, "a call of "+strconv.Quote(u.model)+" did not report its usage"))
 			}
 			// The conversions keep the compiler from fusing operations, which would round differently.
 			spent += float64((u.prompt-u.cached)*price.Input) / 1e6

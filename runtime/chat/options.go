@@ -264,7 +264,7 @@ func (p *parser) header(v []byte) {
 		s, ok := value.String(val)
 		switch name := strings.ToLower(string(key)); {
 		case !isToken(name):
-			p.fail("headers", "has a name that no header can have: "+quote(key))
+			p.fail("headers", "has an invalid header name: "+quote(key))
 		case !ok || strings.ContainsAny(string(s), "\r\n\x00"):
 			p.fail("headers."+string(key), "must be a string of one line")
 		default:
@@ -289,7 +289,7 @@ func (p *parser) reasoningFields(v []byte) {
 	err := value.EachItem(v, func(_ int, val []byte) bool {
 		s, ok := value.String(val)
 		if !ok || len(s) == 0 {
-			p.fail("reasoningFields", "must hold non-empty strings only")
+			p.fail("reasoningFields", "must only contain non-empty strings")
 			return false
 		}
 		p.reasoning = append(p.reasoning, string(s))

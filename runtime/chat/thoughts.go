@@ -65,7 +65,7 @@ func (p *parser) thoughtOption(name string, v []byte) {
 		if value.EachItem(v, func(_ int, item []byte) bool {
 			tag, ok := value.String(item)
 			if !ok || len(tag) == 0 {
-				p.fail(name, "must hold non-empty strings only")
+				p.fail(name, "must only contain non-empty strings")
 				return false
 			}
 			o.compatible = append(o.compatible, string(tag))
