@@ -93,6 +93,7 @@ func generate(root string) (map[string][]byte, error) {
 		"js/test/codec/layouts.gen.ts":         src.layouts(),
 		"runtime/fault/codes_gen.go":           codes.guest(),
 		"abi/codes_gen.go":                     codes.host(),
+		"host/codes_gen.go":                    codes.names(),
 		"abi/rules_gen.go":                     rules.goSource(),
 		"abi/codec_gen.go":                     src.codec(),
 		"abi/gen/vectors/tuples_gen.go":        src.goTuples(),
