@@ -157,12 +157,24 @@ func (n *node) keyword(g *generator, key string, arg []byte) error {
 	case "minProperties", "maxProperties", "propertyNames", "dependentRequired", "dependentSchemas", "dependencies":
 		n.members = key
 		n.hasObject = n.hasObject || key != "dependencies"
-	case "items", "prefixItems", "additionalItems", "minItems", "maxItems":
+	case "items", "prefixItems", "additionalItems":
 		n.hasArray = true
-		return n.listKeyword(key, arg)
-	case "minLength", "maxLength", "pattern":
+	case "minItems", "maxItems":
+		n.hasArray = true
+		return n.count(key, arg, &n.minItems, &n.maxItems)
+	case "minLength", "maxLength":
 		n.hasString = true
-		return n.textKeyword(g, key, arg)
+		return n.count(key, arg, &n.minLength, &n.maxLength)
+	case "pattern":
+		text, ok := value.String(arg)
+		if !ok {
+			return n.fail(key, "must be a string")
+		}
+		n.hasString = true
+		if n.pattern != "" && n.pattern != string(text) {
+			g.widen(n.path, key)
+		}
+		n.pattern = string(text)
 	case "format":
 		text, _ := value.String(arg)
 		n.hasString = true
@@ -338,19 +350,17 @@ func (n *node) combine(g *generator, key string, arg []byte) error {
 	return nil
 }
 
-func (n *node) listKeyword(key string, arg []byte) error {
-	switch key {
-	case "minItems", "maxItems":
-		f, ok := value.Number(arg)
-		if !ok || f < 0 {
-			return n.fail(key, "must be a number that is not negative")
-		}
-		count := int(min(f, 1<<30))
-		if key == "minItems" {
-			n.minItems = max(n.minItems, count)
-		} else if n.maxItems < 0 || count < n.maxItems {
-			n.maxItems = count
-		}
+// count takes a bound on a number of things, a least or a greatest one.
+func (n *node) count(key string, arg []byte, least, most *int) error {
+	f, ok := value.Number(arg)
+	if !ok || f < 0 {
+		return n.fail(key, "must be a number that is not negative")
+	}
+	count := int(min(f, 1<<30))
+	if strings.HasPrefix(key, "min") {
+		*least = max(*least, count)
+	} else if *most < 0 || count < *most {
+		*most = count
 	}
 	return nil
 }
@@ -386,31 +396,6 @@ func (n *node) addLists(g *generator, schema []byte) error {
 	}
 	if hasRest {
 		n.items = append(n.items, rest)
-	}
-	return nil
-}
-
-func (n *node) textKeyword(g *generator, key string, arg []byte) error {
-	if key == "pattern" {
-		text, ok := value.String(arg)
-		if !ok {
-			return n.fail(key, "must be a string")
-		}
-		if n.pattern != "" && n.pattern != string(text) {
-			g.widen(n.path, key)
-		}
-		n.pattern = string(text)
-		return nil
-	}
-	f, ok := value.Number(arg)
-	if !ok || f < 0 {
-		return n.fail(key, "must be a number that is not negative")
-	}
-	count := int(min(f, 1<<30))
-	if key == "minLength" {
-		n.minLength = max(n.minLength, count)
-	} else if n.maxLength < 0 || count < n.maxLength {
-		n.maxLength = count
 	}
 	return nil
 }
