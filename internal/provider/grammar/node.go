@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/internal/schema/pointer"
 )
 
 // types is a set of the types of JSON.
@@ -231,16 +232,16 @@ func (n *node) refer(g *generator, arg []byte) error {
 		return nil // what it asks for is asked for already
 	}
 	n.references = append(n.references, ref)
-	fragment, ok := strings.CutPrefix(ref, "#")
-	if !ok || fragment != "" && fragment[0] != '/' {
+	fragment, inside := strings.CutPrefix(ref, "#")
+	fragment, ok = pointer.Unescape(fragment)
+	if !inside || !ok || fragment != "" && fragment[0] != '/' {
 		return n.fail("$ref", strconv.Quote(ref)+" is not a place in the schema itself")
 	}
 	target := n.doc.root
-	for i, step := range strings.Split(fragment, "/") {
-		if i == 0 {
-			continue
-		}
-		if target = child(target, unescape(step)); target == nil {
+	for fragment != "" {
+		var token string
+		token, fragment = pointer.Next(fragment)
+		if target = pointer.Child(target, token); target == nil {
 			return n.fail("$ref", strconv.Quote(ref)+" leads nowhere")
 		}
 	}
@@ -253,37 +254,6 @@ func (n *node) addPart(g *generator, schema []byte) error {
 	err := n.add(g, schema)
 	n.nested--
 	return err
-}
-
-// unescape reads a step of a JSON Pointer in a URI.
-func unescape(step string) string {
-	if strings.IndexByte(step, '%') >= 0 {
-		out := make([]byte, 0, len(step))
-		for i := 0; i < len(step); i++ {
-			if step[i] == '%' && i+2 < len(step) {
-				if b, err := strconv.ParseUint(step[i+1:i+3], 16, 8); err == nil {
-					out = append(out, byte(b))
-					i += 2
-					continue
-				}
-			}
-			out = append(out, step[i])
-		}
-		step = string(out)
-	}
-	return strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
-}
-
-func child(v []byte, step string) []byte {
-	if value.KindOf(v) == value.KindMap {
-		found, _ := value.Get(v, step)
-		return found
-	}
-	list, _ := items(v)
-	if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(list) {
-		return list[i]
-	}
-	return nil
 }
 
 // items are the elements of a list.
