@@ -107,8 +107,8 @@ func (r *reader) page(from, to uint64) ([]byte, error) {
 		" is next. Go on with artifact_cat and start " + strconv.FormatUint(next, 10) + "."), nil
 }
 
-// collect fills a page with those of the lines from one up to another that are wanted. It returns the line that comes
-// next, and how many lines there are.
+// collect fills a page with the wanted lines from one up to another. It returns the next line to read, and the number
+// of lines.
 func (r *reader) collect(from, to uint64, wanted func(i uint64, line []byte) (bool, error)) (p page, next, count uint64, err error) {
 	var failure error
 	next = from

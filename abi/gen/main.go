@@ -93,6 +93,7 @@ func generate(root string) (map[string][]byte, error) {
 		"js/test/codec/layouts.gen.ts":         src.layouts(),
 		"runtime/fault/codes_gen.go":           codes.guest(),
 		"abi/codes_gen.go":                     codes.host(),
+		"host/codes_gen.go":                    codes.names(),
 		"abi/rules_gen.go":                     rules.goSource(),
 		"abi/codec_gen.go":                     src.codec(),
 		"abi/gen/vectors/tuples_gen.go":        src.goTuples(),
@@ -104,6 +105,7 @@ func generate(root string) (map[string][]byte, error) {
 		"host/cmd/turncore/variables_gen.go":   options.commandVariables(),
 		"host/turns/model_options_gen_test.go": options.typedOptions(),
 		"host/journal/layouts_gen.go":          journal.goSource(),
+		"host/event/kinds_gen.go":              src.hostEvents(),
 	}
 	maps.Copy(files, numbers)
 	for path, text := range files {
