@@ -105,6 +105,7 @@ func generate(root string) (map[string][]byte, error) {
 		"host/cmd/turncore/variables_gen.go":   options.commandVariables(),
 		"host/turns/model_options_gen_test.go": options.typedOptions(),
 		"host/journal/layouts_gen.go":          journal.goSource(),
+		"host/event/kinds_gen.go":              src.hostEvents(),
 	}
 	maps.Copy(files, numbers)
 	for path, text := range files {
