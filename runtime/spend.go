@@ -17,11 +17,6 @@ type usage struct {
 
 // noteUsage adds a model call's reported usage to the turn's.
 func (t *Turn) noteUsage(stats []byte) {
-	model := ""
-	if v, ok := value.Get(stats, "model"); ok {
-		s, _ := value.String(v)
-		model = string(s)
-	}
 	prompt, told := tokensIn(stats, "promptTokens")
 	completion, also := tokensIn(stats, "completionTokens")
 	cached, ok := tokensIn(stats, "cachedTokens")
@@ -31,7 +26,8 @@ func (t *Turn) noteUsage(stats []byte) {
 			cached, _ = tokensIn(details, "cached_tokens")
 		}
 	}
-	u := t.usageOf(model)
+	model, _ := value.GetString(stats, "model")
+	u := t.usageOf(string(model))
 	u.prompt += prompt
 	u.completion += completion
 	u.cached += min(cached, prompt)

@@ -285,19 +285,24 @@ func isToken(s string) bool {
 }
 
 func (p *parser) reasoningFields(v []byte) {
-	p.reasoning = nil
-	err := value.EachItem(v, func(_ int, val []byte) bool {
-		s, ok := value.String(val)
-		if !ok || len(s) == 0 {
-			p.fail("reasoningFields", "must only contain non-empty strings")
-			return false
-		}
-		p.reasoning = append(p.reasoning, string(s))
-		return true
-	})
-	if err != nil || len(p.reasoning) > MaxReasoningFields {
+	var isList bool
+	if p.reasoning, isList = p.texts("reasoningFields", v); !isList || len(p.reasoning) > MaxReasoningFields {
 		p.fail("reasoningFields", "must be a list of at most 8 names")
 	}
+}
+
+// texts reads a list of non-empty strings.
+func (p *parser) texts(name string, v []byte) (list []string, isList bool) {
+	err := value.EachItem(v, func(_ int, item []byte) bool {
+		s, ok := value.String(item)
+		if !ok || len(s) == 0 {
+			p.fail(name, "must only contain non-empty strings")
+			return false
+		}
+		list = append(list, string(s))
+		return true
+	})
+	return list, err == nil
 }
 
 // body adds members to the request unchanged.
