@@ -15,14 +15,14 @@ export type CodecReason =
   | 'range'
   /** A float32, an extension type, the unused byte 0xC1, or a map key that is not a string. */
   | 'type'
-  /** A frame is not an array that begins with an op, or makes no sense. */
+  /** A frame is not an array that begins with an op, or is invalid in its place. */
   | 'frame'
-  /** A tuple has other fields than it should. */
+  /** A tuple has the wrong fields. */
   | 'field';
 
-/** Bytes that are not what the ABI allows. */
+/** Bytes that the ABI does not allow. */
 export class CodecError extends Error {
-  /** Of the byte that begins the refused value, from the start of the bytes. */
+  /** Offset of the refused value in the bytes. */
   readonly offset: number;
   readonly reason: CodecReason;
 
@@ -54,11 +54,11 @@ export const DEFAULT_LIMITS: Readonly<CodecLimits> = Object.freeze({
   depth: 64,
 });
 
-/** What a module may say in one step: bytes, three of the largest frames, and frames. */
+/** Bounds on a module's output in one step: bytes, enough for three of the largest frames, and frames. */
 export const MAX_STEP_OUTPUT = 48 << 20;
 export const MAX_STEP_FRAMES = 1 << 18;
 
-/** Strings of more bytes than this go to TextDecoder: below, its call costs more than the loop. */
+/** Strings of more bytes than this go to TextDecoder. For shorter ones its call costs more than the loop. */
 const INLINE_STRING = 32;
 
 const utf8 = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
@@ -90,7 +90,7 @@ export class Decoder {
     this.#depth = limits.depth;
   }
 
-  /** Begins anew with other bytes. */
+  /** Starts over with other bytes. */
   reset(bytes: Uint8Array): void {
     this.#buf = bytes;
     this.#pos = 0;
@@ -111,7 +111,7 @@ export class Decoder {
   /**
    * Reads one frame within the frame limit.
    *
-   * @param read reads it; by default it is given as an array, whose first element is a number
+   * @param read reads it. Default: returns it as an array whose first element is a number
    */
   frame(): unknown[];
   frame<T>(read: (d: Decoder) => T): T;
@@ -195,9 +195,9 @@ export class Decoder {
     }
   }
 
-  // Tuples: the generated readers are made of these. Each throws a CodecError that names the tuple and the offset.
+  // Tuples: the generated readers use these. Each throws a CodecError that names the tuple and the offset.
 
-  /** The op of the frame that comes next, an array of at most 15 elements; nothing is read. */
+  /** The op of the next frame, an array of at most 15 elements. Reads nothing. */
   op(): number {
     const p = this.#pos;
     const b = this.#buf;
@@ -208,7 +208,7 @@ export class Decoder {
     return b[p + 1]!;
   }
 
-  /** Begins a tuple of n elements, at most 15. Returns what {@link end} wants. */
+  /** Begins a tuple of n elements, at most 15. Returns the first argument of {@link end}. */
   tuple(name: string, n: number): string {
     const outer = this.#tuple;
     this.#tuple = name;
@@ -225,14 +225,14 @@ export class Decoder {
     return outer;
   }
 
-  /** Ends a tuple, which is returned. */
+  /** Ends a tuple and returns it. */
   end<T>(outer: string, tuple: T): T {
     this.#depth++;
     this.#tuple = outer;
     return tuple;
   }
 
-  /** Reads a list of at most so many items that take at least the given bytes each. */
+  /** Reads a list. @param bytes least size of an item @param most largest number of items */
   list<T>(read: (d: Decoder) => T, bytes: number, most = this.#limits.array): T[] {
     const start = this.#pos;
     const n = this.#arrayHeader(start);
@@ -249,7 +249,7 @@ export class Decoder {
     return this.list(readStr, 1);
   }
 
-  /** Reads the number that a tuple of one kind begins with. */
+  /** Reads the number with which a tuple of one kind begins. */
   tag<T extends number>(tag: T): T {
     const start = this.#pos;
     if (this.u8() !== tag) this.#wrong(start, `${tag} is expected`);
@@ -320,7 +320,7 @@ export class Decoder {
     return this.#wrong(start, 'a byte string is expected');
   }
 
-  /** Reads nil, if it comes next. */
+  /** Reads nil if it comes next. Returns whether it did. */
   nil(): boolean {
     const nil = this.#pos < this.#end && this.#buf[this.#pos] === 0xc0;
     if (nil) this.#pos++;
@@ -392,7 +392,7 @@ export class Decoder {
   #bin(n: number, start: number): Uint8Array {
     const p = this.#take(n, start);
     if (n > 1) return this.#buf.slice(p, p + n);
-    // An object of its own is much for so little: a frame may hold millions of them.
+    // Single bytes share a buffer: a frame may hold millions of them.
     if (n === 0) return EMPTY;
     if (this.#tinyUsed === this.#tiny.length) {
       this.#tiny = new Uint8Array(256);
@@ -411,7 +411,7 @@ export class Decoder {
 
   #array(n: number, start: number): unknown[] {
     this.#enter(n, n, start);
-    // Of the exact size: an array that grows takes room for seventeen elements at once.
+    // The array has its exact size: a growing one makes room for seventeen elements at once.
     const list = new Array<unknown>(n);
     for (let i = 0; i < n; i++) list[i] = this.value();
     this.#depth++;
@@ -456,7 +456,7 @@ export class Decoder {
     throw new CodecError('type', start, 'map key that is not a string');
   }
 
-  /** Checks an array or map of n elements that take at least the given bytes. */
+  /** Enters an array or map of n elements. @param bytes least size of all of them */
   #enter(n: number, bytes: number, start: number): void {
     if (n > this.#limits.array) {
       throw new CodecError(
@@ -499,7 +499,7 @@ export function decodeFrames(
   return framesOf(anyFrame, bytes, limits, offsets);
 }
 
-/** Reads frames back to back as {@link decodeFrames} does, each by a reader. */
+/** Like {@link decodeFrames}, with a reader for each frame. */
 export function framesOf<T>(
   read: (d: Decoder) => T,
   bytes: Uint8Array,
@@ -531,7 +531,7 @@ export function decodeValue(
   return valueOf((d) => d.value(), bytes, limits);
 }
 
-/** Reads the one value that the bytes hold as {@link decodeValue} does, by a reader. */
+/** Like {@link decodeValue}, with a reader. */
 export function valueOf<T>(
   read: (d: Decoder) => T,
   bytes: Uint8Array,
@@ -590,7 +590,7 @@ function shortString(b: Uint8Array, start: number, n: number): string {
 }
 
 /**
- * Makes objects like `{}`, but without the room that engines give object literals for properties to come: a frame may
+ * Makes objects like `{}`, without the room that engines reserve in object literals for later properties: a frame may
  * hold millions of empty maps.
  */
 const PlainObject = function PlainObject() {
@@ -605,7 +605,7 @@ const MAX_INDEX = '4294967294';
  * Puts a property whose name may be an array index. Engines keep such properties in an array as long as the largest,
  * so a hostile `{"1023": nil}` of seven bytes would take twelve thousand.
  *
- * @param dense how many properties are there that are named 0, 1, 2 and so on; -1 once there are others
+ * @param dense number of properties so far if they are named 0, 1, 2 and so on; otherwise -1
  * @returns the same for the next property
  */
 function putIndexed(
