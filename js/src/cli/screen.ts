@@ -175,11 +175,6 @@ export function describe(error: unknown): string {
   return code === 'Error' || message.startsWith(code) ? message : `${code}: ${message}`;
 }
 
-/** The code of an error, or its class name. */
-export function codeOf(error: unknown): string {
-  return errorJSON(error).code;
-}
-
 /** Replaces control characters, except tabs and line ends. */
 export function printable(text: string): string {
   // eslint-disable-next-line no-control-regex

@@ -73,7 +73,7 @@ const char = String.fromCharCode;
  * while it reads.
  */
 export class Decoder {
-  #buf: Uint8Array;
+  readonly #buf: Uint8Array;
   #pos = 0;
   #end: number;
   #depth: number;
@@ -90,14 +90,6 @@ export class Decoder {
     this.#depth = limits.depth;
   }
 
-  /** Starts over with other bytes. */
-  reset(bytes: Uint8Array): void {
-    this.#buf = bytes;
-    this.#pos = 0;
-    this.#end = bytes.length;
-    this.#depth = this.#limits.depth;
-  }
-
   /** Where the next value begins. */
   get position(): number {
     return this.#pos;
@@ -108,14 +100,8 @@ export class Decoder {
     return this.#pos >= this.#end;
   }
 
-  /**
-   * Reads one frame within the frame limit.
-   *
-   * @param read reads it. Default: returns it as an array whose first element is a number
-   */
-  frame(): unknown[];
-  frame<T>(read: (d: Decoder) => T): T;
-  frame(read: (d: Decoder) => unknown = anyFrame): unknown {
+  /** Reads one frame within the frame limit. */
+  frame<T>(read: (d: Decoder) => T): T {
     const start = this.#pos;
     const end = this.#end;
     this.#end = Math.min(end, start + this.#limits.frame);
@@ -473,13 +459,6 @@ export class Decoder {
   }
 }
 
-function anyFrame(d: Decoder): unknown[] {
-  const start = d.position;
-  const frame = d.value();
-  if (Array.isArray(frame) && typeof frame[0] === 'number') return frame as unknown[];
-  throw new CodecError('frame', start, 'not a frame');
-}
-
 function readStr(d: Decoder): string {
   return d.str();
 }
@@ -487,19 +466,11 @@ function readStr(d: Decoder): string {
 /**
  * Reads frames back to back.
  *
+ * @param read reads one
  * @param offsets if given, gets the offset of each frame and last the end, so that frame i is
  *   `bytes.subarray(offsets[i], offsets[i + 1])`
  * @throws CodecError with the offset and the reason
  */
-export function decodeFrames(
-  bytes: Uint8Array,
-  limits: Readonly<CodecLimits> = DEFAULT_LIMITS,
-  offsets?: number[],
-): unknown[][] {
-  return framesOf(anyFrame, bytes, limits, offsets);
-}
-
-/** Like {@link decodeFrames}, with a reader for each frame. */
 export function framesOf<T>(
   read: (d: Decoder) => T,
   bytes: Uint8Array,
@@ -542,17 +513,6 @@ export function valueOf<T>(
   if (!decoder.done)
     throw new CodecError('length', decoder.position, 'something follows the value');
   return value;
-}
-
-/** Reads the values that the bytes hold back to back, such as the record bodies of a block. */
-export function decodeValues(
-  bytes: Uint8Array,
-  limits: Readonly<CodecLimits> = DEFAULT_LIMITS,
-): unknown[] {
-  const decoder = new Decoder(bytes, limits);
-  const values: unknown[] = [];
-  while (!decoder.done) values.push(decoder.value());
-  return values;
 }
 
 function shortString(b: Uint8Array, start: number, n: number): string {
