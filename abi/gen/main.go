@@ -1,7 +1,7 @@
-// Command gen writes everything that is generated from the ABI's descriptions and Go types: the error table, the
-// validation rules, the chat options, the providers of models and the built-in tools, in Go (guest and hosts), TypeScript
-// and documentation; the guest's enumerations; the frames in TypeScript; the tables of SPEC.md and of pages in docs. It is
-// run by go generate in the folder abi; a test fails when a file is stale.
+// Command gen generates code and documentation from the ABI's descriptions and Go types: the error table, the
+// validation rules, the chat options, the model providers and the built-in tools, in Go (guest and hosts), TypeScript
+// and documentation; the guest's enumerations; the frames in TypeScript; the tables of SPEC.md and of pages in docs.
+// Run it with go generate in the folder abi; a test fails if a file is stale.
 package main
 
 import (
