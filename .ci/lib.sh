@@ -133,13 +133,34 @@ go_test_in() {
   go -C "$folder" test -json "$@" ./... 2>&1 | node .ci/go-reporter.mjs
 }
 
+# beside COMMAND...: runs a command beside what follows, until together.
+beside() {
+  local log
+  log=$(mktemp)
+  "$@" >"$log" 2>&1 &
+  besides+=("$! $log")
+}
+besides=()
+
+# together: waits for all that runs beside and prints what it said; fails if a command failed.
+together() {
+  local each status=0
+  for each in "${besides[@]}"; do
+    wait "${each% *}" || status=1
+    cat "${each#* }"
+    rm "${each#* }"
+  done
+  besides=()
+  return $status
+}
+
 # Modules of their own, so that their dependencies are not the library's.
 own_modules=(host/cmd/turncore wasm/release wasm/size)
 
-# node_test FILE...: node's test runner, likewise.
+# node_test FILE...: node's test runner, likewise, with a process for each processor; left alone it spares one.
 node_test() {
   (($#)) || fail 'no test file given'
-  node --test --test-reporter="$PWD/.ci/node-reporter.mjs" "$@"
+  node --test --test-concurrency="$(nproc)" --test-reporter="$PWD/.ci/node-reporter.mjs" "$@"
 }
 
 # go_files: the Go files that people write.

@@ -9,7 +9,7 @@
 # tells how many tests it ran with tests_ran of lib.sh: a lane that ran none
 # fails, so that a pattern which matches nothing cannot pass.
 #
-# For the lanes: FUZZTIME (time for each fuzz target; without it 20 s for what takes bytes from outside, less for the rest), ROUNDS (how
+# For the lanes: FUZZTIME (time for each fuzz target; without it 10 s for what takes bytes from outside, less for the rest), ROUNDS (how
 # often the race lane runs its tests, 1), LANE_TIMEOUT (for each lane, 15m).
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -60,8 +60,8 @@ type Cancel struct {
 	Effect uint32
 }
 
-// Sync is a change inside the guest that the host mirrors: of a collection, or the signal of a dispatch. The host applies
-// it when the step returns, before it delivers any other frame of that step.
+// Sync is a change inside the guest that the host mirrors: of a collection, or the signal of a dispatch. The host
+// applies it when the step returns, before it delivers any other frame of that step.
 type Sync struct {
 	Op         uint8
 	Turn       uint32

@@ -32,7 +32,7 @@ const (
 	KindAny           Kind = "any"
 )
 
-// Rules that a violation can be of, beside the kinds.
+// Rules that a violation may name, besides the kinds.
 const (
 	RuleType            = "type"
 	RuleRequired        = "required"

@@ -89,7 +89,7 @@ func TestErrorOf(t *testing.T) {
 	}
 }
 
-// codes.go names every code of the error table and no other.
+// codes_gen.go names every code of the error table and no other.
 func TestEveryCodeIsThere(t *testing.T) {
 	text, err := os.ReadFile("../abi/errors.json")
 	if err != nil {
@@ -106,7 +106,7 @@ func TestEveryCodeIsThere(t *testing.T) {
 		}
 	}
 
-	file, err := parser.ParseFile(token.NewFileSet(), "codes.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "codes_gen.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,6 +121,6 @@ func TestEveryCodeIsThere(t *testing.T) {
 		return true
 	})
 	if have != len(want) {
-		t.Fatalf("codes.go has %d codes, abi/errors.json %d", have, len(want))
+		t.Fatalf("codes_gen.go has %d codes, abi/errors.json %d", have, len(want))
 	}
 }

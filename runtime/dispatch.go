@@ -68,7 +68,7 @@ func (t *Turn) Dispatch(task Task, source *Dispatch, config *Config) (*Dispatch,
 		return nil, fault.New(fault.InvalidLLMDispatchInput, "the turn's context cannot be the source while an iteration of that turn is open; use the dispatch's context")
 	}
 	if source != nil && source.ended {
-		return nil, fault.New(fault.InvalidLLMDispatchInput, "the dispatch that is the source has ended")
+		return nil, fault.New(fault.InvalidLLMDispatchInput, "the source dispatch has ended")
 	}
 	d := t.open(source, config)
 	if err := d.begin(task); err != nil {
@@ -255,7 +255,7 @@ func (d *Dispatch) iterate(task Task) (failure error, committed bool) {
 // seams runs the input pipeline, the executor and the output pipeline, until a signal stops them.
 func (d *Dispatch) seams(task Task) error {
 	d.place.enter(inInput)
-	if err := d.pipeline(task, DispatchInput, d.config.DispatchInput); err != nil {
+	if err := d.turn.pipeline(task, d, DispatchInput, d.config.DispatchInput); err != nil {
 		return d.report(err)
 	}
 	if d.aborted || d.signalled() {
@@ -272,7 +272,7 @@ func (d *Dispatch) seams(task Task) error {
 		return nil
 	}
 	d.place.enter(inOutput)
-	if err := d.pipeline(task, DispatchOutput, d.config.DispatchOutput); err != nil {
+	if err := d.turn.pipeline(task, d, DispatchOutput, d.config.DispatchOutput); err != nil {
 		return d.report(err)
 	}
 	return nil
@@ -293,21 +293,6 @@ func (d *Dispatch) report(err error) error {
 		d.turn.emitError(d, err)
 	}
 	return err
-}
-
-func (d *Dispatch) pipeline(task Task, which Pipeline, list []Middleware) error {
-	if len(list) == 0 {
-		return nil
-	}
-	p := pipeline{turn: d.turn, dispatch: d, which: which, list: list}
-	p.run(task, 0)
-	switch {
-	case p.first != nil:
-		return p.failure(fault.DispatchPipelineError)
-	case !p.reached && !d.aborted && !d.signalled():
-		return fault.New(fault.PipelineShortCircuited, which.String())
-	}
-	return nil
 }
 
 // Number of the dispatch within its turn, from 1.

@@ -16,36 +16,28 @@ func (t *Turn) contextOf(number uint32) *contextState {
 // Add appends count records with handles from first on, for host code: several new ones, or one that may already be in
 // the collection, which is then left alone. It reports whether context and handles exist.
 func (t *Turn) Add(context uint32, kind record.Kind, first int64, count uint32) bool {
-	c := t.contextOf(context)
-	if c == nil || int(kind) >= Collections || count == 0 || !t.Known(first) || !t.Known(first+int64(count)-1) {
+	col := t.edited(context, kind)
+	if col == nil || count == 0 || !t.Known(first) || !t.Known(first+int64(count)-1) {
 		return false
 	}
-	if count == 1 && c.cols[kind].contains(first) {
-		return true
+	if count > 1 || !col.contains(first) {
+		col.append(first, count)
 	}
-	c.cols[kind].append(first, count)
-	t.edited(context, kind)
 	return true
 }
 
 // Remove removes a record from a collection, for host code.
 func (t *Turn) Remove(context uint32, kind record.Kind, handle int64) bool {
-	c := t.contextOf(context)
-	if c == nil || int(kind) >= Collections {
-		return false
-	}
-	t.edited(context, kind)
-	return c.cols[kind].remove(handle)
+	col := t.edited(context, kind)
+	return col != nil && col.remove(handle)
 }
 
 // Replace replaces a record by another, for host code. The other is moved if it is already in the collection.
 func (t *Turn) Replace(context uint32, kind record.Kind, handle, other int64) bool {
-	c := t.contextOf(context)
-	if c == nil || int(kind) >= Collections || !t.Known(other) {
+	col := t.edited(context, kind)
+	if col == nil || !t.Known(other) {
 		return false
 	}
-	t.edited(context, kind)
-	col := &c.cols[kind]
 	if handle == other || !col.contains(handle) {
 		return col.contains(handle)
 	}
@@ -55,23 +47,24 @@ func (t *Turn) Replace(context uint32, kind record.Kind, handle, other int64) bo
 
 // Clear empties a collection, for host code.
 func (t *Turn) Clear(context uint32, kind record.Kind) bool {
-	c := t.contextOf(context)
-	if c == nil || int(kind) >= Collections {
-		return false
+	col := t.edited(context, kind)
+	if col != nil {
+		col.clear()
 	}
-	t.edited(context, kind)
-	c.cols[kind].clear()
-	return true
+	return col != nil
 }
 
-// edited drops counts derived from a collection that host code changed.
-func (t *Turn) edited(context uint32, kind record.Kind) {
-	if kind != record.ToolCalls {
-		return
+// edited returns the collection that host code changes, nil if there is no such context or kind. It drops the counts
+// derived from the collection.
+func (t *Turn) edited(context uint32, kind record.Kind) *Collection {
+	c := t.contextOf(context)
+	if c == nil || int(kind) >= Collections {
+		return nil
 	}
-	if d := t.DispatchContext(context); d != nil {
+	if d := t.DispatchContext(context); d != nil && kind == record.ToolCalls {
 		d.counts = nil
 	}
+	return &c.cols[kind]
 }
 
 // Stash returns the stash of a context; nil if there is no such context.

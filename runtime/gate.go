@@ -175,17 +175,18 @@ func (t *Turn) RejectGate(g *Gate, err error) {
 }
 
 // AbortGate settles a gate with E_TURN_GATE_ABORTED.
-func (t *Turn) AbortGate(g *Gate) {
-	t.settleGate(g, GateAborted, nil, fault.New(fault.TurnGateAborted, g.id))
+func (t *Turn) AbortGate(g *Gate) { t.abortGate(g, nil) }
+
+func (t *Turn) abortGate(g *Gate, reason error) {
+	err := fault.New(fault.TurnGateAborted, g.id)
+	err.Cause = reason
+	t.settleGate(g, GateAborted, nil, err)
 }
 
 // abortGates settles all gates, when the turn is aborted or ends.
 func (t *Turn) abortGates(reason error) {
 	for len(t.gates) > 0 {
-		g := t.gates[0]
-		err := fault.New(fault.TurnGateAborted, g.id)
-		err.Cause = reason
-		t.settleGate(g, GateAborted, nil, err)
+		t.abortGate(t.gates[0], reason)
 	}
 }
 
@@ -211,9 +212,7 @@ func (t *Turn) Tick() {
 	for i := 0; i < len(t.gates); {
 		switch g := t.gates[i]; {
 		case g.doomed:
-			err := fault.New(fault.TurnGateAborted, g.id)
-			err.Cause = t.reason
-			t.settleGate(g, GateAborted, nil, err)
+			t.abortGate(g, t.reason)
 		case g.due > 0 && g.due <= t.elapsed:
 			t.settleGate(g, GateTimeout, nil, fault.New(fault.TurnGateTimeout, g.id))
 		default:

@@ -31,6 +31,28 @@ type pipeline struct {
 	rest    []error // later failures
 }
 
+// pipelineErrors are the codes of failures, by pipeline.
+var pipelineErrors = [...]fault.Code{
+	TurnInput: fault.InputPipelineError, TurnOutput: fault.OutputPipelineError,
+	DispatchInput: fault.DispatchPipelineError, DispatchOutput: fault.DispatchPipelineError,
+}
+
+// pipeline runs a pipeline, of the turn itself (d nil) or of a dispatch, and returns its failure, ready to be reported.
+func (t *Turn) pipeline(task Task, d *Dispatch, which Pipeline, list []Middleware) error {
+	if len(list) == 0 {
+		return nil
+	}
+	p := pipeline{turn: t, dispatch: d, which: which, list: list}
+	p.run(task, 0)
+	switch {
+	case p.first != nil:
+		return p.failure(pipelineErrors[which])
+	case !p.reached && !p.aborted() && (d == nil || !d.signalled()):
+		return fault.New(fault.PipelineShortCircuited, which.String())
+	}
+	return nil
+}
+
 func (p *pipeline) aborted() bool {
 	if p.dispatch != nil {
 		return p.dispatch.aborted

@@ -9,12 +9,3 @@ func (t *Turn) Random() uint64 {
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
 }
-
-// seeded returns the initial state of Random for a seed: its 64-bit FNV-1a hash.
-func seeded(seed []byte) uint64 {
-	state := uint64(14695981039346656037)
-	for _, b := range seed {
-		state = (state ^ uint64(b)) * 1099511628211
-	}
-	return state
-}

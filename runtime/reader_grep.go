@@ -29,33 +29,19 @@ var grepTool = readerTool{
 
 // grep returns the lines that match.
 func (r *reader) grep(m *pattern.Matcher) ([]byte, error) {
-	var p page
-	var costly error
 	budget, batch := 0, -1
-	next := uint64(0)
-	count, err := r.lines(0, maxLine, func(i uint64, line []byte) bool {
+	p, next, count, err := r.collect(0, maxLine, func(i uint64, line []byte) (bool, error) {
 		if batch != r.batches {
 			budget, batch = grepSteps, r.batches
 		}
-		next = i
-		if m.Match(line, &budget) && !p.add(line) {
-			return false
-		}
+		found := m.Match(line, &budget)
 		if budget < 0 {
-			costly = fault.Plain("the pattern takes too many steps at line " + strconv.FormatUint(i, 10) + "; use a simpler one")
-			return false
+			return false, fault.Plain("the pattern takes too many steps at line " + strconv.FormatUint(i, 10) + "; use a simpler one")
 		}
-		next++
-		return true
+		return found, nil
 	})
-	if err == nil {
-		err = costly
-	}
 	if err != nil {
 		return nil, err
-	}
-	if p.clipped {
-		next++ // its beginning has been shown
 	}
 	if next >= count {
 		return p.result(""), nil

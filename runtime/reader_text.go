@@ -96,25 +96,36 @@ func place(args []byte, name string, without int) int {
 
 // page returns the lines from one up to another.
 func (r *reader) page(from, to uint64) ([]byte, error) {
-	var p page
-	next := from
-	count, err := r.lines(from, to, func(i uint64, line []byte) bool {
-		next = i
-		if !p.add(line) {
-			return false
-		}
-		next++
-		return true
-	})
+	p, next, count, err := r.collect(from, to, func(uint64, []byte) (bool, error) { return true, nil })
 	if err != nil {
 		return nil, err
-	}
-	if p.clipped {
-		next++ // its beginning has been shown
 	}
 	if next >= min(to, count) {
 		return p.result(""), nil
 	}
 	return p.result("The result is cut: line " + strconv.FormatUint(next, 10) + " of " + strconv.FormatUint(count, 10) +
 		" is next. Go on with artifact_cat and start " + strconv.FormatUint(next, 10) + "."), nil
+}
+
+// collect fills a page with the wanted lines from one up to another. It returns the next line to read, and the number
+// of lines.
+func (r *reader) collect(from, to uint64, wanted func(i uint64, line []byte) (bool, error)) (p page, next, count uint64, err error) {
+	var failure error
+	next = from
+	count, err = r.lines(from, to, func(i uint64, line []byte) bool {
+		var want bool
+		next = i
+		if want, failure = wanted(i, line); failure != nil || want && !p.add(line) {
+			return false
+		}
+		next++
+		return true
+	})
+	if err == nil {
+		err = failure
+	}
+	if p.clipped {
+		next++ // its beginning has been shown
+	}
+	return p, next, count, err
 }

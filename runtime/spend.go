@@ -17,11 +17,6 @@ type usage struct {
 
 // noteUsage adds a model call's reported usage to the turn's.
 func (t *Turn) noteUsage(stats []byte) {
-	model := ""
-	if v, ok := value.Get(stats, "model"); ok {
-		s, _ := value.String(v)
-		model = string(s)
-	}
 	prompt, told := tokensIn(stats, "promptTokens")
 	completion, also := tokensIn(stats, "completionTokens")
 	cached, ok := tokensIn(stats, "cachedTokens")
@@ -31,7 +26,8 @@ func (t *Turn) noteUsage(stats []byte) {
 			cached, _ = tokensIn(details, "cached_tokens")
 		}
 	}
-	u := t.usageOf(model)
+	model, _ := value.GetString(stats, "model")
+	u := t.usageOf(string(model))
 	u.prompt += prompt
 	u.completion += completion
 	u.cached += min(cached, prompt)
@@ -89,7 +85,7 @@ func SpendLimit(s Spending) Bound {
 			case price == nil:
 				return d.Nack(fault.New(fault.SpendUnknownPrice, "there is no price for "+strconv.Quote(u.model)))
 			case u.unknown:
-				return d.Nack(fault.New(fault.SpendUnknownPrice, "a call of "+strconv.Quote(u.model)+" did not report what it used"))
+				return d.Nack(fault.New(fault.SpendUnknownPrice, "a call of "+strconv.Quote(u.model)+" did not report its usage"))
 			}
 			// The conversions keep the compiler from fusing operations, which would round differently.
 			spent += float64((u.prompt-u.cached)*price.Input) / 1e6

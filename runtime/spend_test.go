@@ -32,7 +32,7 @@ func TestSpendLimit(t *testing.T) {
 		{"another model", `{"model":"smaller","promptTokens":1,"completionTokens":1}`, 2, fault.SpendUnknownPrice, `"smaller"`},
 		{"another family", `{"model":"small-mini","promptTokens":1}`, 2, fault.SpendUnknownPrice, `"small-mini"`},
 		{"no model", `{"promptTokens":1}`, 2, fault.SpendUnknownPrice, "did not report its model"},
-		{"no numbers", `{"model":"small","finishReason":"stop"}`, 2, fault.SpendUnknownPrice, "did not report what it used"},
+		{"no numbers", `{"model":"small","finishReason":"stop"}`, 2, fault.SpendUnknownPrice, "did not report its usage"},
 	} {
 		p := &play{t: t, config: Config{DispatchInput: []Middleware{{Builtin: SpendLimit(spending)}}}}
 		p.executor = func(s *seam) error {

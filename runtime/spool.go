@@ -17,6 +17,15 @@ func unspooled(body []byte) bool {
 	return record.PartOf(r.Part()) == record.TextPart && !r.Inline()
 }
 
+// spool has the host spool the text of a record and returns the handle that replaces the record's.
+func (t *Turn) spool(task Task, context uint32, handle int64) (int64, error) {
+	e := &Spool{Context: context, Handle: handle}
+	if _, err := task.Await(e); err != nil {
+		return 0, err
+	}
+	return t.spooled(e)
+}
+
 // spooled checks the host's answer and returns the handle that replaces the spooled one.
 func (t *Turn) spooled(e *Spool) (int64, error) {
 	if e.Into == 0 {
@@ -32,22 +41,6 @@ func (t *Turn) spooled(e *Spool) (int64, error) {
 	return e.Into, nil
 }
 
-// spool spools the text of the delta's record if necessary, and puts the new handle in the delta.
-func (t *Turn) spool(task Task, context uint32, delta *Delta) error {
-	if delta.Op > WriteMutate || !t.Spools(delta.Kind, delta.Handle) {
-		return nil
-	}
-	e := &Spool{Context: context, Handle: delta.Handle}
-	if _, err := task.Await(e); err != nil {
-		return err
-	}
-	handle, err := t.spooled(e)
-	if err == nil {
-		delta.Handle = handle
-	}
-	return err
-}
-
 // StoreSpooled is Store, or Mutate by op, for a record for which Spools is true. It returns the handle of the queued
 // record. The iteration waits for it.
 func (d *Dispatch) StoreSpooled(task Task, op WriteOp, handle int64) (int64, error) {
@@ -59,12 +52,13 @@ func (d *Dispatch) StoreSpooled(task Task, op WriteOp, handle int64) (int64, err
 		return 0, err
 	}
 	d.spooling++
-	err := d.turn.spool(task, d.number, &delta)
+	into, err := d.turn.spool(task, d.number, handle)
 	d.spooling--
 	if err != nil {
 		return 0, err
 	}
-	return delta.Handle, d.write(delta)
+	delta.Handle = into
+	return into, d.write(delta)
 }
 
 // StoreDocument queues a retrievable of the guest. First the host spools the text of body and replaces it by an
@@ -82,14 +76,10 @@ func (d *Dispatch) StoreDocument(task Task, body []byte) error {
 	}
 	made := delta.Handle
 	t.sync(&d.contextState, record.Retrievables, SyncName, made, 0)
-	e := &Spool{Context: d.number, Handle: made}
 	d.spooling++
-	_, err = task.Await(e)
+	delta.Handle, err = t.spool(task, d.number, made)
 	d.spooling--
 	if err != nil {
-		return err
-	}
-	if delta.Handle, err = t.spooled(e); err != nil {
 		return err
 	}
 	if delta.Handle != made {
@@ -104,11 +94,7 @@ func (d *Dispatch) spoolPending(task Task) error {
 	d.scan(sourcesFound)
 	pending := d.artifacts.pending
 	for _, handle := range pending {
-		e := &Spool{Context: d.number, Handle: handle}
-		if _, err := task.Await(e); err != nil {
-			return err
-		}
-		into, err := d.turn.spooled(e)
+		into, err := d.turn.spool(task, d.number, handle)
 		if err != nil {
 			return err
 		}

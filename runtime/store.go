@@ -79,7 +79,8 @@ func (t *Turn) write(task Task, delta Delta) (int64, error) {
 		return 0, err
 	}
 	if t.Spools(delta.Kind, delta.Handle) {
-		if err := t.spool(task, 0, &delta); err != nil {
+		var err error
+		if delta.Handle, err = t.spool(task, 0, delta.Handle); err != nil {
 			return 0, err
 		}
 		if err := t.admit(&t.context, &delta); err != nil { // the id may be taken by this time

@@ -12,7 +12,7 @@ import (
 // Handler is a compiled-in tool handler. args are valid; the result is a value. It waits only through task.
 type Handler func(task Task, d *Dispatch, args []byte) (result []byte, err error)
 
-// TextArgument returns an argument of a tool that is text, empty if it has none.
+// TextArgument returns a text argument of a tool, empty if it is absent.
 //
 //go:noinline
 func TextArgument(args []byte, name string) string {

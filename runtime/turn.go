@@ -73,7 +73,7 @@ type contextState struct {
 
 // NewTurn prepares a turn. Invalid input fails before any event.
 func NewTurn(config *Config, in Input, world World) (*Turn, error) {
-	t := &Turn{Input: in, config: config, world: world, noise: seeded(in.Seed), quota: in.Quota}
+	t := &Turn{Input: in, config: config, world: world, noise: hash(in.Seed), quota: in.Quota}
 	t.context.aborted = in.Aborted
 	for k := range t.context.cols {
 		t.context.cols[k].kind = record.Kind(k)
@@ -148,7 +148,7 @@ func (t *Turn) stages(task Task, message int64) (Status, int, error) {
 		}
 	}
 	t.context.place.enter(inInput)
-	if err := t.pipeline(task, TurnInput, t.config.TurnInput); err != nil {
+	if err := t.pipeline(task, nil, TurnInput, t.config.TurnInput); err != nil {
 		return t.fail(0, err)
 	}
 	if t.context.aborted {
@@ -171,7 +171,7 @@ func (t *Turn) stages(task Task, message int64) (Status, int, error) {
 		return StatusAborted, iterations, nil
 	}
 	t.context.place.enter(inOutput)
-	if err := t.pipeline(task, TurnOutput, t.config.TurnOutput); err != nil {
+	if err := t.pipeline(task, nil, TurnOutput, t.config.TurnOutput); err != nil {
 		return t.fail(iterations, err)
 	}
 	if t.context.aborted {
@@ -186,24 +186,6 @@ func (t *Turn) fail(iterations int, err error) (Status, int, error) {
 	}
 	t.emitError(nil, err)
 	return StatusFailed, iterations, err
-}
-
-// pipeline runs one of the turn's pipelines. The returned failure has the pipeline's code.
-func (t *Turn) pipeline(task Task, which Pipeline, list []Middleware) error {
-	if len(list) == 0 {
-		return nil
-	}
-	p := pipeline{turn: t, which: which, list: list}
-	p.run(task, 0)
-	switch {
-	case p.first != nil && which == TurnInput:
-		return p.failure(fault.InputPipelineError)
-	case p.first != nil:
-		return p.failure(fault.OutputPipelineError)
-	case !p.reached && !t.context.aborted:
-		return fault.New(fault.PipelineShortCircuited, which.String())
-	}
-	return nil
 }
 
 // Abort aborts the turn and its dispatches.

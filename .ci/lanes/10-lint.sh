@@ -35,9 +35,7 @@ shell_parses() {
 
 need_npm
 # What Node checks runs beside what Go checks.
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-(
+node_checks() {
   check typescript in_js tsc -p tsconfig.test.json --noEmit
   check eslint in_js eslint .
   check 'eslint, examples' js/node_modules/.bin/eslint --config js/eslint.config.js examples
@@ -45,8 +43,8 @@ trap 'rm -f "$log"' EXIT
   check 'API reference' in_js typedoc --emit none
   check 'links in Markdown' node .ci/links.mjs
   ((${#failed[@]} == 0))
-) >"$log" 2>&1 &
-node_checks=$!
+}
+beside node_checks
 check 'go vet' go vet ./...
 for module in "${own_modules[@]}"; do
   check "go vet, $module" go -C "$module" vet ./...
@@ -61,6 +59,5 @@ check staticcheck tool staticcheck ./...
 check gofumpt formatted
 check 'go.mod is tidy' go mod tidy -diff
 check 'shell syntax' shell_parses
-wait "$node_checks" || failed+=('what Node checks')
-cat "$log"
+together || failed+=('what Node checks')
 ((${#failed[@]} == 0)) || fail "failed: ${failed[*]}"

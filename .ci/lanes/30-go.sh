@@ -12,7 +12,8 @@ if [[ -n ${JOURNALS:-} ]]; then
   mkdir -p "$JOURNALS/go"
   export TURNCORE_RECORD_TO="$JOURNALS/go"
 fi
-go_test -count=1 "${recorded[@]}"
+beside go_test -count=1 "${recorded[@]}"
 unset TURNCORE_RECORD_TO
-go_test -count=1 "${others[@]}"
-go_test_in host/cmd/turncore -count=1
+beside go_test_in host/cmd/turncore -count=1
+beside go_test -count=1 "${others[@]}"
+together

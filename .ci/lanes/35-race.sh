@@ -3,5 +3,8 @@
 source .ci/lib.sh
 need_c_compiler
 need_wasm
-CGO_ENABLED=1 go_test -race -count="${ROUNDS:-1}" -skip='^(TestEngine/interpreter|TestEngineOfThePage)$' ./host/...
-CGO_ENABLED=1 go_test_in host/cmd/turncore -race -count="${ROUNDS:-1}"
+export CGO_ENABLED=1
+beside go_test_in host/cmd/turncore -race -count="${ROUNDS:-1}"
+# Alternatives in parentheses would be a pattern for whole tests: none of their parts would be skipped.
+beside go_test -race -count="${ROUNDS:-1}" -skip='^TestEngine$/^interpreter$|^TestEngineOfThePage$' ./host/...
+together

@@ -22,7 +22,9 @@ if ! taken node; then
   TURNCORE_RECORD_TO="$recorded/node" node --test --test-reporter=dot "${files[@]}"
 fi
 
-for suite in go node; do
+# played SUITE: its journals, on every engine and through both commands.
+played() {
+  local suite=$1 count
   count=$(find "$recorded/$suite" -name '*.journal' | wc -l)
   ((count > 0)) || fail "the suite of $suite recorded nothing"
   TURNCORE_REPLAY_FROM="$recorded/$suite" go_test -count=1 -run='^TestReplayFolder$' ./host/journal
@@ -31,4 +33,7 @@ for suite in go node; do
   TURNCORE_INSPECT_FROM="$recorded/$suite" go -C host/cmd/turncore test -count=1 -run='^TestInspectFolder$' .
   node .ci/recordings/inspect.mjs compare "$recorded/$suite"
   tests_ran $((2 * count))
-done
+}
+beside played go
+beside played node
+together

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// builtinTable is builtins.json: what OpenRunner gives the middleware and the tools that are compiled into the module.
+// builtinTable is builtins.json: the middleware and tools in the module, and their arguments in OpenRunner.
 type builtinTable struct {
 	Middleware []builtinMiddleware            `json:"middleware"`
 	Tools      map[string]builtinToolArgument `json:"tools"`
@@ -18,12 +18,12 @@ type builtinTable struct {
 type builtinMiddleware struct {
 	Name      string    `json:"name"`
 	Pipelines []string  `json:"pipelines"`
-	Code      string    `json:"code"` // of the error that it nacks with
+	Code      string    `json:"code"` // of the error it nacks with
 	Doc       string    `json:"doc"`
-	Argument  []*option `json:"argument"` // one without a name is the argument itself
+	Argument  []*option `json:"argument"` // an entry without a name is the argument itself
 }
 
-// builtinToolArgument is what a tool takes beside what the model gives it.
+// builtinToolArgument is a tool's configuration, besides the model's arguments.
 type builtinToolArgument struct {
 	Core     bool      `json:"core"`
 	Argument []*option `json:"argument"`
@@ -99,7 +99,7 @@ func (t *builtinTable) table(b *bytes.Buffer, names []string) (known bool, err e
 	return false, nil
 }
 
-// argument is what a table says of an argument.
+// argument describes an argument for a table.
 func argument(list []*option) string {
 	switch {
 	case len(list) == 0:
@@ -110,7 +110,7 @@ func argument(list []*option) string {
 	return "map, below"
 }
 
-// argumentRows is the table of an argument that is a map.
+// argumentRows formats the members of an argument that is a map.
 func argumentRows(b *bytes.Buffer, name string, list []*option) {
 	if len(list) == 0 || list[0].Name == "" {
 		return

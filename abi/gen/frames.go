@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// tsName is the TypeScript name of a tuple. Frames and records get a suffix, for the package has other things of
-// the same name.
+// tsName is the TypeScript name of a tuple. Frames and records get a suffix, since the package uses some of the names
+// otherwise.
 func (t *tuple) tsName() string {
 	switch {
 	case t.Op != 0:

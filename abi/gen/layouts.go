@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// meanings are those of fields whose names do not tell.
+// meanings lists the meanings of fields whose names do not show them.
 var meanings = map[string]string{
 	"EmitArgs.Kind":          "EventKind",
 	"EmitArgs.Payload":       "@EventKind",
 	"GateClosedEvent.Result": "GateResult",
 }
 
-// asNumbers are the groups whose numbers a journal shows as they are.
+// asNumbers are the groups whose numbers a journal shows as numbers.
 var asNumbers = []string{"Op", "Level", "Part", "Scope"}
 
-// meaning is what a field means beyond its type: the group that a number is of; @ and a group for a value whose tuple
-// depends on the number of that group before it; values for byte strings that hold values back to back.
+// meaning is the meaning of a field beyond its type: the group of a number; @ and a group for a value whose tuple
+// depends on the preceding number of that group; values for byte strings of consecutive values.
 func (s *source) meaning(t *tuple, f field) string {
 	if m, ok := meanings[t.Name+"."+f.Name]; ok {
 		return m
@@ -47,9 +47,9 @@ var bodies = map[string]string{
 	"Tools": "ToolDef",
 }
 
-// layouts are the tables by which journals are shown: what every tuple's elements are called and mean.
+// layouts are the tables for showing journals: the name and meaning of every tuple's elements.
 type layouts struct {
-	tuples [][2]string // name and fields, each name:type, with spaces between
+	tuples [][2]string // name and fields, each name:type, separated by spaces
 	tables []layoutsTable
 }
 
@@ -68,7 +68,7 @@ type layoutsMember struct {
 	name   string
 }
 
-// list is the members in the notation of Go or TypeScript.
+// list formats the members in Go or TypeScript.
 func (g layoutsGroup) list(quote func(string) string) []string {
 	list := make([]string, len(g.members))
 	for i, m := range g.members {
@@ -117,7 +117,7 @@ func (s *source) shown() *layouts {
 	return l
 }
 
-// shownPayload is the tuple that goes with a constant of a group.
+// shownPayload is the tuple for a constant of a group.
 func (s *source) shownPayload(group string, c enumerator) string {
 	switch group {
 	case "Collection":

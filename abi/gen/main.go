@@ -1,7 +1,7 @@
-// Command gen writes everything that is generated from the ABI's descriptions and Go types: the error table, the
-// validation rules, the chat options, the providers of models and the built-in tools, in Go (guest and hosts), TypeScript
-// and documentation; the guest's enumerations; the frames in TypeScript; the tables of SPEC.md and of pages in docs. It is
-// run by go generate in the folder abi; a test fails when a file is stale.
+// Command gen generates code and documentation from the ABI's descriptions and Go types: the error table, the
+// validation rules, the chat options, the model providers and the built-in tools, in Go (guest and hosts), TypeScript
+// and documentation; the guest's enumerations; the frames in TypeScript; the tables of SPEC.md and of pages in docs.
+// Run it with go generate in the folder abi; a test fails if a file is stale.
 package main
 
 import (
@@ -93,6 +93,7 @@ func generate(root string) (map[string][]byte, error) {
 		"js/test/codec/layouts.gen.ts":         src.layouts(),
 		"runtime/fault/codes_gen.go":           codes.guest(),
 		"abi/codes_gen.go":                     codes.host(),
+		"host/codes_gen.go":                    codes.names(),
 		"abi/rules_gen.go":                     rules.goSource(),
 		"abi/codec_gen.go":                     src.codec(),
 		"abi/gen/vectors/tuples_gen.go":        src.goTuples(),
@@ -104,6 +105,7 @@ func generate(root string) (map[string][]byte, error) {
 		"host/cmd/turncore/variables_gen.go":   options.commandVariables(),
 		"host/turns/model_options_gen_test.go": options.typedOptions(),
 		"host/journal/layouts_gen.go":          journal.goSource(),
+		"host/event/kinds_gen.go":              src.hostEvents(),
 	}
 	maps.Copy(files, numbers)
 	for path, text := range files {

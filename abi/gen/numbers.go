@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// enumeration is a type of the guest whose values are those of a group of constants.
+// enumeration is a type of the guest with the values of a group of constants.
 type enumeration struct {
 	group   string
-	typ     string   // in the guest; the type itself is declared by hand, where its doc is
-	pattern string   // of names: %s stands for the constant's
+	typ     string   // in the guest; the type and its doc are handwritten
+	pattern string   // of names: %s is the constant's
 	only    []string // constants; nil for all
 }
 
-// numbered are the files of enumerations in the guest, which imports no package abi.
+// numbered lists the guest's files of enumerations. The guest does not import package abi.
 var numbered = []struct {
 	path, pkg string
 	imports   string
@@ -47,7 +47,7 @@ var numbered = []struct {
 	}},
 }
 
-// numbers are the files of enumerations by their paths.
+// numbers returns the files of enumerations by their paths.
 func (s *source) numbers() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, file := range numbered {

@@ -8,58 +8,58 @@ import (
 	"strings"
 )
 
-// optionTable is options.json: what the chat executor can be told, and the providers of models.
+// optionTable is options.json: the options of the chat executor, and the model providers.
 type optionTable struct {
 	Common    []*option   `json:"common"` // of every provider
-	Own       []*option   `json:"own"`    // of the providers that name them
+	Own       []*option   `json:"own"`    // of the providers that list them
 	Providers []*provider `json:"providers"`
 }
 
 // option is an option of the chat executor, or a member of a provider's requests.
 type option struct {
 	Name string `json:"name"`
-	// Type is one of optionTypes, or several of them with | between.
+	// Type is one of optionTypes, or several of them separated by |.
 	Type      string          `json:"type"`
 	Required  bool            `json:"required"`
 	Min       *int64          `json:"min"`
 	Max       *int64          `json:"max"`
 	Most      int             `json:"most"`   // elements of a list; 0 for any number
-	Values    []string        `json:"values"` // that a string, or an element of a list, may have
+	Values    []string        `json:"values"` // valid values of a string, or of a list's elements
 	Default   json.RawMessage `json:"default"`
-	Otherwise string          `json:"otherwise"` // what holds without the option, in words, where there is no Default
-	// EngineDefault is the default for an engine where it differs.
+	Otherwise string          `json:"otherwise"` // the default in words, if there is no Default
+	// EngineDefault is the default for an engine if it differs.
 	EngineDefault json.RawMessage `json:"engineDefault"`
 	Engine        *bool           `json:"engine"` // false: not for an engine
-	Field         bool            `json:"field"`  // Go has it as a field of the model, not as an option
-	// Core are the values that the core module takes; nil for all.
+	Field         bool            `json:"field"`  // a field of the model in Go, not an option
+	// Core are the values that the core module accepts; nil for all.
 	Core    *[]string `json:"core"`
-	In      string    `json:"in"` // the member of the request that it is put into
+	In      string    `json:"in"` // the member of the request that contains it
 	Doc     string    `json:"doc"`
 	Members []*option `json:"members"` // of an option that is an object of options
 }
 
-// provider is a protocol that models are spoken to with.
+// provider is a protocol of a model API.
 type provider struct {
 	Name    string `json:"name"`
 	Go      string `json:"go"` // its name in identifiers
 	Title   string `json:"title"`
 	Use     string `json:"use"`
 	BaseURL string `json:"baseURL"`
-	Header  string `json:"header"` // that a key goes into
-	Prefix  string `json:"prefix"` // of the key in it
-	// Variables of the environment lead the commands to it; nil for an engine.
+	Header  string `json:"header"` // for the key
+	Prefix  string `json:"prefix"` // before the key
+	// Variables are the environment variables for the commands; nil for an engine.
 	Variables *variables `json:"variables"`
-	Core      bool       `json:"core"`     // in the core module too
+	Core      bool       `json:"core"`     // also in the core module
 	Engine    bool       `json:"engine"`   // a model that the host runs itself
-	Thoughts  string     `json:"thoughts"` // value of the option thoughts for a field of its own; empty for none
+	Thoughts  string     `json:"thoughts"` // value of the option thoughts for the provider's own field; empty for none
 	Options   []string   `json:"options"`  // names of Own
 	Members   []*option  `json:"members"`
 }
 
-// optionType is how a type is written.
+// optionType is the notation of a type.
 type optionType struct {
 	goType, ts, words string
-	shape             string // in the guest, of a member of requests
+	shape             string // of a request member in the guest
 }
 
 var optionTypes = map[string]optionType{
@@ -77,7 +77,7 @@ var optionTypes = map[string]optionType{
 	"string{}":  {"map[string]string", "Readonly<Record<string, string>>", "object of strings", ""},
 	"object{}":  {"map[string]map[string]any", "Readonly<Record<string, JSONObject>>", "object of objects", ""},
 	"schema":    {"any", "OutputSchema", "JSON Schema", ""},
-	// Of these the members are described, and the type is made of them.
+	// The members of these are described, and the type is derived from them.
 	"retry":        {"*RetryOptions", "RetryOptions", "object", ""},
 	"capabilities": {"Capabilities", "ModelCapabilities", "object", ""},
 }
@@ -114,7 +114,7 @@ func loadOptions(path string) (*optionTable, error) {
 	return t, nil
 }
 
-// checkOptions checks options that stand in one object.
+// checkOptions checks the options of one object.
 func checkOptions(list []*option) error {
 	seen := map[string]bool{}
 	for _, o := range list {
@@ -137,16 +137,16 @@ func checkOptions(list []*option) error {
 	return nil
 }
 
-// types are the types that a value may have.
+// types returns the types that a value may have.
 func (o *option) types() []string { return strings.Split(o.Type, "|") }
 
 // bounded reports whether the option is a number within bounds.
 func (o *option) bounded() bool { return o.Min != nil || o.Max != nil }
 
-// all are the options of all providers.
+// all returns the options of all providers.
 func (t *optionTable) all() []*option { return slices.Concat(t.Common, t.Own) }
 
-// find is the option of a name, nil for none.
+// find returns the option with a name, nil for none.
 func (t *optionTable) find(name string) *option {
 	for _, o := range t.all() {
 		if o.Name == name {
@@ -156,12 +156,12 @@ func (t *optionTable) find(name string) *option {
 	return nil
 }
 
-// apis are the providers that are no engines.
+// apis returns the providers other than engines.
 func (t *optionTable) apis() []*provider {
 	return slices.DeleteFunc(slices.Clone(t.Providers), func(p *provider) bool { return p.Engine })
 }
 
-// options are those of a provider that are no members of requests, beside the common ones.
+// options returns a provider's own options, other than members of requests.
 func (t *optionTable) options(p *provider) (list []*option) {
 	for _, name := range p.Options {
 		o := *t.find(name)
@@ -173,7 +173,7 @@ func (t *optionTable) options(p *provider) (list []*option) {
 	return list
 }
 
-// of are all options of a provider.
+// of returns all options of a provider.
 func (t *optionTable) of(p *provider) []*option {
 	common := slices.DeleteFunc(slices.Clone(t.Common), func(o *option) bool {
 		return p.Engine && o.Engine != nil && !*o.Engine
@@ -181,7 +181,7 @@ func (t *optionTable) of(p *provider) []*option {
 	return slices.Concat(common, t.options(p), p.Members)
 }
 
-// fallback is what holds without the option: JSON, or words.
+// fallback is the default: JSON, or words.
 func (o *option) fallback() string {
 	if len(o.Default) > 0 {
 		return compact(o.Default)
@@ -189,7 +189,7 @@ func (o *option) fallback() string {
 	return o.Otherwise
 }
 
-// compact is a JSON text as documents have it: a space after each comma and colon.
+// compact formats a JSON text for documents: a space after each comma and colon.
 func compact(text json.RawMessage) string {
 	s := strings.Join(strings.Fields(string(text)), " ")
 	return strings.NewReplacer("[ ", "[", " ]", "]", "{ ", "{", " }", "}").Replace(s)
@@ -241,7 +241,7 @@ func (o *option) tsType() string {
 	return strings.Join(names, " | ")
 }
 
-// words say what a value must be, as a table has it.
+// words describe the values of an option for a table.
 func (o *option) words() string {
 	if len(o.Values) > 0 {
 		quoted := "`" + strings.Join(o.Values, "`, `") + "`"

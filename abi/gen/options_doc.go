@@ -25,7 +25,7 @@ func (t *optionTable) table(b *bytes.Buffer, names []string) (known bool, err er
 	return false, nil
 }
 
-// optionRows is a table of options: those of names, or all without names.
+// optionRows formats a table of options: the named ones, or all if there are no names.
 func (t *optionTable) optionRows(b *bytes.Buffer, names []string) error {
 	var list []*option
 	for _, name := range names {
@@ -80,7 +80,7 @@ func (t *optionTable) optionRow(b *bytes.Buffer, prefix string, o *option) {
 	fmt.Fprintf(b, "| `%s%s` | %s | %s | %s |\n", prefix, o.Name, cell(value), cell(o.without()), cell(doc))
 }
 
-// without says what holds without the option.
+// without describes the default.
 func (o *option) without() string {
 	switch {
 	case o.Required:
@@ -93,7 +93,7 @@ func (o *option) without() string {
 	return o.Otherwise
 }
 
-// label is the provider in a page.
+// label is the provider's name on a page.
 func (p *provider) label() string {
 	if p.Engine {
 		return "an engine"

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// guestOptions are the numbers and words of options for runtime/chat. The decoding stands there: a table of kinds and
-// targets would weigh more than its switch.
+// guestOptions returns the numbers and names of options for runtime/chat. The decoder is handwritten: a table of kinds
+// and targets would be larger than its switch.
 func (t *optionTable) guestOptions() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "chat")
@@ -34,7 +34,7 @@ func (t *optionTable) guestOptions() []byte {
 			fmt.Fprintf(&b, "\tdefault%s = %s\n", name, o.Default)
 		}
 		if o.Most > 0 {
-			fmt.Fprintf(&b, "\t// Max%s is how many elements the option %s may have.\n\tMax%s = %d\n", name, o.Name, name, o.Most)
+			fmt.Fprintf(&b, "\t// Max%s is the maximum length of the option %s.\n\tMax%s = %d\n", name, o.Name, name, o.Most)
 		}
 	}
 	var names, ofEngines []string
@@ -56,7 +56,7 @@ func (t *optionTable) guestOptions() []byte {
 	return b.Bytes()
 }
 
-// membersOf are the names of an option's members.
+// membersOf lists the names of an option's members.
 func (t *optionTable) membersOf(name string) string {
 	var names []string
 	for _, m := range t.find(name).Members {
@@ -68,12 +68,12 @@ func (t *optionTable) membersOf(name string) string {
 // ofEngine reports whether an option is for engines only: package provider reads it.
 func ofEngine(o *option) bool { return o.Type == "capabilities" || o.Name == "toolChoice" }
 
-// guestProviders are the names, addresses and members of requests for internal/provider.
+// guestProviders returns the names, addresses and request members for internal/provider.
 func (t *optionTable) guestProviders() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "provider")
 	b.WriteString("import \"github.com/turncore/turncore/runtime/chat\"\n")
-	fmt.Fprintf(&b, "\n// capabilityNames are those of an engine's capabilities.\nconst capabilityNames = %q\n", t.membersOf("capabilities"))
+	fmt.Fprintf(&b, "\n// capabilityNames are the names of an engine's capabilities.\nconst capabilityNames = %q\n", t.membersOf("capabilities"))
 	for _, p := range t.Providers {
 		unit := p.unit()
 		fmt.Fprintf(&b, "\n// %s.\nconst (\n\t%sName = %q\n", p.Title, unit, p.Name)
@@ -110,7 +110,7 @@ func (t *optionTable) guestProviders() []byte {
 	return b.Bytes()
 }
 
-// member is the fields of a chat.Member.
+// member formats the fields of a chat.Member.
 func (o *option) member() string {
 	var shapes []string
 	for _, one := range o.types() {
@@ -127,7 +127,7 @@ func (o *option) member() string {
 	return s + fmt.Sprintf(", Bounded: true, Min: %d, Max: %s", *o.Min, most)
 }
 
-// hostOptions are the typed options of package model.
+// hostOptions returns the typed options of package model.
 func (t *optionTable) hostOptions() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "model")
@@ -136,9 +136,9 @@ func (t *optionTable) hostOptions() []byte {
 		name, doc string
 		fields    []*option
 	}{
-		{"RetryOptions", "say which failed requests are made again, and when. What is nil has its default.", t.find("retry").Members},
-		{"Capabilities", "are what an engine can do. Zero values are the defaults.", t.find("capabilities").Members},
-		{"CommonOptions", "are options of models of any provider. What is nil or empty has its default.", t.Common},
+		{"RetryOptions", "select the failed requests to repeat, and the delays between them. Nil fields have their defaults.", t.find("retry").Members},
+		{"Capabilities", "describe an engine. Zero values are the defaults.", t.find("capabilities").Members},
+		{"CommonOptions", "are options of models of any provider. Nil and empty fields have their defaults.", t.Common},
 	} {
 		fmt.Fprintf(&b, "\n// %s %s\ntype %[1]s struct {\n", group.name, group.doc)
 		goFields(&b, group.fields)
@@ -146,12 +146,12 @@ func (t *optionTable) hostOptions() []byte {
 	}
 	for _, p := range t.apis() {
 		fmt.Fprintf(&b, "\n// %sOptions are options of models behind %s.\n", p.Go, p.Title)
-		b.WriteString("// Members of requests have the names that the API has for them.\n")
+		b.WriteString("// Members of requests have the API's names.\n")
 		fmt.Fprintf(&b, "type %sOptions struct {\n\tCommonOptions\n", p.Go)
 		goFields(&b, t.options(p))
 		goFields(&b, p.Members)
 		b.WriteString("}\n\n")
-		fmt.Fprintf(&b, "// Map returns what turns.Model and [ChatOptions] take as Options.\nfunc (o %sOptions) Map() map[string]any { return optionMap(o) }\n", p.Go)
+		fmt.Fprintf(&b, "// Map returns the options in the form of the Options of turns.Model and [ChatOptions].\nfunc (o %sOptions) Map() map[string]any { return optionMap(o) }\n", p.Go)
 	}
 	return b.Bytes()
 }
@@ -169,7 +169,7 @@ func goFields(b *bytes.Buffer, list []*option) {
 	}
 }
 
-// goDoc is what a comment in Go says of the option.
+// goDoc is the Go comment of an option.
 func (o *option) goDoc() string {
 	s := o.Doc
 	for _, v := range o.Values {
@@ -185,9 +185,11 @@ func (o *option) goDoc() string {
 	if what := o.fallback(); what != "" {
 		var ms int64
 		if o.Type == "ms" && json.Unmarshal(o.Default, &ms) == nil && ms > 0 {
-			what = strings.TrimSuffix((time.Duration(ms) * time.Millisecond).String(), "m0s") // 10m0s
-			if what == strconv.FormatInt(ms/60_000, 10) {
-				what += "m"
+			what = (time.Duration(ms) * time.Millisecond).String()
+			for _, zero := range [...]string{"m0s", "h0m"} {
+				if strings.HasSuffix(what, zero) {
+					what = what[:len(what)-2]
+				}
 			}
 		}
 		s += " Default: " + what + "."
@@ -205,7 +207,7 @@ func (o *option) tellsValues() bool {
 	return true
 }
 
-// wrap breaks a text into lines of at most so many columns, each behind a prefix.
+// wrap breaks a text into lines of a maximum width, each after a prefix.
 func wrap(prefix, text string, columns int) string {
 	var b strings.Builder
 	line := ""
@@ -222,7 +224,7 @@ func wrap(prefix, text string, columns int) string {
 	return b.String() + prefix + line + "\n"
 }
 
-// hostProviders is what package model knows of providers.
+// hostProviders returns package model's data about providers.
 func (t *optionTable) hostProviders() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "model")
@@ -238,7 +240,7 @@ func (t *optionTable) hostProviders() []byte {
 	return b.Bytes()
 }
 
-// typedOptions are the types of options by provider, and the values that options may have, for a test of the host.
+// typedOptions returns the option types by provider, and the values that options may have, for a test of the host.
 func (t *optionTable) typedOptions() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "turns_test")
@@ -247,7 +249,7 @@ func (t *optionTable) typedOptions() []byte {
 	for _, p := range t.apis() {
 		fmt.Fprintf(&b, "\tmodel.%s: &model.%[1]sOptions{},\n", p.Go)
 	}
-	b.WriteString("}\n\n// optionValues are the values of options that take no others.\nvar optionValues = map[string][]string{\n")
+	b.WriteString("}\n\n// optionValues are the only valid values of options.\nvar optionValues = map[string][]string{\n")
 	for _, o := range t.all() {
 		if len(o.Values) > 0 && !ofEngine(o) {
 			fmt.Fprintf(&b, "\t%q: {%s},\n", o.Name, strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", o.Values), "[]string{"), "}"))

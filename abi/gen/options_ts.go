@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// typeScript are the types of options for the npm package.
+// typeScript returns the types of options for the npm package.
 func (t *optionTable) typeScript() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, tsHeader, "abi/options.json")
@@ -52,7 +52,7 @@ export type JSONObject = Readonly<Record<string, unknown>>;
 		tsInterface(&b, p.Title+".", p.Go+"ChatOptions", "CommonChatOptions", append(append([]*option{name}, t.options(p)...), p.Members...))
 	}
 	fmt.Fprintf(&b, "\n/** How to reach a model behind an API. */\nexport type ChatOptions =\n  | %s;\n", strings.Join(union, "\n  | "))
-	fmt.Fprintf(&b, "\n/** A protocol that models are spoken to with. */\nexport type ProviderName =\n  | %s;\n", strings.Join(names, "\n  | "))
+	fmt.Fprintf(&b, "\n/** A protocol of model APIs. */\nexport type ProviderName =\n  | %s;\n", strings.Join(names, "\n  | "))
 	return b.Bytes()
 }
 
@@ -75,7 +75,7 @@ func tsInterface(b *bytes.Buffer, doc, name, base string, list []*option) {
 	b.WriteString("}\n")
 }
 
-// tsDocText is what a comment in TypeScript says of the option.
+// tsDocText is the TypeScript comment of an option.
 func (o *option) tsDocText() string {
 	s := o.Doc
 	if o.Type == "ms" {
@@ -100,7 +100,7 @@ func (o *option) tsDocText() string {
 	return strings.TrimSpace(s)
 }
 
-// tsComment is a doc comment, nothing for no text.
+// tsComment formats a doc comment; nothing if the text is empty.
 func tsComment(indent, text string) string {
 	if text == "" {
 		return ""
@@ -108,23 +108,23 @@ func tsComment(indent, text string) string {
 	return fitting(indent+"/** "+text+" */\n", indent+"/**\n"+wrap(indent+" * ", text, 100)+indent+" */\n")
 }
 
-// typeScriptProviders is what the npm package knows of providers, and of what only the full module has.
+// typeScriptProviders returns the npm package's data about providers, and about options of the full module.
 func (t *optionTable) typeScriptProviders() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, tsHeader, "abi/options.json")
-	b.WriteString(`/** What a host knows of a provider's API. */
+	b.WriteString(`/** A provider's API. */
 export interface ProviderAPI {
-  /** Where the provider's own is, up to the version. */
+  /** The provider's own address, up to the version. */
   readonly baseURL: string;
-  /** Header that a key goes into. */
+  /** Header for the key. */
   readonly header: string;
-  /** What stands before the key. */
+  /** Text before the key. */
   readonly prefix: string;
   /** Whether the core module has it; the full one has all. */
   readonly core: boolean;
 }
 
-/** The APIs of the providers. The first one serves where none is named. */
+/** The APIs of the providers. The first one is the default. */
 export const PROVIDERS = {
 `)
 	for _, p := range t.apis() {

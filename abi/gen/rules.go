@@ -14,7 +14,7 @@ import (
 type ruleTable struct {
 	Kinds   ordered[string] `json:"kinds"`
 	Phrases ordered[string] `json:"phrases"`
-	// Words of other libraries, with the fields and events that may be meant, the likeliest first.
+	// Words of other libraries, each with the fields and events it may mean, most likely first.
 	Words ordered[[]string] `json:"words"`
 	Types ordered[ruleType] `json:"types"`
 }
@@ -121,7 +121,7 @@ func (t *ruleTable) goSource() []byte {
 	for _, k := range t.Kinds.keys {
 		fmt.Fprintf(&b, "\tKind%s Kind = %q\n", upperFirst(k), k)
 	}
-	b.WriteString(")\n\n// Rules that a violation can be of, beside the kinds.\nconst (\n")
+	b.WriteString(")\n\n// Rules that a violation may name, besides the kinds.\nconst (\n")
 	for _, k := range t.Phrases.keys {
 		fmt.Fprintf(&b, "\tRule%s = %q\n", upperFirst(k), k)
 	}
@@ -156,11 +156,11 @@ func (t *ruleTable) goSource() []byte {
 	return b.Bytes()
 }
 
-// guestWords are the words of other libraries for internal/suggestion: text weighs less than a table.
+// guestWords returns the words of other libraries for internal/suggestion: text is smaller than a table.
 func (t *ruleTable) guestWords() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "rules.json", "suggestion")
-	b.WriteString("// words are those of other libraries, each on a line with what may be meant by it.\nconst words = `")
+	b.WriteString("// words are words of other libraries, each on a line with its possible meanings.\nconst words = `")
 	for i, k := range t.Words.keys {
 		if i > 0 {
 			b.WriteByte('\n')
@@ -275,7 +275,7 @@ export const PHRASES = {
 			fmt.Fprintf(&b, "  %s: %s,\n", k, tsString(l.values[k]))
 		}
 	}
-	b.WriteString("} as const;\n\n/** Words of other libraries, with the fields and events that may be meant, the likeliest first. */\n" +
+	b.WriteString("} as const;\n\n/** Words of other libraries, with the fields and events they may mean, most likely first. */\n" +
 		"export const WORDS: Readonly<Record<string, readonly string[]>> = {\n")
 	for _, k := range t.Words.keys {
 		fmt.Fprintf(&b, "  %s: [%s],\n", k, strings.Join(tsQuoted(t.Words.values[k]), ", "))
@@ -305,7 +305,7 @@ export const PHRASES = {
 	return b.Bytes()
 }
 
-// tsList writes an array as prettier does: arrays of more than one object go one a line.
+// tsList formats an array like prettier: several objects go on a line each.
 func tsList(indent, key string, items []string) string {
 	line := indent + key + ": [" + strings.Join(items, ", ") + "],\n"
 	if len(line) <= 101 && len(items) < 2 {

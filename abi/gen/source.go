@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// source is what the Go files of package abi declare.
+// source holds the declarations of package abi.
 type source struct {
 	major, minor constant.Value
 	groups       []*group
@@ -27,7 +27,7 @@ type group struct {
 	Consts []enumerator
 }
 
-// enumerator is one of them.
+// enumerator is a constant of a group.
 type enumerator struct {
 	Name  string // without the family's prefix
 	Value constant.Value
@@ -39,20 +39,20 @@ type tuple struct {
 	Name   string
 	Doc    string
 	File   string
-	Op     int // of a frame, 0 of others
+	Op     int // of a frame; 0 for others
 	Fields []field
 }
 
 // field is an element of a tuple.
 type field struct {
 	Name  string
-	Type  string // as layouts name it: u8, u16, u32, u64, i32, i64, f64, str, bin, bool, raw, value, T, with ? or [] behind
+	Type  string // as in layouts: u8, u16, u32, u64, i32, i64, f64, str, bin, bool, raw, value, T, followed by ? or []
 	Doc   string
-	Limit int // most elements of a list, from a tag like `limit:"64"`; 0 for the general limit
+	Limit int // maximum length of a list, from a tag such as `limit:"64"`; 0 for the general limit
 }
 
-// families are the constant groups: the prefix of their Go names, their name and what they are. Where prefixes overlap
-// the longer one is first.
+// families are the groups of constants: the prefix of their Go names, their name and their doc. Of overlapping prefixes
+// the longer one comes first.
 var families = []struct{ prefix, name, doc string }{
 	{"Op", "Op", "First element of a frame. 1 to 31 travel from host to guest, 33 to 63 from guest to host."},
 	{"Feature", "Feature", "Feature bits of Hello and Welcome."},
@@ -83,7 +83,7 @@ var families = []struct{ prefix, name, doc string }{
 	{"Part", "Part", "First elements of parts."},
 }
 
-// sourceFiles are read in this order, which is the order of everything that is generated from them.
+// sourceFiles are read in this order, which determines the order of all generated code.
 var sourceFiles = []string{"abi.go", "inbound.go", "outbound.go", "call.go", "effect.go", "event.go", "record.go"}
 
 func loadSource(dir string) (*source, error) {
@@ -241,7 +241,7 @@ var basic = map[string]string{
 	"float64": "f64", "string": "str", "bool": "bool",
 }
 
-// fieldType names the type of a field as layouts do.
+// fieldType names the type of a field in the notation of layouts.
 func fieldType(name string, e ast.Expr) (string, error) {
 	switch e := e.(type) {
 	case *ast.Ident:

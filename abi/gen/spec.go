@@ -14,8 +14,8 @@ const (
 	markEnd   = "<!-- end -->"
 )
 
-// fillPage puts tables into a page: what is between a line "<!-- generated: NAME… -->" and "<!-- end -->" is replaced by
-// what table writes for the names.
+// fillPage inserts tables into a page: between the lines "<!-- generated: NAME… -->" and "<!-- end -->" it puts the
+// tables for the names.
 func fillPage(path string, text []byte, table func(b *bytes.Buffer, section string, names []string) error) ([]byte, error) {
 	var b bytes.Buffer
 	skip := false
@@ -54,8 +54,8 @@ func fillPage(path string, text []byte, table func(b *bytes.Buffer, section stri
 	return b.Bytes(), nil
 }
 
-// fillSpec fills SPEC.md, which must have a table for each tuple and each group of constants. other writes the tables that
-// are none of these.
+// fillSpec fills SPEC.md, which must have a table for each tuple and each group of constants. other writes all other
+// tables.
 func (s *source) fillSpec(text []byte, other func(b *bytes.Buffer, names []string) (known bool, err error)) ([]byte, error) {
 	there := map[string]string{}
 	out, err := fillPage("SPEC.md", text, func(b *bytes.Buffer, section string, names []string) error {
@@ -89,7 +89,7 @@ func (s *source) fillSpec(text []byte, other func(b *bytes.Buffer, names []strin
 	return out, nil
 }
 
-// specTable writes the table of a tuple or of a group of constants, and notes its section in there.
+// specTable writes the table of a tuple or of a group of constants, and records its section.
 func (s *source) specTable(b *bytes.Buffer, name, section string, there map[string]string) error {
 	if t := s.find(strings.TrimPrefix(name, "type:")); t != nil && !strings.HasPrefix(name, "const:") {
 		there["type:"+t.Name] = section
@@ -123,7 +123,7 @@ func (s *source) specTable(b *bytes.Buffer, name, section string, there map[stri
 // cell escapes text for a table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
-// index says where each tuple and each group of constants is explained. It stands behind all of them.
+// index lists the section of each tuple and each group of constants. It comes last.
 func (s *source) index(b *bytes.Buffer, there map[string]string) {
 	row := func(name, what, section string) {
 		number, _, _ := strings.Cut(section, ".")
@@ -151,7 +151,7 @@ func (s *source) index(b *bytes.Buffer, there map[string]string) {
 	b.WriteString("\n")
 }
 
-// anchor is what GitHub calls a heading in links.
+// anchor is GitHub's anchor for a heading.
 func anchor(heading string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

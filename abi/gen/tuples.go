@@ -8,31 +8,32 @@ import (
 	"strings"
 )
 
-// The TypeScript codec. A host reads what the module sends and writes what it takes: of each tuple only that half is
-// made, and a tuple that neither side sends is a mistake.
+// The TypeScript codec. A host reads what the module sends and writes what the module reads: only that half of each
+// tuple is generated, and a tuple that neither side sends is an error.
 
-// alsoRead are tuples that no constant's comment names and that a host reads none the less.
+// alsoRead lists tuples that a host reads although no constant's comment names them.
 var alsoRead = []string{
 	"ToolDef", // of SyncDefine
 }
 
-// alsoWritten are the payloads of events that host code makes itself, by EmitArgs, and what a journal is told of the
-// runner of its turn.
+// alsoWritten lists the payloads of events that host code emits with EmitArgs, and the journal's description of a
+// runner.
 var alsoWritten = []string{"StreamEvent", "ToolCallEvent", "ToolStartEvent", "ToolEndEvent", "ErrorEvent", "Reply"}
 
-// choices are fields of any value whose tuple another field's value names, by the comments of its constants.
+// choices are fields of any type whose tuple depends on another field's value, according to the comments of its
+// constants.
 var choices = map[string]struct{ field, by, group string }{
 	"Event":  {"Payload", "Kind", "EventKind"},
 	"Effect": {"Args", "Kind", "EffectKind"},
 	"Call":   {"Args", "Method", "Method"},
 }
 
-// tsCodec is what the TypeScript codec is made of.
+// tsCodec holds the data for the TypeScript codec.
 type tsCodec struct {
 	*source
 	read, written map[string]bool
-	values        map[string]bool // tuples that are read out of values: results of methods, as a Reply does not name its method
-	raw           map[string]bool // tuples that hold, at any depth, a value of any kind
+	values        map[string]bool // tuples read from values: results of methods, since a Reply does not name its method
+	raw           map[string]bool // tuples that contain, at any depth, a value of any kind
 	b             bytes.Buffer
 }
 
@@ -49,7 +50,7 @@ func (s *source) named(text string) []string {
 	return names
 }
 
-// payload returns the tuple that a constant's comment says belongs to it, empty if there is none.
+// payload returns the tuple that a constant's comment names, empty if there is none.
 func (s *source) payload(c enumerator) string {
 	args, _, _ := strings.Cut(c.Doc, "→")
 	if names := s.named(args); len(names) > 0 {
@@ -118,7 +119,7 @@ func newTSCodec(s *source) (*tsCodec, error) {
 	return c, nil
 }
 
-// mark notes tuples and those that they hold.
+// mark adds tuples and the tuples in them.
 func mark(s *source, set map[string]bool, names ...string) {
 	for _, name := range names {
 		t := s.find(name)
@@ -132,7 +133,7 @@ func mark(s *source, set map[string]bool, names ...string) {
 	}
 }
 
-// tag returns the constant that a tuple begins with, such as Op.Call; empty if it begins with none.
+// tag returns the constant at the start of a tuple, such as Op.Call; empty if there is none.
 func (s *source) tag(t *tuple) string {
 	if t.Op != 0 {
 		return "Op." + t.Name
@@ -143,8 +144,8 @@ func (s *source) tag(t *tuple) string {
 	return ""
 }
 
-// generic reports whether a tuple's type depends on the direction: values of any kind are read as what they are and
-// written by functions.
+// generic reports whether a tuple's type depends on the direction: values of any kind are read as data and written by
+// functions.
 func (c *tsCodec) generic(name string) bool { return c.read[name] && c.written[name] && c.raw[name] }
 
 // tsType is the TypeScript type of a field of the tuple.
@@ -361,7 +362,7 @@ func (c *tsCodec) reader(t *tuple) error {
 	return nil
 }
 
-// valueReader writes the function that takes a tuple out of a value that was read before.
+// valueReader writes the function that converts a value into a tuple.
 func (c *tsCodec) valueReader(t *tuple) error {
 	name := t.tsName()
 	kinds, fields := make([]string, len(t.Fields)), make([]string, len(t.Fields))
@@ -476,7 +477,7 @@ func (c *tsCodec) tsWrite(x, kind string) string {
 	return "write" + kind + "(e, " + x + ");"
 }
 
-// frames writes what reads any frame that a module sends.
+// frames writes the reader of all frames that a module sends.
 func (c *tsCodec) frames() {
 	var names []string
 	for _, t := range c.types {
@@ -522,7 +523,7 @@ func (c *tsCodec) methods() {
 	c.b.WriteString("};\n\nfunction writeNothing(e: Encoder): void {\n  e.nil();\n}\n")
 }
 
-// layouts returns the fields of every tuple as a table in TypeScript, for tests.
+// layouts returns the fields of every tuple as a TypeScript table for tests.
 func (s *source) layouts() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, tsHeader, "the Go types in abi/")

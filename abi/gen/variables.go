@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// variables are the environment variables with a provider's address, model and key. An empty name means that there is
-// none.
+// variables are the environment variables for a provider's address, model and key. An empty name means none.
 type variables struct {
 	BaseURL string `json:"baseURL"`
-	Version string `json:"version"` // that the value of BaseURL lacks, as the provider's own programs have it
-	Host    string `json:"host"`    // instead of BaseURL: a host, with or without a port
+	Version string `json:"version"` // to append to BaseURL, which the provider's own programs expect without it
+	Host    string `json:"host"`    // alternative to BaseURL: a host, with or without a port
 	Model   string `json:"model"`
 	Key     string `json:"key"`
 }
 
-// members are the names and values that are not empty, in the notation of Go or TypeScript.
+// members formats the non-empty names and values in Go or TypeScript.
 func (v *variables) members(quote func(string) string) string {
 	var list []string
 	for _, m := range [][2]string{{"baseURL", v.BaseURL}, {"version", v.Version}, {"host", v.Host}, {"model", v.Model}, {"key", v.Key}} {
@@ -28,7 +27,7 @@ func (v *variables) members(quote func(string) string) string {
 	return strings.Join(list, ", ")
 }
 
-// variablesHelp is a text with the variables of each provider, for the help of the commands.
+// variablesHelp lists the variables of each provider for the commands' help.
 func (t *optionTable) variablesHelp() string {
 	type line struct{ providers, names string }
 	var lines []line
@@ -62,7 +61,7 @@ func (t *optionTable) variablesHelp() string {
 	return b.String()
 }
 
-// commandVariables are the variables for the command in Go.
+// commandVariables returns the variables for the command in Go.
 func (t *optionTable) commandVariables() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "main")
@@ -75,7 +74,7 @@ func (t *optionTable) commandVariables() []byte {
 	return b.Bytes()
 }
 
-// typeScriptVariables are the variables for the command in TypeScript.
+// typeScriptVariables returns the variables for the command in TypeScript.
 func (t *optionTable) typeScriptVariables() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, tsHeader, "abi/options.json")

@@ -69,7 +69,7 @@ func (r *reader5) next() byte {
 		for {
 			if n >= len(rest) {
 				if !line {
-					r.fail("comment without its end")
+					r.fail("unclosed comment")
 				}
 				break
 			}

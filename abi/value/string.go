@@ -125,7 +125,7 @@ func appendUnescaped(dst, raw []byte) []byte {
 	return dst
 }
 
-// escaped is the character that a letter behind a backslash stands for; any other one stands for itself.
+// escaped returns the character of an escape from the letter after the backslash; any other letter represents itself.
 func escaped(c byte) byte {
 	switch c {
 	case 'b':
@@ -142,8 +142,8 @@ func escaped(c byte) byte {
 	return c
 }
 
-// joinSurrogates is the character of an escape with four digits, and how many bytes of rest belong to it: those of a second
-// escape if both are surrogates of one character.
+// joinSurrogates returns the character of an escape with four digits, and how many bytes of rest belong to it: those of
+// a second escape if both are surrogates of one character.
 func joinSurrogates(high rune, rest []byte) (r rune, more int) {
 	if high>>10 == 0xd800>>10 && len(rest) >= 6 && rest[0] == '\\' && rest[1] == 'u' {
 		if low := hex4(rest[2:]); low>>10 == 0xdc00>>10 {

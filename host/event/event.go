@@ -11,47 +11,15 @@ import (
 // Kind is the kind of an event.
 type Kind uint8
 
-// Kinds of event. An application shows the first three (register with On); the others report the progress of the turn
-// (register with Observe). The comment names the event's type.
-const (
-	KindMessage            = Kind(abi.EventMessage)            // *Message
-	KindThought            = Kind(abi.EventThought)            // *Thought
-	KindToolCall           = Kind(abi.EventToolCall)           // *ToolCall
-	KindTurnStart          = Kind(abi.EventTurnStart)          // *TurnStart
-	KindTurnEnd            = Kind(abi.EventTurnEnd)            // *TurnEnd
-	KindDispatchStart      = Kind(abi.EventDispatchStart)      // *DispatchStart
-	KindDispatchEnd        = Kind(abi.EventDispatchEnd)        // *DispatchEnd
-	KindIterationStart     = Kind(abi.EventIterationStart)     // *IterationStart
-	KindIterationEnd       = Kind(abi.EventIterationEnd)       // *IterationEnd
-	KindToolExecutionStart = Kind(abi.EventToolExecutionStart) // *ToolExecutionStart
-	KindToolExecutionEnd   = Kind(abi.EventToolExecutionEnd)   // *ToolExecutionEnd
-	KindTurnGateOpen       = Kind(abi.EventTurnGateOpen)       // *TurnGateOpen
-	KindTurnGateClosed     = Kind(abi.EventTurnGateClosed)     // *TurnGateClosed
-	KindLog                = Kind(abi.EventLog)                // *Log
-	KindWarning            = Kind(abi.EventWarning)            // *Warning
-	KindError              = Kind(abi.EventError)              // *Error
-	KindGenerationStats    = Kind(abi.EventGenerationStats)    // *GenerationStats
-)
-
-// lastKind is the highest number of a kind.
-const lastKind = KindGenerationStats
-
-var kindOfEvent = [lastKind + 1]string{
-	KindMessage: "message", KindThought: "thought", KindToolCall: "toolCall",
-	KindTurnStart: "turnStart", KindTurnEnd: "turnEnd",
-	KindDispatchStart: "dispatchStart", KindDispatchEnd: "dispatchEnd",
-	KindIterationStart: "iterationStart", KindIterationEnd: "iterationEnd",
-	KindToolExecutionStart: "toolExecutionStart", KindToolExecutionEnd: "toolExecutionEnd",
-	KindTurnGateOpen: "turnGateOpen", KindTurnGateClosed: "turnGateClosed",
-	KindLog: "log", KindWarning: "warning", KindError: "error", KindGenerationStats: "generationStats",
-}
-
 // String returns the event's name as in JSON and JavaScript, such as "turnStart".
-func (k Kind) String() string {
-	if k > lastKind {
+func (k Kind) String() string { return nameOf(kindNames[:], k) }
+
+// nameOf is the name of a number, "" for an unknown one.
+func nameOf[N ~uint8](names []string, number N) string {
+	if int(number) >= len(names) {
 		return ""
 	}
-	return kindOfEvent[k]
+	return names[number]
 }
 
 // Event is an event of a turn: one of the pointer types of this package whose names end in Event. Events are plain
@@ -224,57 +192,6 @@ type GenerationStats struct {
 	Stats json.RawMessage // an object
 }
 
-// Kind is KindMessage.
-func (*Message) Kind() Kind { return KindMessage }
-
-// Kind is KindThought.
-func (*Thought) Kind() Kind { return KindThought }
-
-// Kind is KindToolCall.
-func (*ToolCall) Kind() Kind { return KindToolCall }
-
-// Kind is KindTurnStart.
-func (*TurnStart) Kind() Kind { return KindTurnStart }
-
-// Kind is KindTurnEnd.
-func (*TurnEnd) Kind() Kind { return KindTurnEnd }
-
-// Kind is KindDispatchStart.
-func (*DispatchStart) Kind() Kind { return KindDispatchStart }
-
-// Kind is KindDispatchEnd.
-func (*DispatchEnd) Kind() Kind { return KindDispatchEnd }
-
-// Kind is KindIterationStart.
-func (*IterationStart) Kind() Kind { return KindIterationStart }
-
-// Kind is KindIterationEnd.
-func (*IterationEnd) Kind() Kind { return KindIterationEnd }
-
-// Kind is KindToolExecutionStart.
-func (*ToolExecutionStart) Kind() Kind { return KindToolExecutionStart }
-
-// Kind is KindToolExecutionEnd.
-func (*ToolExecutionEnd) Kind() Kind { return KindToolExecutionEnd }
-
-// Kind is KindTurnGateOpen.
-func (*TurnGateOpen) Kind() Kind { return KindTurnGateOpen }
-
-// Kind is KindTurnGateClosed.
-func (*TurnGateClosed) Kind() Kind { return KindTurnGateClosed }
-
-// Kind is KindLog.
-func (*Log) Kind() Kind { return KindLog }
-
-// Kind is KindWarning.
-func (*Warning) Kind() Kind { return KindWarning }
-
-// Kind is KindError.
-func (*Error) Kind() Kind { return KindError }
-
-// Kind is KindGenerationStats.
-func (*GenerationStats) Kind() Kind { return KindGenerationStats }
-
 // Status says how a turn, a dispatch or an iteration ended.
 type Status uint8
 
@@ -289,21 +206,7 @@ const (
 )
 
 // String returns the status as in JSON, such as "ack".
-func (s Status) String() string {
-	switch s {
-	case Ack:
-		return "ack"
-	case Nack:
-		return "nack"
-	case Aborted:
-		return "aborted"
-	case Failed:
-		return "failed"
-	case Continue:
-		return "continue"
-	}
-	return ""
-}
+func (s Status) String() string { return nameOf(statusNames[:], s) }
 
 // Level of a line of the structured log.
 type Level uint8
@@ -319,8 +222,5 @@ const (
 
 // String returns the level's name.
 func (l Level) String() string {
-	if l > LevelError {
-		return ""
-	}
-	return [...]string{"trace", "debug", "info", "warn", "error"}[l]
+	return nameOf([]string{"trace", "debug", "info", "warn", "error"}, l)
 }

@@ -50,16 +50,4 @@ const (
 )
 
 // String returns the result as in JSON, such as "resolved".
-func (r GateResult) String() string {
-	switch r {
-	case GateResolved:
-		return "resolved"
-	case GateRejected:
-		return "rejected"
-	case GateAborted:
-		return "aborted"
-	case GateTimeout:
-		return "timeout"
-	}
-	return ""
-}
+func (r GateResult) String() string { return nameOf(gateResultNames[:], r) }

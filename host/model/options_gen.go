@@ -8,7 +8,7 @@ import (
 	"github.com/turncore/turncore/host/record"
 )
 
-// RetryOptions say which failed requests are made again, and when. What is nil has its default.
+// RetryOptions select the failed requests to repeat, and the delays between them. Nil fields have their defaults.
 type RetryOptions struct {
 	// Requests in total. 1 allows no repetition. Default: 3.
 	MaxAttempts *int `option:"maxAttempts"`
@@ -24,7 +24,7 @@ type RetryOptions struct {
 	HonorRetryAfter *bool `option:"honorRetryAfter"`
 }
 
-// Capabilities are what an engine can do. Zero values are the defaults.
+// Capabilities describe an engine. Zero values are the defaults.
 type Capabilities struct {
 	// "text" describes tools in the system prompt and reads calls from the text. "native" gives the engine definitions
 	// and reads calls from parts. Default: "text".
@@ -39,7 +39,7 @@ type Capabilities struct {
 	Media []record.MediaKind `option:"media"`
 }
 
-// CommonOptions are options of models of any provider. What is nil or empty has its default.
+// CommonOptions are options of models of any provider. Nil and empty fields have their defaults.
 type CommonOptions struct {
 	// Additional headers. A header replaces the executor's own of the same name. Default: none.
 	Headers map[string]string `option:"headers"`
@@ -52,7 +52,7 @@ type CommonOptions struct {
 	// Longest pause within the response between parts of events; comments do not count. 0 sets no limit. Default: 1m.
 	IdleTimeout *time.Duration `option:"idleTimeoutMs"`
 	// Time for an answer with all its requests and waits. 0 sets no limit. A wait that would exceed it does not begin.
-	// Default: 1h0.
+	// Default: 1h.
 	TotalTimeout *time.Duration `option:"totalTimeoutMs"`
 	// How many tool calls of an answer run at once. They start, and are stored, in the order of the answer. Default: 1.
 	Parallel *int `option:"parallel"`
@@ -93,7 +93,7 @@ type CommonOptions struct {
 }
 
 // OpenAIOptions are options of models behind OpenAI's chat completions, which many other APIs implement.
-// Members of requests have the names that the API has for them.
+// Members of requests have the API's names.
 type OpenAIOptions struct {
 	CommonOptions
 	// Whether a streaming request asks for token counts. Default: true.
@@ -149,11 +149,11 @@ type OpenAIOptions struct {
 	WebSearchOptions     map[string]any `option:"web_search_options"`
 }
 
-// Map returns what turns.Model and [ChatOptions] take as Options.
+// Map returns the options in the form of the Options of turns.Model and [ChatOptions].
 func (o OpenAIOptions) Map() map[string]any { return optionMap(o) }
 
 // OpenAIResponsesOptions are options of models behind OpenAI's Responses API.
-// Members of requests have the names that the API has for them.
+// Members of requests have the API's names.
 type OpenAIResponsesOptions struct {
 	CommonOptions
 	// How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of the provider. One
@@ -182,11 +182,11 @@ type OpenAIResponsesOptions struct {
 	User                 string           `option:"user"`
 }
 
-// Map returns what turns.Model and [ChatOptions] take as Options.
+// Map returns the options in the form of the Options of turns.Model and [ChatOptions].
 func (o OpenAIResponsesOptions) Map() map[string]any { return optionMap(o) }
 
 // AnthropicOptions are options of models behind Anthropic's Messages API.
-// Members of requests have the names that the API has for them.
+// Members of requests have the API's names.
 type AnthropicOptions struct {
 	CommonOptions
 	// How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of the provider. One
@@ -210,11 +210,11 @@ type AnthropicOptions struct {
 	TopP          *float64       `option:"top_p"`
 }
 
-// Map returns what turns.Model and [ChatOptions] take as Options.
+// Map returns the options in the form of the Options of turns.Model and [ChatOptions].
 func (o AnthropicOptions) Map() map[string]any { return optionMap(o) }
 
 // GeminiOptions are options of models behind generateContent of Google's Gemini API.
-// Members of requests have the names that the API has for them.
+// Members of requests have the API's names.
 type GeminiOptions struct {
 	CommonOptions
 	// How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of the provider. One
@@ -248,11 +248,11 @@ type GeminiOptions struct {
 	ToolConfig       map[string]any   `option:"toolConfig"`
 }
 
-// Map returns what turns.Model and [ChatOptions] take as Options.
+// Map returns the options in the form of the Options of turns.Model and [ChatOptions].
 func (o GeminiOptions) Map() map[string]any { return optionMap(o) }
 
 // OllamaOptions are options of models behind Ollama's chat API.
-// Members of requests have the names that the API has for them.
+// Members of requests have the API's names.
 type OllamaOptions struct {
 	CommonOptions
 	// How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of the provider. One
@@ -283,5 +283,5 @@ type OllamaOptions struct {
 	Truncate        *bool          `option:"truncate"`
 }
 
-// Map returns what turns.Model and [ChatOptions] take as Options.
+// Map returns the options in the form of the Options of turns.Model and [ChatOptions].
 func (o OllamaOptions) Map() map[string]any { return optionMap(o) }

@@ -13,7 +13,7 @@ var typedOptions = map[model.Provider]interface{ Map() map[string]any }{
 	model.Ollama:          &model.OllamaOptions{},
 }
 
-// optionValues are the values of options that take no others.
+// optionValues are the only valid values of options.
 var optionValues = map[string][]string{
 	"trust":            {"marks", "off"},
 	"media":            {"image", "audio", "video", "document"},

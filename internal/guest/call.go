@@ -43,8 +43,8 @@ func (in *Instance) call(f *abi.Call) error {
 	return err
 }
 
-// callMethod serves a method unless r, which reads its arguments, meets malformed ones. What they hold is part of the
-// frame.
+// callMethod serves a method. Malformed arguments stop it and leave an error in r, which reads them. The arguments are
+// part of the frame.
 func (t *turn) callMethod(f *abi.Call, d *runtime.Dispatch, r *abi.Reader) error {
 	switch f.Method {
 	case abi.MethodNext:
@@ -157,7 +157,7 @@ func (in *Instance) callOutside(f *abi.Call) error {
 	return nil
 }
 
-// callDispatchMethod serves the methods that only a DispatchContext has, as [turn.callMethod] does.
+// callDispatchMethod is callMethod for the methods that only a DispatchContext has.
 func (t *turn) callDispatchMethod(f *abi.Call, d *runtime.Dispatch, r *abi.Reader) {
 	switch f.Method {
 	case abi.MethodAck:

@@ -113,7 +113,7 @@ func (c *chatDispatch) ReaderTools(class string) []string { return runtime.Reade
 func (c *chatDispatch) fits(size int) error {
 	limit := int(min(c.limits.Frame-c.limits.Frame/16, c.limits.String))
 	if size > limit {
-		return fault.New(fault.ABILimitExceeded, itoa(int64(size))+" bytes of an answer")
+		return fault.New(fault.ABILimitExceeded, "an answer of "+itoa(int64(size))+" bytes")
 	}
 	return nil
 }

@@ -167,7 +167,7 @@ func (in *Instance) openRunner(f *abi.OpenRunner) {
 	config, err := in.config(f)
 	reply := &turn{in: in}
 	if err == nil && (f.Runner == 0 || in.runners[f.Runner] != nil) {
-		err = fault.New(fault.ABIUnknownTarget, "runner "+itoa(int64(f.Runner))+" is 0 or open already")
+		err = fault.New(fault.ABIUnknownTarget, "runner "+itoa(int64(f.Runner))+" is 0 or already open")
 	}
 	if err == nil {
 		in.runners[f.Runner] = config

@@ -32,7 +32,7 @@ func (t *turn) callOpenGate(call uint32, d *runtime.Dispatch, a *abi.OpenGateArg
 func (t *turn) settleGate(a *abi.SettleGateArgs) error {
 	g, known := t.run.Gate(a.Gate)
 	if !known || a.Settle > abi.SettleAbort {
-		return fault.New(fault.ABIUnknownTarget, "gate "+itoa(int64(a.Gate))+", settled in way "+itoa(int64(a.Settle)))
+		return fault.New(fault.ABIUnknownTarget, "gate "+itoa(int64(a.Gate))+", or way to settle it "+itoa(int64(a.Settle)))
 	}
 	if g == nil {
 		return t.run.GateSettled(a.Gate)

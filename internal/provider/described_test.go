@@ -90,7 +90,7 @@ func (o *describedOption) probes() (list []probe) {
 	case o.Type == "bucket[]":
 		add(quoted(o.Values), "")
 		add(quoted(o.Values[:len(o.Values)-1]), "")
-		add(`["other"]`, "must hold "+strings.Join(o.Values[:len(o.Values)-1], ", "))
+		add(`["other"]`, "must only contain "+strings.Join(o.Values[:len(o.Values)-1], ", "))
 	case o.Type == "media[]":
 		add(quoted(o.Values), "")
 		add(`["other"]`, "must")

@@ -4,7 +4,7 @@ package provider
 
 import "github.com/turncore/turncore/runtime/chat"
 
-// capabilityNames are those of an engine's capabilities.
+// capabilityNames are the names of an engine's capabilities.
 const capabilityNames = "tools toolFormat grammar media"
 
 // OpenAI's chat completions, which many other APIs implement.

@@ -2,10 +2,10 @@ package schema
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/internal/schema/pointer"
 )
 
 // resource is a schema with an identity of its own: a document, or a part of one that has an $id.
@@ -195,7 +195,7 @@ func (k *compiler) resolve(r reference) (target *node, anchored string) {
 		k.path = path
 		res = k.resources[uri]
 	}
-	fragment, ok := unescape(fragment)
+	fragment, ok := pointer.Unescape(fragment)
 	if ok && fragment != "" && fragment[0] != '/' {
 		if target = res.anchors[fragment].node; target != nil {
 			return target, fragment
@@ -213,24 +213,9 @@ func (k *compiler) resolve(r reference) (target *node, anchored string) {
 			return nil, ""
 		}
 		var token string
-		token, fragment = nextToken(fragment)
-		switch value.KindOf(at) {
-		case value.KindMap:
-			at, ok = value.Get(at, token)
-		case value.KindList:
-			index, err := strconv.Atoi(token)
-			item := []byte(nil)
-			_ = value.EachItem(at, func(i int, val []byte) bool {
-				if i == index {
-					item = val
-				}
-				return i < index
-			})
-			at, ok = item, err == nil && item != nil
-		default:
-			ok = false
-		}
-		if ok {
+		token, fragment = pointer.Next(fragment)
+		at = pointer.Child(at, token)
+		if ok = at != nil; ok {
 			if n := k.nodes[&at[0]]; n != nil {
 				res = n.res
 			}

@@ -77,48 +77,8 @@ func removeDots(path string) string {
 	return strings.Join(out, "/")
 }
 
-// unescape resolves the percent escapes of a fragment; ok is false when one is broken.
-func unescape(s string) (out string, ok bool) {
-	if !strings.Contains(s, "%") {
-		return s, true
-	}
-	var b []byte
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c == '%' {
-			if i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2]) {
-				return "", false
-			}
-			c = hexDigit(s[i+1])<<4 | hexDigit(s[i+2])
-			i += 2
-		}
-		b = append(b, c)
-	}
-	return string(b), true
-}
-
 func isDigit(c byte) bool { return c-'0' <= 9 }
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
 func isAlpha(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-
-// hexDigit returns what a hexadecimal digit counts.
-func hexDigit(c byte) byte {
-	if isDigit(c) {
-		return c - '0'
-	}
-	return c | 0x20 - 'a' + 10
-}
-
-// nextToken cuts the first reference token, unescaped, off a JSON Pointer that starts with a slash.
-func nextToken(pointer string) (token, rest string) {
-	token = pointer[1:]
-	if i := strings.IndexByte(token, '/'); i >= 0 {
-		token, rest = token[:i], token[i:]
-	}
-	if strings.Contains(token, "~") {
-		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
-	}
-	return token, rest
-}

@@ -2,7 +2,7 @@
 
 package suggestion
 
-// words are those of other libraries, each on a line with what may be meant by it.
+// words are words of other libraries, each on a line with its possible meanings.
 const words = `abortController turnAbortController signal
 abortSignal signal turnAbortController
 arguments args

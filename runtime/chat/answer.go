@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	maxAnswer   = 8 << 20 // bytes of text, reasoning and arguments in one answer
-	maxCalls    = 256     // tool calls in one answer
-	maxThoughts = 256     // pieces of reasoning in one answer
+	maxAnswer   = 8 << 20 // most bytes of text, reasoning and arguments in one answer
+	maxCalls    = 256     // most tool calls in one answer
+	maxThoughts = 256     // most pieces of reasoning in one answer
 )
 
 // Answer is the content of one response so far. A [Provider] adds what it reads; text and reasoning are reported
@@ -25,59 +25,59 @@ type Answer struct {
 	message  stream
 	thoughts []thought
 	given    Given
-	kept     bool // something is given
+	kept     bool // given has data
 	calls    []call
 	finish   string
-	stopped  bool // the finish reason says that the model is done
+	stopped  bool // the finish reason says that the answer is complete
 	model    string
-	provider string // that the response names
+	provider string // the provider that the response names
 	usage    []byte // value, nil if unknown
 
-	status     int            // of a response that is none of success
+	status     int            // of an unsuccessful response
 	begun      bool           // the response has begun
-	refusal    *providerError // what its body says; nil for nothing
-	retryAfter int64          // ms that the response asks to wait before the next attempt; -1 for nothing
-	deadline   uint64         // when the call is over, by the turn's clock; 0 for never
-	cut        bool           // the stream ended before it should have
+	refusal    *providerError // the error in its body; nil for none
+	retryAfter int64          // delay in ms that the response requests before the next attempt; -1 for none
+	deadline   uint64         // end of the call on the turn's clock; 0 for none
+	cut        bool           // the stream ended too early
 
-	failure *providerError // an error in the place of the rest of the answer
-	broken  error          // why the answer cannot be read on; the dispatch is nacked with it
+	failure *providerError // an error in place of the rest of the answer
+	broken  error          // why the rest cannot be read; the dispatch is nacked with it
 	err     error          // of a report
-	done    bool           // the stream has said that it ends
+	done    bool           // the stream announced its end
 	deltas  bool           // the answer comes in deltas
-	inOne   bool           // the answer comes in one piece, in which the order of members says nothing
+	inOne   bool           // the answer comes in one piece, in which the order of members has no meaning
 	size    int
 
-	declined    bool // the model says why it does not answer
-	paused      bool // the model goes on when it is asked again
-	interrupted bool // it was broken off, by whomever; one that came whole and is of no use was not
+	declined    bool // the text explains why the model does not answer
+	paused      bool // the model continues when asked again
+	interrupted bool // it was cut off, by whatever cause; a complete but useless answer was not
 
 	leading   leading
-	reader    TextReader      // takes the text apart, nil if it is all prose
-	takePiece func(TextPiece) // what it gives, made once
+	reader    TextReader      // splits the text into pieces, nil if all of it is prose
+	takePiece func(TextPiece) // receives them; made once
 
 	scan     value.Scanner
-	pieces   pieces // of the chunk that is scanned
+	pieces   pieces // of the current chunk
 	template template
 	piece    CallDelta // scratch
 }
 
-// stream is a message or thought on its way.
+// stream is a message or a thought in progress.
 type stream struct {
 	id      string
 	created int64
 	text    []byte
 }
 
-// thought is what one source of reasoning said.
+// thought is the text of one source of reasoning.
 type thought struct {
 	source  int
-	payload []byte // value that the provider gave; nil for none
-	told    bool   // reported as it came
+	payload []byte // the provider's value; nil for none
+	told    bool   // reported as it arrived
 	stream
 }
 
-// errStop ends the reading of a response whose rest is not wanted.
+// errStop stops reading a response whose rest is not wanted.
 var errStop = errors.New("chat: the rest of the response is not wanted")
 
 func (a *Answer) reset(d Dispatch, o *options) {
@@ -88,7 +88,7 @@ func (a *Answer) reset(d Dispatch, o *options) {
 	}
 }
 
-// event takes one event of a stream, or a whole response.
+// event reads an event of a stream, or a whole response.
 func (a *Answer) event(e framing.Event) error {
 	data := bytes.TrimSpace(e.Data)
 	if e.Type == nil {
@@ -118,7 +118,7 @@ func (a *Answer) event(e framing.Event) error {
 	return nil
 }
 
-// whole takes a response that is one JSON text.
+// whole reads a response that is one JSON text.
 func (a *Answer) whole(data []byte) error {
 	a.inOne = true
 	a.chunk(nil, data)
@@ -129,7 +129,7 @@ func (a *Answer) whole(data []byte) error {
 	return a.err
 }
 
-// again takes a chunk that says what the one before said, but for the piece of text.
+// again handles a chunk that differs from the previous one only in the piece of text.
 func (a *Answer) again(data []byte) bool {
 	quoted, ok := a.template.match(data)
 	if !ok {
@@ -148,7 +148,7 @@ func (a *Answer) again(data []byte) bool {
 	return true
 }
 
-// chunk takes a chunk of a stream, or a whole response.
+// chunk reads a chunk of a stream, or a whole response.
 func (a *Answer) chunk(name, data []byte) {
 	s := &a.scan
 	s.Reset(data)
@@ -157,7 +157,7 @@ func (a *Answer) chunk(name, data []byte) {
 	if err := s.End(); err != nil {
 		a.template.usable = false
 		a.d.Log(Trace, "chunk-parse-failure", err.Error(), nil)
-		if data[0] == '{' && a.finish == "" && a.failure == nil { // a part of the answer is lost; anything else is noise
+		if data[0] == '{' && a.finish == "" && a.failure == nil { // a part of the answer is lost; other data is noise
 			a.breakOff("a chunk is no JSON")
 		}
 		return
@@ -165,7 +165,7 @@ func (a *Answer) chunk(name, data []byte) {
 	a.template.learn(data, &a.pieces)
 }
 
-// fits counts n more bytes of the answer.
+// fits adds n bytes to the answer's size.
 func (a *Answer) fits(n int) bool {
 	if a.size += n; a.size > maxAnswer {
 		a.breakOff("the answer is longer than " + strconv.Itoa(maxAnswer) + " bytes")
@@ -179,7 +179,7 @@ func (a *Answer) breakOff(reason string) {
 	}
 }
 
-// Text adds to the model's text.
+// Text appends to the model's text.
 func (a *Answer) Text(text []byte) {
 	if len(text) == 0 || !a.fits(len(text)) {
 		return
@@ -192,7 +192,7 @@ func (a *Answer) Text(text []byte) {
 	a.prose(text)
 }
 
-// prose takes anything that is not reasoning that the text begins with.
+// prose appends text that is not reasoning at the beginning.
 func (a *Answer) prose(text []byte) {
 	if a.reader != nil {
 		a.reader.Write(text, a.takePiece)
@@ -201,14 +201,14 @@ func (a *Answer) prose(text []byte) {
 	a.say(text)
 }
 
-// Decline adds to what the model says about why it does not answer. It counts as what the model says, unless the answer
-// must match a schema.
+// Decline appends to the model's explanation of why it does not answer. The explanation counts as text, unless the
+// answer must match a schema.
 func (a *Answer) Decline(text []byte) {
 	a.declined = a.declined || len(text) > 0
 	a.Text(text)
 }
 
-// say adds to the message.
+// say appends to the message.
 func (a *Answer) say(text []byte) {
 	if len(text) == 0 || a.err != nil {
 		return
@@ -218,12 +218,12 @@ func (a *Answer) say(text []byte) {
 	a.err = a.d.ReportMessage(a.message.id, text, false)
 }
 
-// Sources of reasoning. Fields are numbered from 0: places where the same reasoning may stand, since gateways that say
-// the same in several fields are common. Blocks are numbered from Block: each is a thought of its own.
+// Sources of reasoning. Fields are numbered from 0: they are alternative places for the same reasoning, since gateways
+// often repeat it in several fields. Blocks are numbered from Block: each is a thought of its own.
 const Block = 1 << 16
 
-// Thought adds to what a source of reasoning says. Blocks are reported as they come, of fields only the first one;
-// whether another one said anything else shows at the end.
+// Thought appends to a source of reasoning. Blocks are reported as they arrive, but only the first of the fields; the
+// end shows whether another field differs.
 func (a *Answer) Thought(source int, text []byte) {
 	if len(text) == 0 || !a.fits(len(text)) {
 		return
@@ -232,7 +232,7 @@ func (a *Answer) Thought(source int, text []byte) {
 	a.think(source, text)
 }
 
-// think adds to the reasoning of a source what was counted before.
+// think appends to a source of reasoning, without counting the bytes again.
 func (a *Answer) think(source int, text []byte) {
 	if len(text) == 0 || a.err != nil {
 		return
@@ -246,15 +246,14 @@ func (a *Answer) think(source int, text []byte) {
 	}
 }
 
-// BeginThought tells that a source of reasoning begins, which gives the thought its place before what comes later, also
-// when it turns out to have a payload only.
+// BeginThought begins a source of reasoning. That orders the thought before later ones, even if it will only have a
+// payload.
 func (a *Answer) BeginThought(source int) {
 	a.pieces.count++
 	a.thoughtOf(source)
 }
 
-// ThoughtPayload keeps with a thought what the provider must get back with it: a value. Its size counts for the
-// answer's.
+// ThoughtPayload stores with a thought a value that must go back to the provider. Its size counts for the answer's.
 func (a *Answer) ThoughtPayload(source int, payload []byte) {
 	a.pieces.count++
 	if !a.fits(len(payload)) || !fits(payload) {
@@ -264,7 +263,7 @@ func (a *Answer) ThoughtPayload(source int, payload []byte) {
 	t.payload = append(t.payload[:0], payload...)
 }
 
-// thoughtOf finds the thought of a source, or opens it.
+// thoughtOf finds the thought of a source, or begins it.
 func (a *Answer) thoughtOf(source int) int {
 	for i := range a.thoughts {
 		if a.thoughts[i].source == source {
@@ -287,7 +286,7 @@ func (a *Answer) open(s *stream, prefix string) {
 	}
 }
 
-// ReasoningField returns which of the fields that the option reasoningFields names this is, -1 for none.
+// ReasoningField returns the index of a field in the option reasoningFields, -1 if it is not there.
 func (a *Answer) ReasoningField(name []byte) int {
 	for i, field := range a.options.reasoning {
 		if string(name) == field {
@@ -297,27 +296,27 @@ func (a *Answer) ReasoningField(name []byte) int {
 	return -1
 }
 
-// Noise consumes a member that nobody reads. If it is the last string of an event that differs from the one before in
-// it and in the text only, the event need not be read again.
+// Noise consumes a member without meaning. If that is the last string of an event, a following event that only differs
+// in it and in the text need not be scanned again.
 func (a *Answer) Noise(s *value.Scanner) {
 	if s.Kind() == value.KindString {
 		a.pieces.noise = s.Raw()
 	}
 }
 
-// Delta tells that the event brings a piece of a message, not a whole one; it returns whether an earlier one did so.
+// Delta notes that the event brings a piece of a message, not a whole one, and reports whether an earlier event did.
 func (a *Answer) Delta() (before bool) {
 	before, a.deltas = a.deltas, true
 	return before
 }
 
-// InDeltas reports whether any event so far was a piece of a message.
+// InDeltas reports whether any event so far brought a piece of a message.
 func (a *Answer) InDeltas() bool { return a.deltas }
 
 // HasText reports whether the answer has any text so far.
 func (a *Answer) HasText() bool { return len(a.message.text) > 0 }
 
-// ThoughtLen returns how many bytes a source of reasoning has said so far, -1 when it has not begun.
+// ThoughtLen returns the length of a source of reasoning so far, -1 if it has not begun.
 func (a *Answer) ThoughtLen(source int) int {
 	for i := range a.thoughts {
 		if a.thoughts[i].source == source {
@@ -338,25 +337,24 @@ func (a *Answer) empty() bool {
 // Model consumes the name of the model that answers.
 func (a *Answer) Model(s *value.Scanner) { setText(&a.model, s) }
 
-// Endpoint consumes the name of who answers, in the place of the host's name.
+// Endpoint consumes the name of the responding endpoint, which replaces the host name.
 func (a *Answer) Endpoint(s *value.Scanner) { setText(&a.provider, s) }
 
-// Finish records why the answer ends, in the provider's words; stopped says that the model is done.
+// Finish records the finish reason, in the provider's words; stopped says that the answer is complete.
 func (a *Answer) Finish(reason []byte, stopped bool) {
 	if len(reason) > 0 && string(reason) != a.finish {
 		a.finish, a.stopped = string(reason), stopped
 	}
 }
 
-// Pause tells that the answer is a part of one: the model goes on when it is asked again, with what it has said so far.
-// White space at its end is not kept, as endpoints refuse a last message that ends so.
+// Pause notes that the answer is partial: asked again, the model continues it. White space at its end is dropped, since
+// endpoints reject a last message that ends with it.
 func (a *Answer) Pause() { a.paused = true }
 
-// Done ends the response; later data is not read.
+// Done ends the response; later data is ignored.
 func (a *Answer) Done() { a.done = true }
 
-// Usage consumes an object with token counts. Its members take the place of those of the same names in an earlier one,
-// except by null.
+// Usage consumes an object with token counts. Its members replace earlier ones, except with null.
 func (a *Answer) Usage(s *value.Scanner) {
 	if s.Kind() != value.KindMap {
 		return
@@ -370,7 +368,7 @@ func (a *Answer) Usage(s *value.Scanner) {
 // HasUsage reports whether token counts have arrived.
 func (a *Answer) HasUsage() bool { return a.usage != nil }
 
-// Merge returns a map with the members of two, those of b where both have them and that of b is not null.
+// Merge returns a map with the members of both maps. A member of b wins unless it is nil.
 func Merge(a, b []byte) []byte {
 	if a == nil {
 		return b
@@ -381,7 +379,7 @@ func Merge(a, b []byte) []byte {
 		_ = value.Each(a, func(key, val []byte) bool {
 			v, both := value.Get(b, string(key))
 			if both && i > 0 {
-				return true // is there
+				return true // already there
 			}
 			if both && value.KindOf(v) != value.KindNil {
 				val = v
@@ -394,7 +392,7 @@ func Merge(a, b []byte) []byte {
 	return append(value.AppendMapHeader(nil, n), members...)
 }
 
-// Fail consumes an error that stands in the place of the rest of the answer: an object or a string. Null is none.
+// Fail consumes an error in place of the rest of the answer: an object or a string. Null is none.
 func (a *Answer) Fail(s *value.Scanner) {
 	if s.Kind() == value.KindNil {
 		return
@@ -404,15 +402,15 @@ func (a *Answer) Fail(s *value.Scanner) {
 	}
 }
 
-// FailWith is like Fail for an error that the provider tells by a word and perhaps a sentence.
+// FailWith is Fail for an error given as a word and perhaps a sentence.
 func (a *Answer) FailWith(reason, message []byte) {
 	if a.failure == nil {
 		a.failure = &providerError{message: bytes.Clone(message), code: bytes.Clone(reason)}
 	}
 }
 
-// Refuse tells that the model, or the provider for it, declines to answer: why, by a word and perhaps a sentence. What
-// it has said so far is no answer.
+// Refuse notes that the model, or the provider on its behalf, declines to answer, with the reason as a word and perhaps
+// a sentence. The text so far is not an answer.
 func (a *Answer) Refuse(reason, message []byte) {
 	if a.failure == nil {
 		a.FailWith(reason, message)
@@ -420,7 +418,7 @@ func (a *Answer) Refuse(reason, message []byte) {
 	}
 }
 
-// setText keeps a string that the stream repeats in every chunk.
+// setText stores a string that the stream repeats in every chunk.
 func setText(to *string, s *value.Scanner) {
 	if text, ok := s.Text(); ok && len(text) > 0 && string(text) != *to {
 		*to = string(text)

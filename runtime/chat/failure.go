@@ -162,10 +162,7 @@ func (e *providerError) details() []byte {
 		return nil
 	}
 	v, err := value.FromJSON(nil, e.raw)
-	if err != nil {
-		return nil
-	}
-	if !fits(v) {
+	if err != nil || !fits(v) {
 		return nil
 	}
 	return v

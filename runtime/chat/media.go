@@ -57,7 +57,7 @@ func (p *parser) media(name string, v []byte) {
 		if value.EachItem(v, func(_ int, item []byte) bool {
 			kind, _ := value.String(item)
 			if !slices.Contains(MediaKinds[:], string(kind)) {
-				p.fail(name, "must hold image, audio, video and document only")
+				p.fail(name, "must only contain image, audio, video and document")
 				return false
 			}
 			p.medias.kinds = append(p.medias.kinds, string(kind))

@@ -264,7 +264,7 @@ func (p *parser) header(v []byte) {
 		s, ok := value.String(val)
 		switch name := strings.ToLower(string(key)); {
 		case !isToken(name):
-			p.fail("headers", "has a name that no header can have: "+quote(key))
+			p.fail("headers", "has an invalid header name: "+quote(key))
 		case !ok || strings.ContainsAny(string(s), "\r\n\x00"):
 			p.fail("headers."+string(key), "must be a string of one line")
 		default:
@@ -285,19 +285,24 @@ func isToken(s string) bool {
 }
 
 func (p *parser) reasoningFields(v []byte) {
-	p.reasoning = nil
-	err := value.EachItem(v, func(_ int, val []byte) bool {
-		s, ok := value.String(val)
-		if !ok || len(s) == 0 {
-			p.fail("reasoningFields", "must hold non-empty strings only")
-			return false
-		}
-		p.reasoning = append(p.reasoning, string(s))
-		return true
-	})
-	if err != nil || len(p.reasoning) > MaxReasoningFields {
+	var isList bool
+	if p.reasoning, isList = p.texts("reasoningFields", v); !isList || len(p.reasoning) > MaxReasoningFields {
 		p.fail("reasoningFields", "must be a list of at most 8 names")
 	}
+}
+
+// texts reads a list of non-empty strings.
+func (p *parser) texts(name string, v []byte) (list []string, isList bool) {
+	err := value.EachItem(v, func(_ int, item []byte) bool {
+		s, ok := value.String(item)
+		if !ok || len(s) == 0 {
+			p.fail(name, "must only contain non-empty strings")
+			return false
+		}
+		list = append(list, string(s))
+		return true
+	})
+	return list, err == nil
 }
 
 // body adds members to the request unchanged.
@@ -317,11 +322,9 @@ func (p *parser) body(v []byte) {
 
 // pass adds a member to the request.
 func (p *parser) pass(option, name string, v []byte) {
-	for _, s := range p.seen {
-		if s == name {
-			p.fail(option, "is given twice")
-			return
-		}
+	if slices.Contains(p.seen, name) {
+		p.fail(option, "is given twice")
+		return
 	}
 	p.seen = append(p.seen, name)
 	if slices.Contains(p.protocol.WithTools, name) {

@@ -28,7 +28,7 @@ const (
 	oneOfUnsupportedMedia   = "must be one of text, error"
 	oneOfThoughtSurfacing   = "must be one of all-self, latest-self, all"
 	oneOfSchemaMode         = "must be one of native, prompt, both"
-	// MaxReasoningFields is how many elements the option reasoningFields may have.
+	// MaxReasoningFields is the maximum length of the option reasoningFields.
 	MaxReasoningFields = 8
 )
 

@@ -118,7 +118,7 @@ func TestOptionErrors(t *testing.T) {
 		},
 		{
 			`{"model": "m", "headers": {"a b": "x", "ok": "a\nb"}, "body": {"messages": [], "n": 2}, "toolExtras": {"t": {"name": "x"}, "u": 1}, "reasoningFields": "x"}`,
-			[]string{"`headers` has a name", "`headers.ok` must be", "`body.messages` is set by the executor", "`body.n` must be 1", "`toolExtras.t.name` is set", "`toolExtras.u` must be", "`reasoningFields` must be a list"},
+			[]string{"`headers` has an invalid header name", "`headers.ok` must be", "`body.messages` is set by the executor", "`body.n` must be 1", "`toolExtras.t.name` is set", "`toolExtras.u` must be", "`reasoningFields` must be a list"},
 		},
 		{`{"model": "m", "seed": 1, "body": {"seed": 2}}`, []string{"`body.seed` is given twice"}},
 		{`{"model": "m", "provider": "other", "x": 1}`, []string{"`provider` must be one of openai", "`x` is not a known option"}},
@@ -130,7 +130,7 @@ func TestOptionErrors(t *testing.T) {
 			`{"model": "m", "media": "image", "maxMediaBytes": -1, "unsupportedMedia": "drop"}`,
 			[]string{"`media` must be a list", "`maxMediaBytes` must be a whole number from 0", "`unsupportedMedia` must be one of text, error"},
 		},
-		{`{"model": "m", "media": ["image", "picture"]}`, []string{"`media` must hold image, audio, video and document only"}},
+		{`{"model": "m", "media": ["image", "picture"]}`, []string{"`media` must only contain image, audio, video and document"}},
 		{
 			`{"model": "m", "thoughts": "loud", "thoughtSurfacing": "none", "replayCompatibility": "x", "bucketOrder": ["memories", "memories"]}`,
 			[]string{
@@ -138,13 +138,13 @@ func TestOptionErrors(t *testing.T) {
 				"`replayCompatibility` must be a list", "`bucketOrder` names memories twice", "`bucketOrder` does not name standingInstructions", "`bucketOrder` does not name retrievables",
 			},
 		},
-		{`{"model": "m", "replayCompatibility": ["a", ""], "bucketOrder": {}}`, []string{"`replayCompatibility` must hold non-empty strings only", "`bucketOrder` must be a list"}},
+		{`{"model": "m", "replayCompatibility": ["a", ""], "bucketOrder": {}}`, []string{"`replayCompatibility` must only contain non-empty strings", "`bucketOrder` must be a list"}},
 		{`{"model": "m", "bucketOrder": []}`, []string{"`bucketOrder` does not name standingInstructions", "does not name memories", "does not name retrievables"}},
 		{
 			`{"model": "m", "bucketOrder": ["timeline", "memories"]}`,
-			[]string{"`bucketOrder` must have nothing behind timeline", "`bucketOrder` does not name standingInstructions"},
+			[]string{"`bucketOrder` must have nothing after timeline", "`bucketOrder` does not name standingInstructions"},
 		},
-		{`{"model": "m", "bucketOrder": ["notes"]}`, []string{"`bucketOrder` must hold standingInstructions, memories, retrievables and timeline only"}},
+		{`{"model": "m", "bucketOrder": ["notes"]}`, []string{"`bucketOrder` must only contain standingInstructions, memories, retrievables and timeline"}},
 		{`{"model": "m", "headers": 1, "body": 1, "toolExtras": 1}`, []string{"`headers` must be an object", "`body` must be an object", "`toolExtras` must be an object"}},
 	}
 	for _, tt := range tests {

@@ -93,13 +93,9 @@ func speakerName(id []byte) []byte {
 // is the item at message.
 func (p *projection) fillAssistant(o *options, d Dispatch, thoughts, i, message int, m record.Message) (end int, filled bool) {
 	end = i
-	if m == nil {
+	if m == nil || i < len(p.line) && bytes.Equal(messageOf(p.line[i]), m.ID()) {
 		group := groupOf(p.line[i])
 		for end++; len(group) > 0 && end < len(p.line) && bytes.Equal(groupOf(p.line[end]), group); end++ {
-		}
-	} else if id := m.ID(); i < len(p.line) && bytes.Equal(messageOf(p.line[i]), id) {
-		group := groupOf(p.line[i])
-		for end++; end < len(p.line) && bytes.Equal(groupOf(p.line[end]), group); end++ {
 		}
 	}
 	u := &p.unit

@@ -31,13 +31,13 @@ func (p *parser) bucketOrder(name string, v []byte) {
 		i := slices.Index(bucketNames[:], string(text))
 		switch {
 		case ended:
-			p.fail(name, "must have nothing behind timeline")
+			p.fail(name, "must have nothing after timeline")
 			return false
 		case string(text) == "timeline":
 			ended = true
 			return true
 		case i < 0:
-			p.fail(name, "must hold "+strings.Join(bucketNames[:], ", ")+" and timeline only")
+			p.fail(name, "must only contain "+strings.Join(bucketNames[:], ", ")+" and timeline")
 			return false
 		case seen[i]:
 			p.fail(name, "names "+bucketNames[i]+" twice")

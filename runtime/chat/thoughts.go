@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/trust"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -62,15 +61,8 @@ func (p *parser) thoughtOption(name string, v []byte) {
 			p.fail(name, oneOfThoughtSurfacing)
 		}
 	default:
-		if value.EachItem(v, func(_ int, item []byte) bool {
-			tag, ok := value.String(item)
-			if !ok || len(tag) == 0 {
-				p.fail(name, "must hold non-empty strings only")
-				return false
-			}
-			o.compatible = append(o.compatible, string(tag))
-			return true
-		}) != nil {
+		var isList bool
+		if o.compatible, isList = p.texts(name, v); !isList {
 			p.fail(name, "must be a list")
 		}
 	}

@@ -178,7 +178,7 @@ const (
 	ValidationException Code = "VALIDATION_EXCEPTION"
 )
 
-// table holds what is known about each code, sorted by code.
+// table describes each code, sorted by code.
 var table = [...]info{
 	{ABIHelloFirst, "The first frame must be hello.", 400, true},
 	{ABILimitExceeded, "A limit of the ABI is exceeded.", 413, true},

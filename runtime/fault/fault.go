@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Code is the stable name of an error. It is an error itself, so that errors.Is(err, fault.StorageCommitError) asks
-// whether err has that code.
+// Code is the stable name of an error. It is itself an error for errors.Is: errors.Is(err, fault.StorageCommitError)
+// reports whether err has that code.
 type Code string
 
-// Error returns the code's static text, or the code itself if it is not one of the table.
+// Error returns the code's static text, or the code itself if it is not in the table.
 func (c Code) Error() string {
 	if i, ok := find(c); ok {
 		return table[i].message
@@ -20,7 +20,7 @@ func (c Code) Error() string {
 	return string(c)
 }
 
-// info is what is known about a code.
+// info describes a code.
 type info struct {
 	code    Code
 	message string
@@ -32,18 +32,18 @@ func find(c Code) (int, bool) {
 	return slices.BinarySearchFunc(table[:], c, func(f info, c Code) int { return strings.Compare(string(f.code), string(c)) })
 }
 
-// Error is an error of the core, or a host's error as the core knows it.
+// Error is an error of the core, or the core's view of a host's error.
 type Error struct {
 	Code       Code   // empty for errors without one
 	Message    string // complete, without the code
-	Handle     int64  // names the host's own error object (> 0) or one that the guest made (< 0); 0 until it has one
+	Handle     int64  // names an error object of the host (> 0) or of the guest (< 0); 0 until it has one
 	Name       string // class name of an error without a code, such as "TypeError"
 	Status     uint16 // HTTP-like
 	Fatal      bool   // a programming error
-	Abort      bool   // the host says that it is or wraps the reason of an abort
+	Abort      bool   // the host says that it is, or wraps, the reason of an abort
 	Details    []byte // an encoded value, nil for none
 	Cause      error
-	Suppressed []error // errors that followed and are not reported by themselves
+	Suppressed []error // later errors that are not reported by themselves
 }
 
 // Error returns the code, if there is one, and the message.
@@ -63,7 +63,7 @@ func (e *Error) Is(target error) bool {
 	return ok && c == e.Code && c != ""
 }
 
-// StreamSealed is what a report gets on a stream that was completed. It has neither code nor handle: a host throws it as a
+// StreamSealed is the error of a report on a completed stream. It has neither code nor handle: a host throws it as a
 // plain error of its language.
 type StreamSealed struct{ Message string }
 
@@ -90,7 +90,7 @@ func Wrap(code Code, cause error) *Error {
 	return e
 }
 
-// extend puts more behind a static text, in place of its period. More that is empty or says the same changes nothing.
+// extend appends to a static text, in place of its period. An empty or repeated addition changes nothing.
 func extend(static, more string) string {
 	more = strings.TrimSpace(more)
 	if more == "" || more == static {
@@ -115,8 +115,8 @@ func MessageOf(err error) string {
 // Is reports whether err or one of its causes has the code.
 func Is(err error, code Code) bool { return errors.Is(err, code) }
 
-// IsAbort reports whether err is or wraps what counts as the abort while its context is aborted: an error that the
-// host marked, or that of an aborted gate.
+// IsAbort reports whether err is, or wraps, an error that counts as the abort while its context is aborted: one that
+// the host marked, or that of an aborted gate.
 func IsAbort(err error) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if e, ok := err.(*Error); ok && (e.Abort || e.Code == TurnGateAborted) {

@@ -1,8 +1,8 @@
-// Package framing cuts the body of a response, which comes in chunks of any size, into the events that it is made of:
-// server-sent events, lines of JSON, or one event that is the whole body.
+// Package framing splits the body of a response, which arrives in chunks of any size, into events: server-sent events,
+// JSON lines, or one event for the whole body.
 //
-// Line ends are LF, CR and CR LF, in any mixture. A byte order mark at the start of a body is skipped. What is held of
-// an event that is not complete has a limit, and nothing is searched twice, however a body is cut.
+// Line ends are LF, CR and CR LF, in any mixture. A byte order mark at the start of a body is skipped. An incomplete
+// event may not exceed a limit, and nothing is searched twice, however the body is cut.
 package framing
 
 import (
@@ -10,21 +10,21 @@ import (
 	"strconv"
 )
 
-// DefaultLimit is the limit of a parser that sets none.
+// DefaultLimit is the default limit of a parser.
 const DefaultLimit = 8 << 20
 
-// Event is one event of a body. Its slices are valid until the function it was given to returns. They hold the bytes
-// of the body; whether they are UTF-8 is not checked.
+// Event is one event of a body. Its slices are valid until the function that receives it returns. They hold the bytes
+// of the body, without any check that they are UTF-8.
 type Event struct {
-	Type []byte // of a server-sent event "message" unless the stream says otherwise, of a line "message", of a whole body nil
-	Data []byte // of a server-sent event its data lines joined by LF, of a line all but its end
-	ID   []byte // the last id of the server-sent events so far
-	// Stray says that Data are lines of a stream of server-sent events that are no fields of any, and begin like JSON:
-	// gateways write errors so.
+	Type []byte // server-sent event: its type, "message" by default; line: "message"; whole body: nil
+	Data []byte // server-sent event: its data lines, joined by LF; line: all but its end
+	ID   []byte // last id of the server-sent events so far
+	// Stray marks data outside the fields of server-sent events that begins like JSON: some gateways send errors this
+	// way.
 	Stray bool
 }
 
-// LimitError says that an event, or a line outside of one, is longer than the parser may hold.
+// LimitError says that an event, or a line outside of one, exceeds the parser's limit.
 type LimitError struct {
 	Limit int // bytes
 }
@@ -33,34 +33,34 @@ func (e *LimitError) Error() string {
 	return "framing: an event or line is longer than " + strconv.Itoa(e.Limit) + " bytes"
 }
 
-// Parser turns the bytes of a body into events. A parser that has returned an error, or has been flushed, is spent.
+// Parser splits the bytes of a body into events. After an error or Flush it cannot be used again.
 type Parser interface {
-	// Write takes the next bytes of the body and calls emit for each event that they complete. It keeps nothing of
-	// chunk. It stops at an error of emit and returns it; its own is a [*LimitError].
+	// Write processes the next bytes of the body and calls emit for each event that they complete. It does not keep
+	// chunk. It stops at an error of emit and returns it; its own error is a [*LimitError].
 	Write(chunk []byte, emit func(Event) error) error
-	// Flush says that the body has ended: an event that the end cuts off is taken as it is.
+	// Flush ends the body: it emits an event that the end cuts off as it is.
 	Flush(emit func(Event) error) error
-	// Heard reports whether any part of an event has come since it was asked last. Comments, blank lines and what else
-	// carries nothing are no part of one.
+	// Heard reports whether any part of an event has arrived since the last call. Comments, blank lines and other data
+	// without content do not count.
 	Heard() bool
 }
 
-// Format is how a body is made of events.
+// Format is a way to split a body into events.
 type Format uint8
 
 // Formats.
 const (
 	EventStream Format = iota // server-sent events
-	JSONLines                 // JSON texts, each in a line of its own
+	JSONLines                 // a JSON text per line
 	Single                    // one event
 )
 
-// MediaType is what a request names to get the format.
+// MediaType is the media type with which a request asks for the format.
 func (f Format) MediaType() string {
 	return [...]string{EventStream: "text/event-stream", JSONLines: "application/x-ndjson", Single: "application/json"}[f]
 }
 
-// Parser returns a parser of the format that holds at most limit bytes; 0 is [DefaultLimit].
+// Parser returns a parser that holds at most limit bytes; 0 is [DefaultLimit].
 func (f Format) Parser(limit int) Parser {
 	switch f {
 	case JSONLines:
@@ -78,12 +78,12 @@ const (
 	markDone      = 3
 )
 
-// mark skips a byte order mark at the start of a body, which may come in parts.
+// mark skips a byte order mark at the start of a body, which may arrive in parts.
 type mark struct {
-	seen uint8 // how many bytes of the mark the body has begun with; markDone when that is settled
+	seen uint8 // length of the mark's prefix at the start of the body; markDone once decided
 }
 
-// skip returns what of the body begins with chunk: held are bytes that came before and turned out to be none of a mark.
+// skip returns the start of the body: held are earlier bytes that were not a mark after all, rest is what chunk adds.
 func (m *mark) skip(chunk []byte) (held string, rest []byte) {
 	for len(chunk) > 0 && m.seen < markDone {
 		if chunk[0] != byteOrderMark[m.seen] {
@@ -95,7 +95,7 @@ func (m *mark) skip(chunk []byte) (held string, rest []byte) {
 	return "", chunk
 }
 
-// end settles what the body begins with, and returns the bytes that turned out to be none of a mark.
+// end decides the start of the body, and returns earlier bytes that were not a mark after all.
 func (m *mark) end() (held string) {
 	if m.seen < markDone {
 		held = byteOrderMark[:m.seen]
@@ -104,23 +104,23 @@ func (m *mark) end() (held string) {
 	return held
 }
 
-// splitter cuts bytes into lines.
+// splitter splits bytes into lines.
 type splitter struct {
 	mark
-	line    []byte // start of a line whose end has not come yet
-	afterCR bool   // the last byte was a CR that ended a line: an LF now belongs to it
-	told    int    // bytes of line that grown has told of
+	line    []byte // start of an incomplete line
+	afterCR bool   // the last byte was a CR that ended a line; a following LF belongs to it
+	told    int    // length of line at the last call of grown
 }
 
-// grown reports whether the line whose end has not come has become longer since it was asked last.
+// grown reports whether the incomplete line has grown since the last call.
 func (s *splitter) grown() bool {
 	grown := len(s.line) > s.told
 	s.told = len(s.line)
 	return grown
 }
 
-// write takes the next bytes. It calls fits before it holds part of a line, with the length that it would then hold,
-// and end for each whole line, without its end.
+// write processes the next bytes. It calls fits with the new length before it holds part of a line, and end for each
+// complete line, without its end.
 func (s *splitter) write(chunk []byte, fits func(int) error, end func([]byte) error) error {
 	if s.seen < markDone {
 		var held string
@@ -133,7 +133,7 @@ func (s *splitter) write(chunk []byte, fits func(int) error, end func([]byte) er
 			chunk = chunk[1:]
 		}
 	}
-	// The next LF and the next CR are each searched for once, however many of the other come before it.
+	// Search the next LF and the next CR only once each, however often the other occurs before it.
 	lf, cr := -1, -1
 	for at := 0; ; {
 		if lf < at {
@@ -169,7 +169,7 @@ func (s *splitter) write(chunk []byte, fits func(int) error, end func([]byte) er
 	}
 }
 
-// flush ends a line that has no end.
+// flush ends a line without a line end.
 func (s *splitter) flush(end func([]byte) error) error {
 	s.line = append(s.line, s.end()...)
 	if len(s.line) == 0 {
@@ -180,7 +180,7 @@ func (s *splitter) flush(end func([]byte) error) error {
 	return end(line)
 }
 
-// next returns where c is in chunk from at on, its length when it is not.
+// next returns the position of c in chunk from at on, or the length of chunk.
 func next(chunk []byte, at int, c byte) int {
 	if i := bytes.IndexByte(chunk[at:], c); i >= 0 {
 		return at + i
@@ -188,7 +188,7 @@ func next(chunk []byte, at int, c byte) int {
 	return len(chunk)
 }
 
-// hold keeps the part of a line.
+// hold keeps part of a line.
 func (s *splitter) hold(part []byte, fits func(int) error) error {
 	if len(part) == 0 {
 		return nil
@@ -200,7 +200,7 @@ func (s *splitter) hold(part []byte, fits func(int) error) error {
 	return nil
 }
 
-// within returns an error when n bytes are more than a limit allows.
+// within returns an error if n exceeds a limit.
 func within(n, limit int) error {
 	if limit == 0 {
 		limit = DefaultLimit

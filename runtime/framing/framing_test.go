@@ -8,7 +8,7 @@ import (
 	"github.com/turncore/turncore/runtime/framing"
 )
 
-// parse feeds the stream in parts of the given size, 0 for one part, and lists its events as "type|id|data".
+// parse passes the stream in parts of the given size (0 for one part) and lists its events as "type|id|data".
 func parse(t *testing.T, p framing.Parser, stream string, size int) []string {
 	t.Helper()
 	var events []string
@@ -24,7 +24,7 @@ func parse(t *testing.T, p framing.Parser, stream string, size int) []string {
 		if err := p.Write(own, emit); err != nil {
 			t.Fatal(err)
 		}
-		for i := range own { // nothing of a chunk may be kept
+		for i := range own { // the parser must not keep parts of a chunk
 			own[i] = '#'
 		}
 	}
@@ -34,7 +34,7 @@ func parse(t *testing.T, p framing.Parser, stream string, size int) []string {
 	return events
 }
 
-// cutAnywhere fails when a body that is cut into bytes, or by a seed, has other events than in one piece.
+// cutAnywhere fails if a body cut into bytes, or at random, has other events than in one piece.
 func cutAnywhere(t *testing.T, open func() framing.Parser, body []byte, cuts uint64) {
 	t.Helper()
 	want := parse(t, open(), string(body), 0)
@@ -68,7 +68,7 @@ func cutAnywhere(t *testing.T, open func() framing.Parser, body []byte, cuts uin
 	}
 }
 
-// sniff tells JSON in lines, which begins with a brace, a whole list, and an event stream.
+// sniff distinguishes JSON lines, which begin with a brace, a list, and an event stream.
 func sniff(first byte) framing.Format {
 	switch first {
 	case '{':

@@ -2,15 +2,15 @@ package framing
 
 import "bytes"
 
-// Lines parses newline-delimited JSON: each line that is not blank is an event. The last one needs no end. The zero Lines
+// Lines parses newline-delimited JSON: each non-blank line is an event. The last line needs no line end. The zero Lines
 // is ready for use, with [DefaultLimit].
 type Lines struct {
-	// Limit bounds what is held of a line that is not complete, in bytes; 0 is DefaultLimit.
+	// Limit bounds an incomplete line, in bytes; 0 is DefaultLimit.
 	Limit int
 
 	split splitter
-	emit  func(Event) error // of the call that runs
-	heard bool              // an event has come since Heard was asked
+	emit  func(Event) error // of the running call
+	heard bool              // an event has arrived since the last call of Heard
 }
 
 // Heard implements [Parser].

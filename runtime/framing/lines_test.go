@@ -100,7 +100,7 @@ func TestLinesDoNotAllocate(t *testing.T) {
 	}
 }
 
-// Bytes one at a time, and line ends of one kind only, cost linear time: quadratic would be minutes.
+// Single bytes, and line ends of one kind only, cost linear time: quadratic time would be minutes.
 func TestLinesAreLinear(t *testing.T) {
 	ignore := func(framing.Event) error { return nil }
 	var tiny, big framing.Lines
@@ -115,7 +115,7 @@ func TestLinesAreLinear(t *testing.T) {
 	}
 }
 
-// However a body is cut, in whatever format, it has the same events.
+// A body has the same events in every format, however it is cut.
 func FuzzLines(f *testing.F) {
 	for _, tt := range lineBodies {
 		f.Add([]byte(tt.body), uint64(1))

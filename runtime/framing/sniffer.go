@@ -2,16 +2,16 @@ package framing
 
 import "bytes"
 
-// Sniffer parses a body whose format shows in its first byte, byte order mark and white space aside.
+// Sniffer parses a body whose first byte, after any byte order mark and white space, shows its format.
 type Sniffer struct {
-	// Choose returns the format of a body that begins with a byte.
+	// Choose returns the format of a body from its first byte.
 	Choose func(first byte) Format
-	// Limit is that of the format's parser.
+	// Limit is the limit of the format's parser.
 	Limit int
 
 	mark   mark
 	format Format
-	parser Parser // nil until the first byte has come
+	parser Parser // nil until the first byte has arrived
 }
 
 // Format returns the format of the body; ok is false before the first byte.
@@ -32,7 +32,7 @@ func (p *Sniffer) Write(chunk []byte, emit func(Event) error) error {
 	return p.parser.Write(chunk, emit)
 }
 
-// begin chooses the parser if there is a byte to choose by, and gives it what of the start is no longer in the chunk.
+// begin chooses the parser if the first byte has arrived, and passes it any start of the body before the current chunk.
 func (p *Sniffer) begin(held string, chunk []byte, emit func(Event) error) error {
 	var first byte
 	switch {

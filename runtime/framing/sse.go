@@ -5,21 +5,20 @@ import "bytes"
 // SSE parses server-sent events, as the WHATWG HTML standard defines the format. The zero SSE is ready for use, with
 // [DefaultLimit].
 //
-// Two things are added to the standard, because providers of models need them: an event that the end of the stream cuts off
-// before its blank line is delivered by [SSE.Flush], and what stands behind one and begins like JSON is one too, marked as
-// stray.
+// Model APIs need two additions to the standard: [SSE.Flush] delivers an event that the end of the stream cuts off
+// before its blank line, and data after an event that begins like JSON is an event, too, marked as stray.
 type SSE struct {
-	// Limit bounds what is held of an event that is not complete, in bytes; 0 is DefaultLimit.
+	// Limit bounds an incomplete event, in bytes; 0 is DefaultLimit.
 	Limit int
 
 	split splitter
-	emit  func(Event) error // of the call that runs
-	data  []byte            // data lines of the event, each with an LF at its end
-	stray []byte            // lines that are no fields and begin like JSON, each with an LF at its end
+	emit  func(Event) error // of the running call
+	data  []byte            // data lines of the event, each with a final LF
+	stray []byte            // lines that are not fields and begin like JSON, each with a final LF
 	typ   []byte
 	id    []byte
-	begun bool // a data line has come
-	heard bool // a field of an event has come since Heard was asked
+	begun bool // a data line has arrived
+	heard bool // a field of an event has arrived since the last call of Heard
 }
 
 // Heard implements [Parser].
@@ -35,7 +34,7 @@ func (p *SSE) Write(chunk []byte, emit func(Event) error) error {
 	return p.split.write(chunk, p.fits, p.endLine)
 }
 
-// Flush implements [Parser]: a last line without its end, and a last event without its blank line, are taken as they are.
+// Flush implements [Parser]. It accepts a last line without its end, and a last event without its blank line.
 func (p *SSE) Flush(emit func(Event) error) error {
 	p.emit = emit
 	if err := p.split.flush(p.endLine); err != nil {
@@ -77,8 +76,8 @@ func (p *SSE) endLine(line []byte) error {
 		if bytes.IndexByte(val, 0) < 0 {
 			p.id = append(p.id[:0], val...)
 		}
-	case "retry": // nobody connects again
-	default: // a comment, whose name is empty, or a field that nobody knows
+	case "retry": // the parser never reconnects
+	default: // a comment, whose name is empty, or an unknown field
 		if len(p.stray) > 0 || p.begun && len(p.data) == 0 && (line[0] == '{' || line[0] == '[') {
 			if err := p.fits(len(line) + 1); err != nil {
 				return err

@@ -108,8 +108,8 @@ func TestEmitError(t *testing.T) {
 	}
 }
 
-// Chunks of one byte cost no more than linear time, and line ends of one kind are not searched for again and again
-// because the other kind is absent. Quadratic would be minutes.
+// Chunks of one byte cost linear time, and a missing kind of line end is not searched again and again. Quadratic time
+// would be minutes.
 func TestLinear(t *testing.T) {
 	ignore := func(framing.Event) error { return nil }
 	var tiny framing.SSE

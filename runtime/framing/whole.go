@@ -1,6 +1,6 @@
 package framing
 
-// Whole takes a body as one event, which has no type. An empty body has none. The zero Whole is ready for use, with
+// Whole returns a body as one event without a type. An empty body has no event. The zero Whole is ready for use, with
 // [DefaultLimit].
 type Whole struct {
 	// Limit bounds the body, in bytes; 0 is DefaultLimit.
@@ -8,7 +8,7 @@ type Whole struct {
 
 	mark mark
 	body []byte
-	told int // bytes of the body that Heard has told of
+	told int // length of the body at the last call of Heard
 }
 
 // Heard implements [Parser].

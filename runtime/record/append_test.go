@@ -40,7 +40,7 @@ func TestMessage(t *testing.T) {
 			v.UpdatedAt() != -5 || v.Attachments() != nil {
 			t.Errorf("read back %q", body)
 		}
-		if record.CreatedAt(record.Messages, body) != 1767225600000 || record.UpdatedAt(record.Messages, body) != -5 ||
+		if record.CreatedAt(record.Messages, body) != 1767225600000 ||
 			string(record.ID(record.Messages, body)) != "m1" {
 			t.Errorf("by kind: %q", body)
 		}
@@ -110,8 +110,8 @@ func TestToolCall(t *testing.T) {
 		v.FromArtifactTool() || !v.Inline() || v.CreatedAt() != 1 || v.UpdatedAt() != 2 || v.CompletedAt() != 3 {
 		t.Errorf("read back %q", body)
 	}
-	if record.CreatedAt(record.ToolCalls, body) != 1 || record.UpdatedAt(record.ToolCalls, body) != 2 {
-		t.Error("times by kind")
+	if record.CreatedAt(record.ToolCalls, body) != 1 {
+		t.Error("time by kind")
 	}
 }
 
@@ -142,25 +142,8 @@ func TestInstruction(t *testing.T) {
 	if got := string(record.ID(record.Instructions, body)); got != "be brief" {
 		t.Errorf("id %q", got)
 	}
-	if record.CreatedAt(record.Instructions, body) != 0 || record.UpdatedAt(record.Kind(9), body) != 0 {
+	if record.CreatedAt(record.Instructions, body) != 0 || record.CreatedAt(record.Kind(9), body) != 0 {
 		t.Error("times out of nothing")
-	}
-}
-
-func TestNext(t *testing.T) {
-	a := record.AppendMemory(nil, record.MemoryFields{ID: "a"})
-	b := record.AppendMemory(nil, record.MemoryFields{ID: "b"})
-	block := append(append([]byte{}, a...), b...)
-	first, rest, ok := record.Next(block)
-	second, rest, ok2 := record.Next(rest)
-	if !ok || !ok2 || !bytes.Equal(first, a) || !bytes.Equal(second, b) || len(rest) != 0 {
-		t.Errorf("split into %q, %q, %q", first, second, rest)
-	}
-	if _, _, ok := record.Next(rest); ok {
-		t.Error("a body out of nothing")
-	}
-	if _, _, ok := record.Next(a[:len(a)-1]); ok {
-		t.Error("a body out of half of one")
 	}
 }
 
@@ -173,7 +156,6 @@ func FuzzReaders(f *testing.F) {
 		for k := record.Kind(0); k < record.Kinds+1; k++ {
 			record.ID(k, body)
 			record.CreatedAt(k, body)
-			record.UpdatedAt(k, body)
 			if record.Check(k, body) == nil && k != record.Instructions && len(record.ID(k, body)) == 0 {
 				t.Errorf("%v without id passed the check: %x", k, body)
 			}
@@ -182,6 +164,5 @@ func FuzzReaders(f *testing.F) {
 		record.Thought(body).Payload()
 		record.ToolCall(body).Results()
 		record.Retrievable(body).Score()
-		record.Next(body)
 	})
 }

@@ -333,7 +333,7 @@ var words = [...][]string{
 	hazard:    {"inert", "extractable-instructions", "opaque-perceptual"},
 }
 
-// checkWord says what is wrong with a text that must be one of a rule's words; an empty form is an unknown one.
+// checkWord describes the fault of a text that must be one of a rule's words. An empty form means unknown.
 func checkWord(r rule, text []byte) string {
 	if slices.Contains(words[r], string(text)) || r == form && len(text) == 0 {
 		return ""

@@ -25,7 +25,7 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// createdAt is the index of a kind's createdAt field; updatedAt follows it.
+// createdAt is the index of a kind's createdAt field.
 var createdAt = [Kinds]int{-1, 4, 7, 4, 5, 13}
 
 // ID returns a record's id, a part of the body. An instruction has none; its text names it.
@@ -42,24 +42,6 @@ func CreatedAt(kind Kind, body []byte) int64 {
 		return 0
 	}
 	return integer(field(body, createdAt[kind]))
-}
-
-// UpdatedAt returns the time of the last change, in ms since the Unix epoch; 0 for an instruction.
-func UpdatedAt(kind Kind, body []byte) int64 {
-	if kind == Instructions || kind >= Kinds {
-		return 0
-	}
-	return integer(field(body, createdAt[kind]+1))
-}
-
-// Next splits the first body off consecutive ones. ok is false when there is none, or it is malformed.
-func Next(block []byte) (body, rest []byte, ok bool) {
-	rest, err := value.Skip(block, value.MaxDepth)
-	if err != nil {
-		return nil, nil, false
-	}
-	n := len(block) - len(rest)
-	return block[:n:n], rest, true
 }
 
 // tuple returns the number of fields of a body, and the fields; -1 if the body is not an array.

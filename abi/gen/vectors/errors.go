@@ -9,13 +9,12 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// errorVector is one entry of host-errors.json: an error that host code gives, and the ErrorValue that the host makes
-// of it.
+// errorVector is an entry of host-errors.json: an error of host code, and the host's ErrorValue for it.
 type errorVector struct {
 	Name  string     `json:"name"`
 	Error *hostError `json:"error"`
-	// Reason says which error of the chain of causes the context was aborted with: 0 for the error itself, 1 for its cause;
-	// nil for none.
+	// Reason is the index in the chain of causes of the error that aborted the context: 0 for the error itself, 1 for
+	// its cause; nil for none.
 	Reason *int   `json:"reason,omitempty"`
 	Hex    string `json:"hex"`
 }
@@ -23,7 +22,7 @@ type errorVector struct {
 // hostError is an error in the host's language: one with a code, one of a class, or a plain one.
 type hostError struct {
 	Code       string          `json:"code,omitempty"`
-	Detail     string          `json:"detail,omitempty"` // of a code of the table: follows its text
+	Detail     string          `json:"detail,omitempty"` // of a code in the table: follows its text
 	Name       string          `json:"name,omitempty"`   // of the class; empty for a plain error
 	Message    string          `json:"message,omitempty"`
 	Details    json.RawMessage `json:"details,omitempty"`
@@ -35,7 +34,7 @@ func plainError(message string, cause *hostError) *hostError {
 	return &hostError{Message: message, Cause: cause}
 }
 
-// errorVectors are what hosts must agree on. The values are written out here, not made by a host.
+// errorVectors must be the same for all hosts. The values are handwritten, not made by a host.
 func errorVectors() ([]errorVector, error) {
 	plain := func(message string) abi.ErrorValue {
 		return abi.ErrorValue{Name: "Error", Message: message, Status: 500}

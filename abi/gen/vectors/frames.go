@@ -11,8 +11,8 @@ import (
 	"github.com/turncore/turncore/abi"
 )
 
-// frameVector is one entry of frames.json: a frame, payload or record with its encoding. In fields, bin and raw fields
-// are hex strings (raw: of an encoded value, empty for nil), optional ones null or the thing.
+// frameVector is an entry of frames.json: a frame, payload or record with its encoding. In fields, bin and raw fields
+// are hex strings (raw: of an encoded value, empty for nil), and optional ones may be null.
 type frameVector struct {
 	Name   string  `json:"name"`
 	Type   string  `json:"type"`
@@ -37,8 +37,7 @@ func (m members) MarshalJSON() ([]byte, error) {
 	return []byte("{" + strings.Join(parts, ",") + "}"), nil
 }
 
-// frameVectors fills every type three times: with zeros, with what is typical, and with what is extreme. Examples
-// follow.
+// frameVectors fills every type three times: with zeros, with typical values, and with extreme ones. Examples follow.
 func frameVectors() []frameVector {
 	var out []frameVector
 	for _, zero := range tuples {
@@ -66,7 +65,7 @@ var examples = []struct {
 	{"nack", &abi.Sync{Turn: 1, Context: 2, Sync: abi.SyncSignal, Handle: abi.SignalNack, Data: nackReason()}},
 }
 
-// nackReason is the data of a nack's Sync: an ErrorValue.
+// nackReason is the data of a Sync for a nack: an ErrorValue.
 func nackReason() abi.Raw {
 	reason, _ := encode(reflect.ValueOf(abi.ErrorValue{
 		Handle: -1, Code: "E_MAX_ITERATIONS", Message: "The dispatch reached its bound on iterations: 16", Status: 508,
@@ -74,7 +73,7 @@ func nackReason() abi.Raw {
 	return abi.Raw(binary(reason))
 }
 
-// vectorOf is the vector of what p points to.
+// vectorOf returns the vector of p's tuple.
 func vectorOf(name string, p reflect.Value) frameVector {
 	typ := p.Elem().Type()
 	v := frameVector{Name: typ.Name() + " " + name, Type: typ.Name()}
@@ -95,10 +94,10 @@ var (
 	extremeText = strings.Repeat("é€😀", 30)
 )
 
-// isBin tells the raw fields that hold a byte string.
+// isBin reports whether a raw field holds a byte string.
 func isBin(field string) bool { return field == "Data" || field == "Block" || field == "Body" }
 
-// fill gives every field of a tuple a value that depends on its type and place only.
+// fill gives every field of a tuple a value that depends only on its type and position.
 func fill(v reflect.Value, extreme bool, depth int) {
 	for i := range v.NumField() {
 		f, name := v.Field(i), v.Type().Field(i).Name
@@ -162,7 +161,7 @@ func fillField(f reflect.Value, name string, i int, extreme bool, depth int) {
 	}
 }
 
-// encode returns the bytes of a value by the rules of SPEC.md, and its JSON: members, or text.
+// encode returns the bytes of a value under the rules of SPEC.md, and its JSON: members, or text.
 func encode(v reflect.Value, field string) (string, any) {
 	switch {
 	case v.Type() == rawType:
@@ -223,7 +222,7 @@ func jsonText(j any) string {
 	return j.(string)
 }
 
-// strip takes the head off a byte string.
+// strip removes the head of a byte string.
 func strip(b string) string {
 	switch b[0] {
 	case 0xc4:

@@ -1,6 +1,6 @@
-// Command vectors writes the golden vectors in abi/testdata, which the codecs of all hosts read: values.json pins the
-// encoding of values, frames.json that of every frame, payload and record. What it writes comes from a table written by
-// hand and from a reference encoder that shares no code with the codecs.
+// Command vectors writes the golden vectors in abi/testdata, which test the codecs of all hosts: values.json pins the
+// encoding of values, frames.json that of every frame, payload and record. The vectors come from a handwritten table
+// and from a reference encoder that shares no code with the codecs.
 package main
 
 import (
@@ -48,7 +48,7 @@ func generate() (map[string][]byte, error) {
 		errors.Join(err1, err2, err3)
 }
 
-// lines is a JSON array with an element a line.
+// lines formats a JSON array with an element per line.
 func lines[T any](list []T) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("[\n")

@@ -13,7 +13,7 @@ import (
 	"unicode/utf16"
 )
 
-// The reference encoder is written from SPEC.md alone, for clarity and not for speed, and shares no code with any
+// The reference encoder follows SPEC.md alone. It is written for clarity, not for speed, and shares no code with any
 // codec of the project. It returns bytes as strings.
 
 // unhex reads the notation of the vectors.
@@ -185,7 +185,7 @@ func referenceNumber(s, path string) (string, error) {
 	return integer(int64(f)), nil
 }
 
-// isIndex tells an array index in the words of ECMAScript: a string that is the decimal form of an integer below 2^32-1.
+// isIndex reports whether a string is an array index in ECMAScript: the decimal form of an integer below 2^32-1.
 func isIndex(key string) (uint64, bool) {
 	n, err := strconv.ParseUint(key, 10, 64)
 	return n, err == nil && n < 1<<32-1 && strconv.FormatUint(n, 10) == key
@@ -239,7 +239,7 @@ func step(key string) string {
 	return "[" + string(quoted) + "]"
 }
 
-// tagged returns the tag of an object that stands for what JSON cannot say.
+// tagged returns the tag of an object that represents a value JSON cannot express.
 func tagged(v []pair) (string, bool) {
 	if len(v) == 0 || v[0].key != "$" {
 		return "", false
@@ -248,7 +248,7 @@ func tagged(v []pair) (string, bool) {
 	return tag, ok
 }
 
-// resolve turns the tag undefined into its Go form, for maps that have to leave it out.
+// resolve turns the tag undefined into its Go form, for maps that must omit it.
 func resolve(v any) any {
 	if p, ok := v.([]pair); ok {
 		if tag, ok := tagged(p); ok && tag == "undefined" {

@@ -3,14 +3,14 @@ package main
 // vector is one entry of values.json.
 type vector struct {
 	Name string `json:"name"`
-	// Source says which value it is, as JSON. An object with the member "$" stands for what JSON cannot say, as SPEC.md
-	// lists under "Conformance".
+	// Source is the value as JSON. An object with the member "$" represents a value that JSON cannot express; SPEC.md
+	// lists them under "Conformance".
 	Source rawJSON `json:"source,omitempty"`
 	// Hex holds the encoding. Spaces separate parts, and 78*300 stands for 300 bytes of 0x78.
 	Hex string `json:"hex,omitempty"`
 	// Only is "write" or "read" if the vector does not go both ways.
 	Only string `json:"only,omitempty"`
-	// Refused is the path of the part that a writer must refuse, or "bytes" for bytes that a reader must refuse.
+	// Refused is the path of the part that a writer must reject, or "bytes" for bytes that a reader must reject.
 	Refused string `json:"refused,omitempty"`
 }
 
@@ -39,8 +39,8 @@ func malformed(name, hex string) vector {
 	return vector{Name: name, Hex: hex, Only: "read", Refused: "bytes"}
 }
 
-// values are written down by the rules of SPEC.md, not taken from a codec; the reference encoder beside them has to
-// agree before they are written to the file.
+// values are written by hand under the rules of SPEC.md, not taken from a codec; the reference encoder must agree with
+// them before they are written to the file.
 var values = []vector{
 	both("nil", `null`, "c0"),
 	both("false", `false`, "c2"),

@@ -433,22 +433,28 @@ suite('with a live model', () => {
     };
     const visit = await Visit.to(demo.address, DESKTOP);
     const reads = [];
+    // The module closes the request once it has read [DONE]: before the body ends, or after. A body that was closed so
+    // cannot be read here.
     visit.page.on('response', (response) => {
-      reads.push(response.text().then((body) => [JSON.stringify(response.headers()), body]));
+      const body = response.text().catch(() => '');
+      reads.push(body.then((text) => [JSON.stringify(response.headers()), text]));
     });
     visit.page.on('request', (request) => reads.push([JSON.stringify(request.headers())]));
-    const finished = visit.page.waitForEvent(
-      'requestfinished',
-      (request) => request.method() === 'POST',
-    );
+    const closed = new Promise((resolve) => {
+      for (const event of ['requestfinished', 'requestfailed']) {
+        visit.page.on(event, (request) => {
+          if (request.method() === 'POST') resolve(event);
+        });
+      }
+    });
     assert.match(await visit.page.textContent('#model'), /^the-model at 127\.0\.0\.1:\d+$/);
     await visit.say('hi');
     assert.match(await visit.ended(0), /^ack/);
     assert.equal(await visit.turn(0).locator('.by-agent').textContent(), 'Live words');
-    await finished;
+    const how = await closed;
     const seen = (await Promise.all(reads)).flat();
     assert.ok(seen.length >= 3);
-    assert.match(seen.join(), /"Live /);
+    if (how === 'requestfinished') assert.match(seen.join(), /"Live /);
     assert.ok(!seen.join().includes(KEY) && !(await visit.page.content()).includes(KEY));
     await visit.leave();
   });

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/importer"
@@ -40,24 +39,34 @@ type listed struct {
 	DepOnly    bool
 }
 
-// sources reads the files of packages and their types. Files that were generated are left out.
-func sources(root string, packages []string) ([]*source, error) {
-	args := append([]string{"list", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,DepOnly"}, packages...)
-	command := exec.Command("go", args...)
+// goList returns what `go list` says of packages.
+func goList[P any](root string, args ...string) (packages []P, err error) {
+	command := exec.Command("go", append([]string{"list"}, args...)...)
 	command.Dir, command.Stderr = root, os.Stderr
 	out, err := command.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
-	exports := map[string]string{}
-	var chosen []listed
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var p P
+		if err := d.Decode(&p); err != nil {
 			return nil, err
 		}
+		packages = append(packages, p)
+	}
+	return packages, nil
+}
+
+// sources reads the files of packages and their types. Files that were generated are left out.
+func sources(root string, packages []string) ([]*source, error) {
+	args := append([]string{"-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,DepOnly"}, packages...)
+	list, err := goList[listed](root, args...)
+	if err != nil {
+		return nil, err
+	}
+	exports := map[string]string{}
+	var chosen []listed
+	for _, p := range list {
 		exports[p.ImportPath] = p.Export
 		if !p.DepOnly {
 			chosen = append(chosen, p)

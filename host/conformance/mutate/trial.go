@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -86,23 +85,16 @@ func prepare(root, work string, sample []*candidate, withTests bool) (*trial, er
 
 // testsOf lists the folders below runtime, and internal/guest, whose tests have a changed package in them.
 func testsOf(root string, chosen map[*source]map[int]*candidate) ([]string, error) {
-	command := exec.Command("go", "list", "-test", "-json=Dir,ForTest,Deps", "./runtime/...", "./internal/guest")
-	command.Dir, command.Stderr = root, os.Stderr
-	out, err := command.Output()
+	type tested struct {
+		Dir, ForTest string
+		Deps         []string
+	}
+	list, err := goList[tested](root, "-test", "-json=Dir,ForTest,Deps", "./runtime/...", "./internal/guest")
 	if err != nil {
 		return nil, err
 	}
 	var folders []string
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p struct {
-			Dir, ForTest string
-			Deps         []string
-		}
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, err
-		}
+	for _, p := range list {
 		for s := range chosen {
 			if p.ForTest != "" && (p.ForTest == s.pkg.Path() || slices.Contains(p.Deps, s.pkg.Path())) {
 				folders = append(folders, p.Dir)
@@ -142,15 +134,9 @@ func (t *trial) byCorpus(number int) (string, error) {
 // byUnits runs the unit tests with a change until one fails, those of its own package first.
 func (t *trial) byUnits(number int, own string) (string, error) {
 	order := slices.Clone(t.tests)
-	slices.SortStableFunc(order, func(a, b string) int {
-		switch {
-		case a == own && b != own:
-			return -1
-		case b == own && a != own:
-			return 1
-		}
-		return 0
-	})
+	if i := slices.Index(order, own); i > 0 {
+		order = slices.Insert(slices.Delete(order, i, i+1), 0, own)
+	}
 	for _, folder := range order {
 		binary := t.unit(folder)
 		out, killed, err := t.try(number, filepath.Join(t.root, folder), binary, "-test.failfast", "-test.short", "-test.timeout=110s")

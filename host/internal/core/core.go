@@ -227,7 +227,7 @@ func (c *Core) ask(in []byte) (out []byte, value abi.Raw, refused, err error) {
 	case op == abi.OpFault:
 		refused = FaultError(frame)
 	case op != abi.OpReply || len(rest) > 0:
-		err = fmt.Errorf("frame %d came in place of a Reply", op)
+		err = fmt.Errorf("frame %d instead of a Reply", op)
 	default:
 		var f abi.Reply
 		if err = abi.DecodeTo(frame, &f); err == nil && f.Error != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/internal/schema/pointer"
 )
 
 // types is a set of the types of JSON.
@@ -157,12 +158,24 @@ func (n *node) keyword(g *generator, key string, arg []byte) error {
 	case "minProperties", "maxProperties", "propertyNames", "dependentRequired", "dependentSchemas", "dependencies":
 		n.members = key
 		n.hasObject = n.hasObject || key != "dependencies"
-	case "items", "prefixItems", "additionalItems", "minItems", "maxItems":
+	case "items", "prefixItems", "additionalItems":
 		n.hasArray = true
-		return n.listKeyword(key, arg)
-	case "minLength", "maxLength", "pattern":
+	case "minItems", "maxItems":
+		n.hasArray = true
+		return n.count(key, arg, &n.minItems, &n.maxItems)
+	case "minLength", "maxLength":
 		n.hasString = true
-		return n.textKeyword(g, key, arg)
+		return n.count(key, arg, &n.minLength, &n.maxLength)
+	case "pattern":
+		text, ok := value.String(arg)
+		if !ok {
+			return n.fail(key, "must be a string")
+		}
+		n.hasString = true
+		if n.pattern != "" && n.pattern != string(text) {
+			g.widen(n.path, key)
+		}
+		n.pattern = string(text)
 	case "format":
 		text, _ := value.String(arg)
 		n.hasString = true
@@ -219,16 +232,16 @@ func (n *node) refer(g *generator, arg []byte) error {
 		return nil // what it asks for is asked for already
 	}
 	n.references = append(n.references, ref)
-	fragment, ok := strings.CutPrefix(ref, "#")
-	if !ok || fragment != "" && fragment[0] != '/' {
+	fragment, inside := strings.CutPrefix(ref, "#")
+	fragment, ok = pointer.Unescape(fragment)
+	if !inside || !ok || fragment != "" && fragment[0] != '/' {
 		return n.fail("$ref", strconv.Quote(ref)+" is not a place in the schema itself")
 	}
 	target := n.doc.root
-	for i, step := range strings.Split(fragment, "/") {
-		if i == 0 {
-			continue
-		}
-		if target = child(target, unescape(step)); target == nil {
+	for fragment != "" {
+		var token string
+		token, fragment = pointer.Next(fragment)
+		if target = pointer.Child(target, token); target == nil {
 			return n.fail("$ref", strconv.Quote(ref)+" leads nowhere")
 		}
 	}
@@ -241,37 +254,6 @@ func (n *node) addPart(g *generator, schema []byte) error {
 	err := n.add(g, schema)
 	n.nested--
 	return err
-}
-
-// unescape reads a step of a JSON Pointer in a URI.
-func unescape(step string) string {
-	if strings.IndexByte(step, '%') >= 0 {
-		out := make([]byte, 0, len(step))
-		for i := 0; i < len(step); i++ {
-			if step[i] == '%' && i+2 < len(step) {
-				if b, err := strconv.ParseUint(step[i+1:i+3], 16, 8); err == nil {
-					out = append(out, byte(b))
-					i += 2
-					continue
-				}
-			}
-			out = append(out, step[i])
-		}
-		step = string(out)
-	}
-	return strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
-}
-
-func child(v []byte, step string) []byte {
-	if value.KindOf(v) == value.KindMap {
-		found, _ := value.Get(v, step)
-		return found
-	}
-	list, _ := items(v)
-	if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(list) {
-		return list[i]
-	}
-	return nil
 }
 
 // items are the elements of a list.
@@ -338,19 +320,17 @@ func (n *node) combine(g *generator, key string, arg []byte) error {
 	return nil
 }
 
-func (n *node) listKeyword(key string, arg []byte) error {
-	switch key {
-	case "minItems", "maxItems":
-		f, ok := value.Number(arg)
-		if !ok || f < 0 {
-			return n.fail(key, "must be a number that is not negative")
-		}
-		count := int(min(f, 1<<30))
-		if key == "minItems" {
-			n.minItems = max(n.minItems, count)
-		} else if n.maxItems < 0 || count < n.maxItems {
-			n.maxItems = count
-		}
+// count takes a bound on a number of things, a least or a greatest one.
+func (n *node) count(key string, arg []byte, least, most *int) error {
+	f, ok := value.Number(arg)
+	if !ok || f < 0 {
+		return n.fail(key, "must be a number that is not negative")
+	}
+	count := int(min(f, 1<<30))
+	if strings.HasPrefix(key, "min") {
+		*least = max(*least, count)
+	} else if *most < 0 || count < *most {
+		*most = count
 	}
 	return nil
 }
@@ -386,31 +366,6 @@ func (n *node) addLists(g *generator, schema []byte) error {
 	}
 	if hasRest {
 		n.items = append(n.items, rest)
-	}
-	return nil
-}
-
-func (n *node) textKeyword(g *generator, key string, arg []byte) error {
-	if key == "pattern" {
-		text, ok := value.String(arg)
-		if !ok {
-			return n.fail(key, "must be a string")
-		}
-		if n.pattern != "" && n.pattern != string(text) {
-			g.widen(n.path, key)
-		}
-		n.pattern = string(text)
-		return nil
-	}
-	f, ok := value.Number(arg)
-	if !ok || f < 0 {
-		return n.fail(key, "must be a number that is not negative")
-	}
-	count := int(min(f, 1<<30))
-	if key == "minLength" {
-		n.minLength = max(n.minLength, count)
-	} else if n.maxLength < 0 || count < n.maxLength {
-		n.maxLength = count
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ export const PHRASES = {
   requiredWithout: '`{field}` must be a non-empty string when `{other}` is not given',
 } as const;
 
-/** Words of other libraries, with the fields and events that may be meant, the likeliest first. */
+/** Words of other libraries, with the fields and events they may mean, most likely first. */
 export const WORDS: Readonly<Record<string, readonly string[]>> = {
   abortController: ['turnAbortController', 'signal'],
   abortSignal: ['signal', 'turnAbortController'],

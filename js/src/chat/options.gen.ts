@@ -456,7 +456,7 @@ export type ChatOptions =
   | GeminiChatOptions
   | OllamaChatOptions;
 
-/** A protocol that models are spoken to with. */
+/** A protocol of model APIs. */
 export type ProviderName =
   | 'openai'
   | 'openai-responses'

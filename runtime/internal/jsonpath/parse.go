@@ -195,7 +195,7 @@ func (p *parser) integer() (n int, ok bool) {
 	for isDigit(p.peek()) {
 		if n = n*10 + int(p.peek()-'0'); n > value.MaxInt {
 			p.pos = start
-			p.fail("an integer beyond 2^53-1")
+			p.fail("integer beyond 2^53-1")
 			return 0, false
 		}
 		p.pos++
@@ -242,7 +242,7 @@ func (p *parser) quoted() string {
 			p.pos++
 		}
 	}
-	p.fail("string without its closing quote")
+	p.fail("unclosed string")
 	return ""
 }
 
@@ -273,7 +273,7 @@ func (p *parser) escape(quote byte) rune {
 		if r>>11 != 0xd800>>11 {
 			return r
 		}
-		p.fail("half of a surrogate pair")
+		p.fail("lone surrogate")
 	}
 	p.pos = min(p.pos-1, len(p.text))
 	p.fail("invalid escape")

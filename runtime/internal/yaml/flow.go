@@ -27,7 +27,7 @@ func (p *parser) flowLines(dst, text []byte, parent int) []byte {
 	}}
 	dst = f.value(dst, p.depth)
 	if f.reason == "" && f.peek() != 0 {
-		f.reason = "something behind a collection in brackets"
+		f.reason = "text after a flow collection"
 	}
 	if f.reason != "" {
 		p.pos = max(first, p.pos-1)
@@ -100,7 +100,7 @@ func (f *flow) value(dst []byte, depth int) []byte {
 		if next := f.peek(); next == ',' {
 			f.text = f.text[1:]
 		} else if next != closing {
-			f.fail("a collection in brackets that is not closed")
+			f.fail("unclosed flow collection")
 		}
 	}
 	if f.reason != "" {
@@ -119,7 +119,7 @@ func (f *flow) scalar() (text []byte, plain bool) {
 	if c == '"' || c == '\'' {
 		text, end := quoted(f.text)
 		if end == 0 {
-			f.fail("text in quotes that is not closed in its line")
+			f.fail("quoted text that is not closed on its line")
 			return nil, false
 		}
 		f.text = f.text[end:]
@@ -134,7 +134,7 @@ func (f *flow) scalar() (text []byte, plain bool) {
 		end++
 	}
 	if end == 0 || strings.IndexByte("&*!%@`|>#", c) >= 0 {
-		f.fail("expected a scalar in a collection in brackets")
+		f.fail("expected a scalar in a flow collection")
 		return nil, false
 	}
 	text = bytes.TrimRight(f.text[:end], " \t")

@@ -26,7 +26,7 @@ type Error struct {
 }
 
 // Error names the reason and the line.
-func (e *Error) Error() string { return "yaml: " + e.Reason + " in line " + strconv.Itoa(e.Line) }
+func (e *Error) Error() string { return "yaml: " + e.Reason + " on line " + strconv.Itoa(e.Line) }
 
 // line is a line with content, or an empty one that may belong to a block scalar.
 type line struct {
@@ -62,7 +62,7 @@ func Parse(text []byte) ([]byte, error) {
 		out = value.AppendNil(nil)
 	} else if out = p.node(nil, -1); p.err == nil {
 		if l = p.next(); l != nil {
-			p.fail("text that belongs to nothing before it")
+			p.fail("unexpected text")
 		}
 	}
 	if p.err != nil {
@@ -101,11 +101,11 @@ func (p *parser) node(dst []byte, parent int) []byte {
 	l := p.next()
 	switch c := l.text[0]; {
 	case c == '\t':
-		p.fail("a tab as indentation")
+		p.fail("tab used as indentation")
 	case isItem(l.text):
 		dst = p.sequence(dst, l.indent)
 	case c == '?' && (len(l.text) == 1 || l.text[1] == ' '):
-		p.fail("a key that is not a scalar, which is not supported,")
+		p.fail("unsupported key that is not a scalar")
 	default:
 		if _, _, ok := p.key(l.text); ok {
 			dst = p.mapping(dst, l.indent)
@@ -160,7 +160,7 @@ func (p *parser) mapping(dst []byte, indent int) []byte {
 			break
 		}
 		if _, again := seen[string(key)]; again {
-			p.fail("the key " + string(key) + " again")
+			p.fail("duplicate key " + string(key))
 			break
 		}
 		seen[string(key)] = struct{}{}
@@ -225,17 +225,17 @@ func (p *parser) scalar(dst, text []byte, parent int) []byte {
 		out, end := quoted(text)
 		if end == 0 {
 			p.pos--
-			p.fail("text in quotes that is not closed in its line")
+			p.fail("quoted text that is not closed on its line")
 		} else if rest := bytes.TrimLeft(text[end:], " \t"); len(rest) > 0 && (rest[0] != '#' || len(rest) == len(text[end:])) {
 			p.pos--
-			p.fail("something behind the closing quote")
+			p.fail("text after the closing quote")
 		}
 		return value.AppendText(dst, out)
 	case '[', '{':
 		return p.flowLines(dst, text, parent)
 	case '&', '*', '!', '%', '@', '`':
 		p.pos--
-		p.fail("a word that starts with " + string(rune(c)) + ", which is not supported,")
+		p.fail("unsupported scalar that starts with " + string(rune(c)))
 		return dst
 	}
 	plain := uncomment(text)
@@ -276,7 +276,7 @@ func (p *parser) scalar(dst, text []byte, parent int) []byte {
 	}
 	if bytes.Equal(plain, []byte("---")) || bytes.Equal(plain, []byte("...")) {
 		p.pos--
-		p.fail("several documents, which are not supported,")
+		p.fail("unsupported second document")
 	}
 	return resolve(dst, plain)
 }
@@ -303,7 +303,7 @@ func (p *parser) blockScalar(dst, header []byte, parent int) []byte {
 			indent = max(parent, 0) + int(c-'0')
 		default:
 			p.pos--
-			p.fail("unknown header of a block")
+			p.fail("unknown header of a block scalar")
 			return dst
 		}
 	}
