@@ -123,7 +123,7 @@ func (k *compiler) keyword(n *node, key string, arg, whole []byte) {
 	case "format":
 		if name, ok := value.String(arg); !ok {
 			k.fail(key, "is not a string")
-		} else if check := formats(string(name)); check != nil && (!k.config.AnnotateFormat || res.assertsFormat) {
+		} else if check := formats[string(name)]; check != nil && (!k.config.AnnotateFormat || res.assertsFormat) {
 			r := n.strings()
 			r.format, r.formatAs = check, string(name)
 		}
