@@ -1,6 +1,9 @@
 package abi
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Kind is the type that the value of a field must have.
 type Kind string
@@ -46,14 +49,8 @@ type CrossRule struct {
 // Field returns the rules of the field with the given name or alias, nil if there is none.
 func (r *Rules) Field(name string) *Field {
 	for i := range r.Fields {
-		f := &r.Fields[i]
-		if f.Name == name {
+		if f := &r.Fields[i]; f.Name == name || slices.Contains(f.Aliases, name) {
 			return f
-		}
-		for _, alias := range f.Aliases {
-			if alias == name {
-				return f
-			}
 		}
 	}
 	return nil

@@ -1,14 +1,14 @@
 package journal
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"unicode/utf8"
+
+	"github.com/tinylib/msgp/msgp"
 
 	"github.com/turncore/turncore/host"
 )
@@ -20,8 +20,12 @@ var errFormat = errors.New("malformed")
 
 // why is the fault of a journal.
 func why(err error) string {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	var wrong msgp.Error
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "it breaks off"
+	case errors.As(err, &wrong):
+		return errFormat.Error()
 	}
 	return err.Error()
 }
@@ -31,13 +35,13 @@ type Reader struct {
 	// Header is the journal's header.
 	Header Header
 
-	r       *bufio.Reader
+	r       *msgp.Reader
 	entries int // so far
 }
 
 // NewReader reads the header.
 func NewReader(r io.Reader) (*Reader, error) {
-	j := &Reader{r: bufio.NewReader(r)}
+	j := &Reader{r: msgp.NewReader(r)}
 	if err := j.header(); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
@@ -48,27 +52,27 @@ func NewReader(r io.Reader) (*Reader, error) {
 }
 
 func (j *Reader) header() error {
-	first, err := j.r.ReadByte()
+	n, err := j.r.ReadMapHeader()
 	if err != nil {
 		return err
 	}
-	if first < 0x80 || first > 0x8f {
+	if n > 15 {
 		return errFormat
 	}
 	texts, numbers := map[string]string{}, map[string]uint64{}
-	for range first & 0x0f {
+	for range n {
 		key, err := j.text()
 		if err != nil {
 			return err
 		}
-		next, err := j.r.Peek(1)
-		if err != nil {
+		kind, err := j.r.NextType()
+		switch {
+		case err != nil:
 			return err
-		}
-		if isText(next[0]) {
+		case kind == msgp.StrType:
 			texts[key], err = j.text()
-		} else {
-			numbers[key], err = j.uint()
+		default:
+			numbers[key], err = j.r.ReadUint64()
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", key, err)
@@ -114,11 +118,11 @@ func (j *Reader) Next() (Entry, error) {
 }
 
 func (j *Reader) entry() (Entry, error) {
-	first, err := j.r.ReadByte()
+	n, err := j.r.ReadArrayHeader()
 	if err != nil {
 		return Entry{}, err
 	}
-	if first != 0x92 {
+	if n != 2 {
 		return Entry{}, errFormat
 	}
 	var e Entry
@@ -132,7 +136,7 @@ func (j *Reader) entry() (Entry, error) {
 }
 
 // take reads n bytes. Memory grows with the bytes that really come, not with a damaged length.
-func (j *Reader) take(n uint64) ([]byte, error) {
+func (j *Reader) take(n uint32) ([]byte, error) {
 	var b bytes.Buffer
 	if _, err := io.CopyN(&b, j.r, int64(n)); err != nil {
 		return nil, err
@@ -141,35 +145,17 @@ func (j *Reader) take(n uint64) ([]byte, error) {
 }
 
 func (j *Reader) bytes() ([]byte, error) {
-	first, err := j.r.ReadByte()
-	if err != nil {
-		return nil, err
-	}
-	if first < 0xc4 || first > 0xc6 {
-		return nil, errFormat
-	}
-	size, err := j.number(1 << (first - 0xc4))
+	size, err := j.r.ReadBytesHeader()
 	if err != nil {
 		return nil, err
 	}
 	return j.take(size)
 }
 
-func isText(first byte) bool { return first >= 0xa0 && first <= 0xbf || first >= 0xd9 && first <= 0xdb }
-
 func (j *Reader) text() (string, error) {
-	first, err := j.r.ReadByte()
+	size, err := j.r.ReadStringHeader()
 	if err != nil {
 		return "", err
-	}
-	size := uint64(first & 0x1f)
-	switch {
-	case !isText(first):
-		return "", errFormat
-	case first >= 0xd9:
-		if size, err = j.number(1 << (first - 0xd9)); err != nil {
-			return "", err
-		}
 	}
 	if size > maxText {
 		return "", errFormat
@@ -179,26 +165,4 @@ func (j *Reader) text() (string, error) {
 		err = errFormat
 	}
 	return string(text), err
-}
-
-func (j *Reader) uint() (uint64, error) {
-	first, err := j.r.ReadByte()
-	switch {
-	case err != nil:
-		return 0, err
-	case first < 0x80:
-		return uint64(first), nil
-	case first < 0xcc || first > 0xcf:
-		return 0, errFormat
-	}
-	return j.number(1 << (first - 0xcc))
-}
-
-// number reads a big-endian number of size bytes.
-func (j *Reader) number(size int) (uint64, error) {
-	var b [8]byte
-	if _, err := io.ReadFull(j.r, b[8-size:]); err != nil {
-		return 0, err
-	}
-	return binary.BigEndian.Uint64(b[:]), nil
 }

@@ -1,6 +1,10 @@
 package guest
 
-import "github.com/turncore/turncore/runtime"
+import (
+	"cmp"
+
+	"github.com/turncore/turncore/runtime"
+)
 
 // effectMargin is how many effects of a turn, or an instance, a group of tasks leaves to others.
 const effectMargin = 8
@@ -14,7 +18,7 @@ func (c *coroutine) each(n, atOnce int, body func(task runtime.Task, i int) erro
 		for i := range errs {
 			errs[i] = body(c, i)
 		}
-		return first(errs)
+		return cmp.Or(errs...)
 	}
 	t, running := c.turn, 0
 	for i := range errs {
@@ -29,18 +33,9 @@ func (c *coroutine) each(n, atOnce int, body func(task runtime.Task, i int) erro
 		})
 	}
 	c.Wait(func() bool { return running == 0 })
-	return first(errs)
+	return cmp.Or(errs...)
 }
 
 func (t *turn) hasRoom() bool {
 	return len(t.effects)+effectMargin < int(t.in.limits.TurnEffects) && t.in.effects+effectMargin < int(t.in.limits.InstanceEffects)
-}
-
-func first(errs []error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -243,12 +243,9 @@ func (t *turn) settle(eff *effect, value []byte, err error) {
 
 // drop removes an effect from the table.
 func (t *turn) drop(eff *effect) {
-	for i, e := range t.effects {
-		if e == eff {
-			t.effects = append(t.effects[:i], t.effects[i+1:]...)
-			t.in.effects--
-			return
-		}
+	if i := slices.Index(t.effects, eff); i >= 0 {
+		t.effects = slices.Delete(t.effects, i, i+1)
+		t.in.effects--
 	}
 }
 

@@ -322,11 +322,9 @@ func (p *parser) body(v []byte) {
 
 // pass adds a member to the request.
 func (p *parser) pass(option, name string, v []byte) {
-	for _, s := range p.seen {
-		if s == name {
-			p.fail(option, "is given twice")
-			return
-		}
+	if slices.Contains(p.seen, name) {
+		p.fail(option, "is given twice")
+		return
 	}
 	p.seen = append(p.seen, name)
 	if slices.Contains(p.protocol.WithTools, name) {

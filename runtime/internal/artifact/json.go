@@ -101,13 +101,8 @@ func (j *JSON) lines(text []byte) error {
 	var ends []int
 	j.values = nil
 	for n := 1; len(rest) > 0; n++ {
-		line := rest
-		if end := bytes.IndexByte(rest, '\n'); end >= 0 {
-			line, rest = rest[:end], rest[end+1:]
-		} else {
-			rest = nil
-		}
-		if len(bytes.TrimSpace(line)) == 0 {
+		var line []byte
+		if line, rest, _ = bytes.Cut(rest, []byte{'\n'}); len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
 		values, err := value.FromJSON(j.values, line)
