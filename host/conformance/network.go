@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -58,11 +59,8 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errNetwork
 	}
 	response := &http.Response{
-		StatusCode: answer.Status, Header: http.Header{}, Request: r, ProtoMajor: 1, ProtoMinor: 1,
+		StatusCode: cmp.Or(answer.Status, http.StatusOK), Header: http.Header{}, Request: r, ProtoMajor: 1, ProtoMinor: 1,
 		Body: &answerBody{game: g, answer: answer, chunks: answer.pieces(), done: r.Context().Done()},
-	}
-	if answer.Status == 0 {
-		response.StatusCode = http.StatusOK
 	}
 	for name, value := range answer.headers() {
 		response.Header.Set(name, value)

@@ -98,11 +98,7 @@ func estimate(f *frame, arg any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []any{}
-	for _, n := range counts {
-		all = append(all, n)
-	}
-	return all, nil
+	return anyList(counts), nil
 }
 
 func render(f *frame, arg any) (any, error) {

@@ -1,7 +1,5 @@
-// What the agent can do. Tools run in the page, beside the module.
-import { Tool } from '/turncore/index.js';
-
-import { calculate } from './arithmetic.js';
+// What the agent can do. Tools run in the page, beside the module; the calculator runs inside it.
+import { calculatorTool, Tool } from '/turncore/index.js';
 
 const skies = [
   'clear sky',
@@ -33,19 +31,9 @@ const weather = new Tool({
   },
 });
 
-const calculator = new Tool({
-  name: 'calculate',
-  description: 'Calculates an expression of numbers, + - * / % ^ and parentheses.',
-  inputSchema: {
-    type: 'object',
-    properties: {
-      expression: { type: 'string', minLength: 1, description: 'Such as (17 + 4) * 2.5' },
-    },
-    required: ['expression'],
-    additionalProperties: false,
-  },
-  handler: ({ expression }) => `${expression.trim()} = ${calculate(expression)}`,
-});
+// The simulated model calls a tool whose name it reads, such as in "Calculate 1 + 1".
+const { description, inputSchema, handler, trusted } = calculatorTool();
+const calculator = new Tool({ name: 'calculate', description, inputSchema, handler, trusted });
 
 const clock = new Tool({
   name: 'current_time',

@@ -286,9 +286,9 @@ suite('with the simulated model', () => {
   test('every tool answers, also what is wrong', async () => {
     const visit = await Visit.to(demo.address, DESKTOP);
     const calls = [
-      ['Calculate (17 + 4) * 2.5', 'calculate', 'done', /^\(17 \+ 4\) \* 2\.5 = 52\.5$/],
+      ['Calculate (17 + 4) * 2.5', 'calculate', 'done', /^52\.5$/],
       ['What time is it in Tokyo?', 'current_time', 'done', /^Asia\/Tokyo: \w+day, .* GMT\+9$/],
-      ['A tool that fails', 'calculate', 'error', /division by zero$/],
+      ['A tool that fails', 'calculate', 'error', /division by zero at character 3$/],
     ];
     for (const [i, [label, tool, state, result]] of calls.entries()) {
       await visit.page.getByRole('button', { name: label, exact: true }).click();

@@ -12,7 +12,7 @@ import { VARIABLES } from './variables.gen.js';
 /** The environment of the process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What chooses the module. */
+/** The choice of the module. */
 export interface EngineOptions {
   /** File with a module; undefined for the package's own. */
   readonly module: string | undefined;
@@ -26,9 +26,9 @@ export interface ProgramToolOptions {
   readonly program: string;
 }
 
-/** What the command line and the environment ask of a run. */
+/** The settings of a run, from the command line and the environment. */
 export interface RunOptions extends EngineOptions {
-  /** Undefined if it is to be read. */
+  /** Undefined to read it from standard input. */
   readonly prompt: string | undefined;
   /** Undefined for the simulated one. */
   readonly provider: ProviderName | undefined;
@@ -72,7 +72,7 @@ const runFlags = {
   log: { type: 'string' },
 } as const;
 
-/** Reads the command line of a run. Undefined means that help is wanted. @throws UsageError */
+/** Reads the command line of a run. Returns undefined if it asks for help. @throws UsageError */
 export function parseRun(args: string[], env: Environment): RunOptions | undefined {
   const { values, positionals } = parse('run', args, runFlags);
   if (values.help === true) return undefined;
@@ -94,21 +94,21 @@ export function parseRun(args: string[], env: Environment): RunOptions | undefin
   };
 }
 
-/** Reads the command line of a replay. Undefined means that help is wanted. @throws UsageError */
+/** Reads the command line of a replay. Returns undefined if it asks for help. @throws UsageError */
 export function parseReplay(args: string[]): (EngineOptions & { file: string }) | undefined {
   const { values, positionals } = parse('replay', args, { ...engineFlags, ...help });
   if (values.help === true) return undefined;
   return { ...engineOf('replay', values), file: journalOf('replay', positionals) };
 }
 
-/** What the command line asks of an inspection. */
+/** The settings of an inspection. */
 export interface InspectOptions {
   readonly file: string;
   readonly json: boolean;
   readonly verbose: boolean;
 }
 
-/** Reads the command line of an inspection. Undefined means that help is wanted. @throws UsageError */
+/** Reads the command line of an inspection. Returns undefined if it asks for help. @throws UsageError */
 export function parseInspect(args: string[]): InspectOptions | undefined {
   const flags = { ...help, json: { type: 'boolean' }, verbose: { type: 'boolean' } } as const;
   const { values, positionals } = parse('inspect', args, flags);
@@ -161,10 +161,10 @@ function promptOf(positionals: readonly string[]): string | undefined {
   return positionals[0];
 }
 
-/** The model that an endpoint of OpenAI's is asked for when none is named. */
+/** The default model of an endpoint that speaks OpenAI's protocols. */
 const DEFAULT_MODEL = 'gpt-4o-mini';
 
-/** Where the environment says that the provider is. */
+/** The provider's address from the environment. */
 function addressOf(provider: ProviderName, env: Environment): string | undefined {
   const { baseURL, version, host } = VARIABLES[provider];
   const given = orUndefined(env[(host ?? baseURL)!]);
@@ -175,13 +175,13 @@ function addressOf(provider: ProviderName, env: Environment): string | undefined
   return address === undefined || address.endsWith(version) ? address : address + version;
 }
 
-/** The address of what a variable names: a host, with or without a port, or an address. */
+/** The address for a variable's value: a host, with or without a port, or an address. */
 function hostAddress(provider: ProviderName, host: string): string | undefined {
   if (host === '' || host.includes('://')) return orUndefined(host);
   const colon = host.indexOf(':');
   const name = colon < 0 ? host : host.slice(0, colon);
   const port = colon < 0 ? new URL(baseURLOf(provider)!).port : host.slice(colon + 1);
-  // A server that listens everywhere is here, too.
+  // A server that listens on all interfaces can be reached on this machine.
   return `http://${name === '' || name === '0.0.0.0' ? '127.0.0.1' : name}:${port}`;
 }
 
@@ -191,7 +191,7 @@ function trimSlashes(text: string): string {
   return text.slice(0, end);
 }
 
-/** The model and where it is: what the command line leaves open comes from the environment. */
+/** The model and its endpoint. The environment supplies what the command line leaves open. */
 function endpointOf(
   values: Readonly<Partial<Record<'provider' | 'base-url' | 'model', string | undefined>>>,
   env: Environment,
@@ -257,7 +257,7 @@ function wholeNumber(flag: string, text: string, max: number): number {
   return n;
 }
 
-/** What endpoints take as a tool's name. */
+/** The tool names that endpoints accept. */
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 function programTools(specs: readonly string[]): ProgramToolOptions[] {
@@ -282,7 +282,7 @@ function programTools(specs: readonly string[]): ProgramToolOptions[] {
   return tools;
 }
 
-/** A variable that is set to nothing counts as not set. */
+/** An empty variable counts as unset. */
 function orUndefined(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }

@@ -13,10 +13,10 @@ import { type Styled, Timeline } from './timeline.js';
 import { HELP } from './usage.js';
 
 /**
- * Shows what happened in a turn.
+ * Shows the timeline or the frames of a journal.
  *
- * @returns true: it throws when the journal is not whole
- * @throws UsageError, or what is wrong with the journal
+ * @returns true: it throws if the journal is incomplete
+ * @throws UsageError, or the error in the journal
  */
 export async function inspect(args: string[]): Promise<boolean> {
   const options = parseInspect(args);
@@ -34,7 +34,7 @@ export async function inspect(args: string[]): Promise<boolean> {
  * Shows a journal as far as it goes.
  *
  * @param write takes the next line
- * @throws Error about what is wrong with it
+ * @throws Error that says what is wrong with it
  */
 export function showJournal(
   bytes: Uint8Array,

@@ -2,9 +2,9 @@
  * Ctrl-C.
  */
 
-/** Aborts when the process is interrupted, once: a second interrupt ends it the usual way. */
+/** Aborts at the first interrupt of the process. A second one ends the process as usual. */
 export class Interrupt {
-  /** For a turn to be aborted by. */
+  /** Aborts the turn. */
   readonly controller = new AbortController();
   readonly #interrupted = (): void => {
     this.close();
@@ -15,7 +15,7 @@ export class Interrupt {
     for (const signal of SIGNALS) process.on(signal, this.#interrupted);
   }
 
-  /** Leaves interrupts to the process again. */
+  /** Stops listening: interrupts end the process again. */
   close(): void {
     for (const signal of SIGNALS) process.off(signal, this.#interrupted);
   }

@@ -6,22 +6,22 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import type { JournalSink } from '../journal/writer.js';
 import { describe } from './screen.js';
 
-/** An error about what is in a file. */
+/** An error about a file's content. */
 export function inFile(file: string, error: unknown): Error {
   return new Error(`${file}: ${describe(error)}`, { cause: error });
 }
 
-/** Writes a journal to a file. It holds all that was said, so it is for its owner only. */
+/** Writes a journal to a file. A journal has the whole conversation, so only the file's owner may read it. */
 export class JournalFile implements JournalSink {
   readonly #file: number;
   #failure: unknown;
 
-  /** @throws Error when the file cannot be made */
+  /** @throws Error if the file cannot be created */
   constructor(path: string) {
     this.#file = openSync(path, 'w', 0o600);
   }
 
-  /** Writes more. A failure is kept for {@link close}: it is not the turn's. */
+  /** Writes more bytes. {@link close} reports a failure: the turn does not fail with it. */
   write(bytes: Uint8Array): void {
     if (this.#failure !== undefined) return;
     try {
@@ -31,7 +31,7 @@ export class JournalFile implements JournalSink {
     }
   }
 
-  /** @throws Error when the journal is not whole */
+  /** @throws Error if the journal is incomplete */
   close(): void {
     closeSync(this.#file);
     if (this.#failure !== undefined) throw this.#failure as Error;

@@ -10,7 +10,7 @@ import type { TurnResult } from '../runners/turn-stream.js';
 import type { Output } from './screen.js';
 import type { TurnView } from './view.js';
 
-/** Writes each event as a line, and what the turn ended with as the last one. */
+/** Writes each event as a line, and the turn's end as the last one. */
 export class Lines implements TurnView {
   readonly #out: Output;
 
@@ -54,7 +54,7 @@ export function endLine(result: TurnResult, records: Conversation): object {
   };
 }
 
-/** A result as text: anything that is not text as its JSON. */
+/** A result as text: its own, or JSON. */
 function resultText(results: ToolCallResults): string {
   return results instanceof Tokenizable ? results.toString() : JSON.stringify(results);
 }

@@ -1,5 +1,5 @@
 /**
- * HTTP servers of this process, reached under a name of their own.
+ * HTTP servers of this process under names of their own.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,9 +9,8 @@ import type { RequestHandler } from '../simulated/provider.js';
 /** A server on loopback, and the way to it. */
 export interface Loopback {
   /**
-   * Sends every request to the server, whatever host its URL names. So nothing that is told about a turn depends on the
-   * port that the server happened to get. Responses are read to their end before they are given: a turn whose clock stands
-   * still must not depend on how long the network takes either.
+   * Sends every request to the server, whatever host its URL names, so that no output depends on the server's port.
+   * Each response is read to its end first: a turn with a fixed clock must not depend on the network's speed either.
    */
   readonly fetch: typeof fetch;
   readonly close: () => void;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command: runs agent turns from a shell, against a model's API or a simulated one, and plays the journals of turns
- * back.
+ * The command: runs agent turns from a shell, with a model's API or a simulated one. It also replays and shows their
+ * journals.
  */
 import { inspect } from './inspect.js';
 import { replay } from './replay.js';
@@ -12,7 +12,7 @@ import { version } from './version.js';
 
 /** Exit statuses. */
 const OK = 0;
-/** The turn did not ack, or something differs from what was recorded. */
+/** The turn did not ack, or a replay differs from its journal. */
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
@@ -56,6 +56,6 @@ function helpOf(command: string): string {
   return text;
 }
 
-// A reader that has gone is told of where the output is written.
+// What writes the output reports a reader that has gone.
 process.stdout.on('error', () => undefined);
 process.exitCode = await main(process.argv.slice(2));

@@ -8,16 +8,16 @@ import type { Readable } from 'node:stream';
 import { type AnyTool, Tool } from '../tools/tool.js';
 import type { ProgramToolOptions } from './command-line.js';
 
-/** Bytes of a result. */
+/** Largest result in bytes. */
 const MAX_RESULT = 4 << 20;
-/** Bytes that are kept of what a program says of its failure. */
+/** Bytes kept of a program's standard error. */
 const MAX_REASON = 4 << 10;
-/** Milliseconds that what a program has left behind may hold its output open. */
+/** Milliseconds for which a program's own children may keep its output open after its end. */
 const LINGER = 1000;
 
 /**
- * A tool that runs a command line: it reads the arguments as JSON from standard input, and what it writes to standard
- * output is the result. When it fails, what it writes to standard error says why.
+ * A tool that runs a command line. The program gets the arguments as JSON on standard input. Its standard output is the
+ * result; if it fails, its standard error is the reason.
  */
 export function programTool(options: ProgramToolOptions): AnyTool {
   const { name, description, program } = options;
@@ -33,8 +33,8 @@ export function programTool(options: ProgramToolOptions): AnyTool {
  * Runs a command line of the shell to its end.
  *
  * @param signal ends it
- * @returns what it wrote to standard output, without the line end behind it
- * @throws Error (rejects) when it cannot be started, fails, or writes too much; the signal's reason when that ended it
+ * @returns its standard output, without the last line end
+ * @throws Error (rejects) if it cannot be started, fails or writes too much; the signal's reason if that ended it
  */
 export async function runProgram(
   program: string,
@@ -42,7 +42,7 @@ export async function runProgram(
   signal: AbortSignal,
 ): Promise<string> {
   signal.throwIfAborted();
-  // A group of its own, so that Ctrl-C reaches this process alone, which then ends all of the group.
+  // With a process group of its own, Ctrl-C reaches only this process, which then ends the whole group.
   const child = spawn(program, { shell: true, detached: hasGroups, stdio: 'pipe' });
   const kill = (): void => killGroup(child);
   signal.addEventListener('abort', kill, { once: true });
@@ -74,7 +74,7 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
-/** Waits for the end of a program and its output. Resolves to how it failed, undefined if it did not. */
+/** Waits for the end of a program and its output. Resolves to its failure; undefined if it succeeded. */
 function ended(child: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     let linger: NodeJS.Timeout | undefined;
@@ -93,7 +93,7 @@ function ended(child: ChildProcess): Promise<string | undefined> {
   });
 }
 
-/** What the signals that end programs are called. */
+/** Names of the signals that end programs. */
 const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, string>>> = {
   SIGABRT: 'aborted',
   SIGBUS: 'bus error',
@@ -112,7 +112,7 @@ function nameOf(signal: NodeJS.Signals | null): string {
   return signal === null ? 'unknown' : (SIGNALS[signal] ?? signal);
 }
 
-/** The beginning of what a stream gives. The rest is read and dropped. */
+/** The beginning of a stream. The rest is read and dropped. */
 class Beginning {
   cut = false;
   readonly #parts: Buffer[] = [];
@@ -126,7 +126,7 @@ class Beginning {
     });
   }
 
-  /** What was kept. Bytes that are no UTF-8 become one replacement character, however many follow one another. */
+  /** The beginning as text. Each run of bytes that are not UTF-8 becomes one replacement character. */
   text(): string {
     const bytes = Buffer.concat(this.#parts);
     const text = bytes.toString('utf8');

@@ -1,15 +1,15 @@
 /**
- * What the user says.
+ * Prompts from standard input.
  */
 import { UsageError } from './usage.js';
 
-/** Bytes of a prompt on standard input. */
+/** Largest prompt in bytes. */
 const MAX_PROMPT = 8 << 20;
 
 /**
  * Reads a prompt from standard input.
  *
- * @throws UsageError (rejects) when there is none
+ * @throws UsageError (rejects) if there is none
  */
 export async function readPrompt(stdin: NodeJS.ReadStream): Promise<string> {
   if (stdin.isTTY) throw new UsageError('run', 'there is no prompt');

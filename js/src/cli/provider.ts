@@ -1,5 +1,5 @@
 /**
- * The model that a run talks to.
+ * The model of a run.
  */
 import type { Clock } from '../entropy.js';
 import { providerKey } from '../chat/providers.js';
@@ -12,7 +12,7 @@ import type { RunOptions } from './command-line.js';
 import { serveLoopback } from './loopback.js';
 import { programTool } from './program-tool.js';
 
-/** A model, and how to reach it. */
+/** A model and its connection. */
 export interface Provider {
   readonly chat: ChatOptions;
   readonly tools: readonly AnyTool[];
@@ -22,12 +22,12 @@ export interface Provider {
   readonly close: () => void;
 }
 
-/** Name by which the module knows the key. */
+/** The key's name in the module. */
 const KEY = 'key';
-/** Where the simulated provider seems to be. */
+/** The address of the simulated provider, as the module sees it. */
 const SIMULATED_URL = 'http://simulated/v1';
 
-/** The provider that the options name, or the simulated one. */
+/** The provider in the options, or the simulated one. */
 export async function providerOf(options: RunOptions, clock: Clock): Promise<Provider> {
   const programs = options.tools.map(programTool);
   const { provider, baseURL, model } = options;

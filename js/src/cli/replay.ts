@@ -13,10 +13,10 @@ import { Screen } from './screen.js';
 import { HELP } from './usage.js';
 
 /**
- * Plays a journal into a fresh instance and compares every byte.
+ * Replays a journal in a fresh instance and compares every byte.
  *
- * @returns whether all are equal
- * @throws UsageError, or what kept the journal from being played
+ * @returns whether all bytes are equal
+ * @throws UsageError, or the error that stopped the replay
  */
 export async function replay(args: string[]): Promise<boolean> {
   const options = parseReplay(args);

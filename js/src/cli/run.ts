@@ -10,10 +10,10 @@ import { Session } from './session.js';
 import { HELP, UsageError } from './usage.js';
 
 /**
- * Runs a turn, or holds a conversation at the terminal.
+ * Runs one turn, or a conversation at the terminal.
  *
- * @returns whether all went well
- * @throws UsageError, or what kept the turn from beginning
+ * @returns whether the turn acked; true for a conversation
+ * @throws UsageError, or the error that kept the turn from starting
  */
 export async function run(args: string[]): Promise<boolean> {
   const options = parseRun(args, process.env);
@@ -38,7 +38,7 @@ export async function run(args: string[]): Promise<boolean> {
   }
 }
 
-/** Without a prompt, people at a terminal are asked for one after the other. */
+/** Without a prompt, a terminal gets a conversation. */
 function isChat({ prompt, json }: RunOptions): boolean {
   return prompt === undefined && process.stdin.isTTY && !json;
 }
@@ -47,14 +47,14 @@ async function promptOf({ prompt }: RunOptions): Promise<string> {
   return prompt === undefined || prompt === '-' ? readPrompt(process.stdin) : prompt;
 }
 
-/** Runs a turn for each line that comes in, all of one conversation, until the input ends. */
+/** Runs a turn of one conversation for each line of input, until the input ends. */
 async function converse(session: Session): Promise<void> {
   const { stderr, stdin } = process;
   stderr.write('A line is a turn. Ctrl-C stops a turn, Ctrl-D ends the conversation.\n');
   const ask = (): unknown => stderr.write('\n> ');
   ask();
   for await (const line of createInterface({ input: stdin, terminal: false })) {
-    // How a turn ended was told. It does not end the conversation.
+    // The turn's view has shown a failure, which does not end the conversation.
     if (line.trim() !== '') await session.turn(line.trim());
     ask();
   }

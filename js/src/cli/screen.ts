@@ -1,5 +1,5 @@
 /**
- * Where people read.
+ * Output for people.
  */
 import { codeInfo, isTurncoreError } from '../errors.js';
 import { errorJSON } from '../events/error-json.js';
@@ -11,7 +11,7 @@ export interface Output {
   write(text: string): unknown;
 }
 
-/** How a line looks on a terminal: the codes that begin it and end it. */
+/** The codes that begin and end a style on a terminal. */
 const STYLES = {
   dim: [2, 22],
   red: [31, 39],
@@ -19,19 +19,18 @@ const STYLES = {
   cyan: [36, 39],
 } as const;
 
-/** How a line looks on a terminal. */
+/** The style of a line on a terminal. */
 export type Style = keyof typeof STYLES;
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-/** Milliseconds that a frame is shown. */
+/** Milliseconds per frame. */
 const FRAME = 100;
-/** Length that a chain of causes is followed to. */
+/** Bound on the shown chain of causes. */
 const MAX_CAUSES = 8;
 
 /**
- * The answer on standard output, everything else on standard error. On a terminal it uses colours, unless NO_COLOR is
- * set, and shows that something is going on. What comes from models and tools cannot move the cursor or change the
- * terminal.
+ * Writes the answer to standard output and everything else to standard error. On a terminal it uses colours, unless
+ * NO_COLOR is set, and shows what it waits for. Text of models and tools cannot move the cursor or change the terminal.
  */
 export class Screen {
   readonly #out: Output;
@@ -40,7 +39,7 @@ export class Screen {
   readonly #shared: boolean;
   readonly #colours: boolean;
   readonly #spins: boolean;
-  /** The cursor stands behind an unfinished line. */
+  /** The cursor is after an unfinished line. */
   #outMid = false;
   #errMid = false;
   #spinner: NodeJS.Timeout | undefined;
@@ -53,9 +52,9 @@ export class Screen {
     this.#colours = this.#spins && (env['NO_COLOR'] ?? '') === '';
   }
 
-  /** Shows what is being waited for, until something else is shown. */
+  /** Shows what the turn waits for, until there is other output. */
   busy(what: string): void {
-    // On an unfinished line it would wipe that out.
+    // It would erase an unfinished line.
     if (!this.#spins || this.#errMid || (this.#shared && this.#outMid)) return;
     this.#quiet();
     const text = printable(what);
@@ -67,7 +66,7 @@ export class Screen {
     this.#spinner = setInterval(draw, FRAME).unref();
   }
 
-  /** Takes away what {@link busy} shows. */
+  /** Removes the output of {@link busy}. */
   #quiet(): void {
     if (this.#spinner === undefined) return;
     clearInterval(this.#spinner);
@@ -96,7 +95,7 @@ export class Screen {
     this.#outMid = !text.endsWith('\n');
   }
 
-  /** Puts a remark behind what was printed, on a terminal only: what a program reads there is the answer and nothing else. */
+  /** Adds a remark to the output on a terminal. A program that reads the output gets nothing but the answer. */
   aside(text: string): void {
     if (this.#out.isTTY === true) this.print(this.#outMid ? ` ${text}` : text);
   }
@@ -106,7 +105,7 @@ export class Screen {
     if (this.#outMid) this.print('\n');
   }
 
-  /** Writes a part of a text to standard error that is shown as it comes. */
+  /** Writes a part of a streaming text to standard error. */
   whisper(text: string): void {
     if (text === '') return;
     this.#quiet();
@@ -122,12 +121,12 @@ export class Screen {
     this.#err.write(`${this.#paint(style, printable(text))}\n`);
   }
 
-  /** Tells about something that a user would not expect. */
+  /** Writes about something that a user may not expect. */
   notice(text: string): void {
     this.note('yellow', `note: ${text}`);
   }
 
-  /** Tells about an error: its code, its message, what led to it and what to do about it. */
+  /** Writes about an error: code, message, causes and remedy. */
   failure(error: unknown): void {
     const first = describe(error);
     this.note('red', `error: ${first}`);
@@ -144,13 +143,13 @@ export class Screen {
     if (help !== '') this.note('dim', `  ${help}`);
   }
 
-  /** Leaves both streams at the beginning of a line. */
+  /** Ends unfinished lines. */
   close(): void {
     this.#quiet();
     this.#ready();
   }
 
-  /** Puts the cursor at the beginning of a line of standard error. */
+  /** Moves the cursor to the beginning of a line of standard error. */
   #ready(): void {
     if (this.#shared && this.#outMid) {
       this.#out.write('\n');
@@ -172,16 +171,11 @@ export class Screen {
 /** Code and message of an error. */
 export function describe(error: unknown): string {
   const { code, message } = errorJSON(error);
-  // A plain error's class says nothing, and errors of the system name their code themselves.
+  // The class of a plain error means nothing, and system errors have their code in the message.
   return code === 'Error' || message.startsWith(code) ? message : `${code}: ${message}`;
 }
 
-/** The code of an error, or what comes closest. */
-export function codeOf(error: unknown): string {
-  return errorJSON(error).code;
-}
-
-/** Replaces the control characters of a text, but tabs and line ends. */
+/** Replaces control characters, except tabs and line ends. */
 export function printable(text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, '\ufffd');

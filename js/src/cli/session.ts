@@ -1,5 +1,5 @@
 /**
- * A conversation on the command line: a runner, and the turns it runs.
+ * A conversation on the command line.
  */
 import { loadModule, type Module } from '../instance/module.js';
 import { fixedClock, seededEntropy, systemClock } from '../entropy.js';
@@ -17,9 +17,9 @@ import type { Screen } from './screen.js';
 import { Show } from './show.js';
 import type { TurnView } from './view.js';
 
-/** The system prompt when none is given. */
+/** The default system prompt. */
 const DEFAULT_SYSTEM = 'You are a helpful assistant.';
-/** Session of the store that all turns belong to. */
+/** The session of all turns. */
 const SESSION = 'default';
 
 /** Runs turns of one conversation. */
@@ -53,7 +53,7 @@ export class Session {
     });
   }
 
-  /** Opens a session with the model that the options name. */
+  /** Opens a session with the model in the options. */
   static async open(options: RunOptions, screen: Screen): Promise<Session> {
     const { verbose } = options;
     const provider = await providerOf(options, clockOf(options));
@@ -76,16 +76,16 @@ export class Session {
     }
   }
 
-  /** Frees what it holds. */
+  /** Releases its resources. */
   close(): void {
     this.#provider.close();
   }
 
   /**
-   * Runs a turn and tells how it went.
+   * Runs a turn and shows it.
    *
-   * @returns whether it went as it should
-   * @throws TurncoreError (rejects) when it could not begin
+   * @returns whether it acked
+   * @throws TurncoreError (rejects) if it could not start
    */
   async turn(prompt: string): Promise<boolean> {
     const { json, verbose, log } = this.#options;
@@ -121,7 +121,7 @@ export class Session {
         view.event(event);
       }
     } catch (error) {
-      // The end of the view tells how a turn failed.
+      // The view shows the failure of a turn at its end.
       if (!begun || error !== (await stream.result).error) throw error;
     }
     const result = await stream.result;

@@ -1,5 +1,5 @@
 /**
- * How a turn goes, for people.
+ * A turn, for people.
  */
 import { messageOf } from '../errors.js';
 import type { GenerationStatsEvent, ToolCallEvent, TurnEvent } from '../events/events.js';
@@ -7,15 +7,15 @@ import type { TurnResult } from '../runners/turn-stream.js';
 import { describe, type Screen } from './screen.js';
 import type { TurnView } from './view.js';
 
-/** Characters of a tool's arguments or result that are shown. */
+/** Shown characters of a tool's arguments or result. */
 const LONGEST = 400;
 const WAITING = 'waiting for the model';
 
-/** Tells people how turns go. */
+/** Shows turns to people. */
 export class Show implements TurnView {
   readonly #screen: Screen;
   readonly #verbose: boolean;
-  /** How many tool calls were shown already, by checksum. */
+  /** Number of shown tool calls without a result, by checksum. */
   readonly #begun = new Map<string, number>();
   /** Id of the turn. */
   #turn = '';
@@ -86,7 +86,7 @@ export class Show implements TurnView {
     );
   }
 
-  /** What came out of a tool call. One that was refused before it ran has not been shown yet. */
+  /** Shows the result of a tool call, and first the call itself if it was refused before it ran. */
   #toolCall(call: ToolCallEvent): void {
     const screen = this.#screen;
     const begun = this.#begun.get(call.checksum) ?? 0;
@@ -110,7 +110,7 @@ export class Show implements TurnView {
   }
 }
 
-/** The statistics of an event without what every event carries. */
+/** The statistics of an event, without the common fields of all events. */
 function statsOf(event: GenerationStatsEvent): object {
   const head = new Set(['event', 'seq', 'at', 'turnId', 'dispatchId', 'iteration']);
   return Object.fromEntries(Object.entries(event.toJSON()).filter(([key]) => !head.has(key)));

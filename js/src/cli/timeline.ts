@@ -1,5 +1,5 @@
 /**
- * What happened in a turn, from the frames of its journal. The Go command prints the same bytes.
+ * The timeline of a turn, from the frames of its journal. The Go command prints the same bytes.
  */
 import { joined } from '../bytes.js';
 import type { JournalHeader } from '../journal/format.js';
@@ -14,38 +14,38 @@ interface Moment {
   readonly depth: number;
   readonly label: string;
   text: string;
-  /** How it went. */
+  /** Its outcome. */
   tail: string;
   body: string[];
   style: Style | undefined;
   hidden: boolean;
-  /** It is an effect, or a tool call: it ends. */
+  /** Whether it has an end: effects and tool calls do. */
   readonly ends: boolean;
   ended: boolean;
-  /** Of a tool call. */
+  /** Of a tool call: its checksum and execution. */
   readonly key: string;
-  /** Of a response, and when it came. */
+  /** Of a response: its status, and the time of its head. */
   status: number;
   head: number;
   size: number;
   chunks: Uint8Array[];
-  /** What a stream has said. */
+  /** The text of a stream so far. */
   said: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'];
-/** Frames that tell the time. */
+/** Frames with a time. */
 const TIMED = new Set(['Call', 'Result', 'Chunk', 'Abort', 'Tick', 'Event']);
-/** Characters of a text that are shown. */
+/** Shown characters of a text. */
 const LONGEST = 200;
-/** Where texts begin, without indentation. */
+/** The column of texts without indentation. */
 const TEXT_COLUMN = 22;
 /** The end of the year 9999, in ms. */
 const MAX_TIME = 253402300799999;
 
-/** Takes the frames of a journal, and tells what happened. */
+/** Takes the frames of a journal and lists what happened. */
 export class Timeline {
   readonly #header: JournalHeader;
   readonly #verbose: boolean;
@@ -145,7 +145,7 @@ export class Timeline {
     }
   }
 
-  /** The lines of the timeline, each in parts. */
+  /** The lines of the timeline, each as parts. */
   lines(): Styled[][] {
     const lines = this.#headLines();
     for (const moment of this.#moments) if (!moment.hidden) lines.push(...momentLines(moment));
@@ -171,7 +171,7 @@ export class Timeline {
     return end;
   }
 
-  /** What the turn is and what it begins with. */
+  /** The turn and its start. */
   #headLines(): Styled[][] {
     const lines: Styled[][] = [];
     const field = (name: string, text: string): void => {
@@ -215,7 +215,7 @@ export class Timeline {
     this.#add('history', 0, `${n} ${collection}`, 'dim');
   }
 
-  /** How far what happens in a context is indented. */
+  /** The indentation of a context. */
   #depth(context: number): number {
     return (this.#depths.get(context) ?? 0) + (this.#iterating.has(context) ? 1 : 0);
   }
@@ -235,13 +235,13 @@ export class Timeline {
     }
   }
 
-  /** Gives a moment a text that people wrote or read: whole or its beginning. */
+  /** Gives a moment a text of the conversation: all of it, or the beginning. */
   #say(moment: Moment, text: string): void {
     if (this.#verbose) [moment.text, ...moment.body] = text.split('\n') as [string, ...string[]];
     else moment.text = short(text);
   }
 
-  /** A text in one line, whole if all is to be shown. */
+  /** A text in one line; unchanged in verbose mode. */
   #cut(text: string): string {
     return this.#verbose ? text : short(text);
   }
@@ -292,7 +292,7 @@ export class Timeline {
     }
   }
 
-  /** Shows a body, if all is to be shown. */
+  /** Shows a body in verbose mode. */
   #attach(moment: Moment, body: Uint8Array): void {
     if (!this.#verbose || body.length === 0) return;
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
@@ -309,7 +309,7 @@ export class Timeline {
     if (this.#verbose) m.chunks.push(data);
   }
 
-  /** Tells how an effect or a call went. */
+  /** Shows the outcome of an effect or a call. */
   #settle(m: Moment, f: Fields): void {
     if (m.ended) return;
     m.ended = true;
@@ -420,7 +420,7 @@ export class Timeline {
     }
   }
 
-  /** What came out of a tool call. One that was refused before it ran has not been shown yet. */
+  /** Shows the result of a tool call, and first the call itself if it was refused before it ran. */
   #result(depth: number, p: Fields): void {
     const [checksum, execution] = [str(p['checksum']), str(p['executionId'])];
     const at = this.#tools.findIndex(
@@ -485,7 +485,7 @@ function trimEnd(text: string): string {
   return text.replace(/ +$/, '');
 }
 
-/** Tells about the error that ended something. */
+/** Shows the error that ended a moment. */
 function blame(m: Moment, error: unknown): void {
   const text = failureOf(error);
   if (text === undefined) return;
@@ -493,7 +493,7 @@ function blame(m: Moment, error: unknown): void {
   m.style = 'red';
 }
 
-/** The code of an error on the wire, its message and what led to it; undefined for none. */
+/** Code, message and causes of an error on the wire; undefined for none. */
 function failureOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { name, code, message, cause } = value as Fields;
@@ -504,7 +504,7 @@ function failureOf(value: unknown): string | undefined {
   return led === undefined ? text : `${text} (because of ${led})`;
 }
 
-/** A text in one line, its beginning if it is long. */
+/** A text in one line; of a long one the beginning. */
 function short(text: string): string {
   let line = '';
   let length = 0;
@@ -549,7 +549,7 @@ function bytesOf(value: unknown): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16));
 }
 
-// A field of another type than it should have, as in a damaged journal, counts as empty.
+// A field of the wrong type, as in a damaged journal, counts as empty.
 
 function num(value: unknown): number {
   return typeof value === 'number' ? value : 0;

@@ -1,12 +1,12 @@
 /**
- * What the command says about itself.
+ * The command's help.
  */
 import { providerNames } from '../chat/providers.js';
 import { VARIABLES_HELP } from './variables.gen.js';
 
-/** A command line that makes no sense. */
+/** An invalid command line. */
 export class UsageError extends Error {
-  /** Which subcommand; empty for none. */
+  /** The subcommand; empty for none. */
   readonly command: string;
 
   constructor(command: string, message: string) {
@@ -15,7 +15,7 @@ export class UsageError extends Error {
   }
 }
 
-/** An option as its help shows it: name with value, then what it does, line by line. */
+/** An option in the help: its name and value, then its description, line by line. */
 type Option = readonly [flag: string, ...text: string[]];
 
 function list(options: readonly Option[]): string {

@@ -1,13 +1,13 @@
 /**
- * What shows a turn.
+ * Views of turns.
  */
 import type { TurnEvent } from '../events/events.js';
 import type { Conversation } from '../store/store.js';
 import type { TurnResult } from '../runners/turn-stream.js';
 
-/** Is told of a turn's events, and how it ended. */
+/** Shows a turn: gets its events and its end. */
 export interface TurnView {
   event(event: TurnEvent): void;
-  /** @param records what the turn's conversation holds at its end */
+  /** @param records the conversation at the turn's end */
   end(result: TurnResult, records: Conversation): void;
 }

@@ -15,14 +15,14 @@ export type CodecReason =
   | 'range'
   /** A float32, an extension type, the unused byte 0xC1, or a map key that is not a string. */
   | 'type'
-  /** A frame is not an array that begins with an op, or makes no sense. */
+  /** A frame is not an array that begins with an op, or is invalid in its place. */
   | 'frame'
-  /** A tuple has other fields than it should. */
+  /** A tuple has the wrong fields. */
   | 'field';
 
-/** Bytes that are not what the ABI allows. */
+/** Bytes that the ABI does not allow. */
 export class CodecError extends Error {
-  /** Of the byte that begins the refused value, from the start of the bytes. */
+  /** Offset of the refused value in the bytes. */
   readonly offset: number;
   readonly reason: CodecReason;
 
@@ -54,11 +54,11 @@ export const DEFAULT_LIMITS: Readonly<CodecLimits> = Object.freeze({
   depth: 64,
 });
 
-/** What a module may say in one step: bytes, three of the largest frames, and frames. */
+/** Bounds on a module's output in one step: bytes, enough for three of the largest frames, and frames. */
 export const MAX_STEP_OUTPUT = 48 << 20;
 export const MAX_STEP_FRAMES = 1 << 18;
 
-/** Strings of more bytes than this go to TextDecoder: below, its call costs more than the loop. */
+/** Strings of more bytes than this go to TextDecoder. For shorter ones its call costs more than the loop. */
 const INLINE_STRING = 32;
 
 const utf8 = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
@@ -73,7 +73,7 @@ const char = String.fromCharCode;
  * while it reads.
  */
 export class Decoder {
-  #buf: Uint8Array;
+  readonly #buf: Uint8Array;
   #pos = 0;
   #end: number;
   #depth: number;
@@ -90,14 +90,6 @@ export class Decoder {
     this.#depth = limits.depth;
   }
 
-  /** Begins anew with other bytes. */
-  reset(bytes: Uint8Array): void {
-    this.#buf = bytes;
-    this.#pos = 0;
-    this.#end = bytes.length;
-    this.#depth = this.#limits.depth;
-  }
-
   /** Where the next value begins. */
   get position(): number {
     return this.#pos;
@@ -108,14 +100,8 @@ export class Decoder {
     return this.#pos >= this.#end;
   }
 
-  /**
-   * Reads one frame within the frame limit.
-   *
-   * @param read reads it; by default it is given as an array, whose first element is a number
-   */
-  frame(): unknown[];
-  frame<T>(read: (d: Decoder) => T): T;
-  frame(read: (d: Decoder) => unknown = anyFrame): unknown {
+  /** Reads one frame within the frame limit. */
+  frame<T>(read: (d: Decoder) => T): T {
     const start = this.#pos;
     const end = this.#end;
     this.#end = Math.min(end, start + this.#limits.frame);
@@ -195,9 +181,9 @@ export class Decoder {
     }
   }
 
-  // Tuples: the generated readers are made of these. Each throws a CodecError that names the tuple and the offset.
+  // Tuples: the generated readers use these. Each throws a CodecError that names the tuple and the offset.
 
-  /** The op of the frame that comes next, an array of at most 15 elements; nothing is read. */
+  /** The op of the next frame, an array of at most 15 elements. Reads nothing. */
   op(): number {
     const p = this.#pos;
     const b = this.#buf;
@@ -208,7 +194,7 @@ export class Decoder {
     return b[p + 1]!;
   }
 
-  /** Begins a tuple of n elements, at most 15. Returns what {@link end} wants. */
+  /** Begins a tuple of n elements, at most 15. Returns the first argument of {@link end}. */
   tuple(name: string, n: number): string {
     const outer = this.#tuple;
     this.#tuple = name;
@@ -225,14 +211,14 @@ export class Decoder {
     return outer;
   }
 
-  /** Ends a tuple, which is returned. */
+  /** Ends a tuple and returns it. */
   end<T>(outer: string, tuple: T): T {
     this.#depth++;
     this.#tuple = outer;
     return tuple;
   }
 
-  /** Reads a list of at most so many items that take at least the given bytes each. */
+  /** Reads a list. @param bytes least size of an item @param most largest number of items */
   list<T>(read: (d: Decoder) => T, bytes: number, most = this.#limits.array): T[] {
     const start = this.#pos;
     const n = this.#arrayHeader(start);
@@ -249,7 +235,7 @@ export class Decoder {
     return this.list(readStr, 1);
   }
 
-  /** Reads the number that a tuple of one kind begins with. */
+  /** Reads the number with which a tuple of one kind begins. */
   tag<T extends number>(tag: T): T {
     const start = this.#pos;
     if (this.u8() !== tag) this.#wrong(start, `${tag} is expected`);
@@ -320,7 +306,7 @@ export class Decoder {
     return this.#wrong(start, 'a byte string is expected');
   }
 
-  /** Reads nil, if it comes next. */
+  /** Reads nil if it comes next. Returns whether it did. */
   nil(): boolean {
     const nil = this.#pos < this.#end && this.#buf[this.#pos] === 0xc0;
     if (nil) this.#pos++;
@@ -392,7 +378,7 @@ export class Decoder {
   #bin(n: number, start: number): Uint8Array {
     const p = this.#take(n, start);
     if (n > 1) return this.#buf.slice(p, p + n);
-    // An object of its own is much for so little: a frame may hold millions of them.
+    // Single bytes share a buffer: a frame may hold millions of them.
     if (n === 0) return EMPTY;
     if (this.#tinyUsed === this.#tiny.length) {
       this.#tiny = new Uint8Array(256);
@@ -411,7 +397,7 @@ export class Decoder {
 
   #array(n: number, start: number): unknown[] {
     this.#enter(n, n, start);
-    // Of the exact size: an array that grows takes room for seventeen elements at once.
+    // The array has its exact size: a growing one makes room for seventeen elements at once.
     const list = new Array<unknown>(n);
     for (let i = 0; i < n; i++) list[i] = this.value();
     this.#depth++;
@@ -456,7 +442,7 @@ export class Decoder {
     throw new CodecError('type', start, 'map key that is not a string');
   }
 
-  /** Checks an array or map of n elements that take at least the given bytes. */
+  /** Enters an array or map of n elements. @param bytes least size of all of them */
   #enter(n: number, bytes: number, start: number): void {
     if (n > this.#limits.array) {
       throw new CodecError(
@@ -473,13 +459,6 @@ export class Decoder {
   }
 }
 
-function anyFrame(d: Decoder): unknown[] {
-  const start = d.position;
-  const frame = d.value();
-  if (Array.isArray(frame) && typeof frame[0] === 'number') return frame as unknown[];
-  throw new CodecError('frame', start, 'not a frame');
-}
-
 function readStr(d: Decoder): string {
   return d.str();
 }
@@ -487,19 +466,11 @@ function readStr(d: Decoder): string {
 /**
  * Reads frames back to back.
  *
+ * @param read reads one
  * @param offsets if given, gets the offset of each frame and last the end, so that frame i is
  *   `bytes.subarray(offsets[i], offsets[i + 1])`
  * @throws CodecError with the offset and the reason
  */
-export function decodeFrames(
-  bytes: Uint8Array,
-  limits: Readonly<CodecLimits> = DEFAULT_LIMITS,
-  offsets?: number[],
-): unknown[][] {
-  return framesOf(anyFrame, bytes, limits, offsets);
-}
-
-/** Reads frames back to back as {@link decodeFrames} does, each by a reader. */
 export function framesOf<T>(
   read: (d: Decoder) => T,
   bytes: Uint8Array,
@@ -531,7 +502,7 @@ export function decodeValue(
   return valueOf((d) => d.value(), bytes, limits);
 }
 
-/** Reads the one value that the bytes hold as {@link decodeValue} does, by a reader. */
+/** Like {@link decodeValue}, with a reader. */
 export function valueOf<T>(
   read: (d: Decoder) => T,
   bytes: Uint8Array,
@@ -542,17 +513,6 @@ export function valueOf<T>(
   if (!decoder.done)
     throw new CodecError('length', decoder.position, 'something follows the value');
   return value;
-}
-
-/** Reads the values that the bytes hold back to back, such as the record bodies of a block. */
-export function decodeValues(
-  bytes: Uint8Array,
-  limits: Readonly<CodecLimits> = DEFAULT_LIMITS,
-): unknown[] {
-  const decoder = new Decoder(bytes, limits);
-  const values: unknown[] = [];
-  while (!decoder.done) values.push(decoder.value());
-  return values;
 }
 
 function shortString(b: Uint8Array, start: number, n: number): string {
@@ -590,7 +550,7 @@ function shortString(b: Uint8Array, start: number, n: number): string {
 }
 
 /**
- * Makes objects like `{}`, but without the room that engines give object literals for properties to come: a frame may
+ * Makes objects like `{}`, without the room that engines reserve in object literals for later properties: a frame may
  * hold millions of empty maps.
  */
 const PlainObject = function PlainObject() {
@@ -605,7 +565,7 @@ const MAX_INDEX = '4294967294';
  * Puts a property whose name may be an array index. Engines keep such properties in an array as long as the largest,
  * so a hostile `{"1023": nil}` of seven bytes would take twelve thousand.
  *
- * @param dense how many properties are there that are named 0, 1, 2 and so on; -1 once there are others
+ * @param dense number of properties so far if they are named 0, 1, 2 and so on; otherwise -1
  * @returns the same for the next property
  */
 function putIndexed(

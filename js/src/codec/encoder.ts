@@ -1,5 +1,5 @@
 /**
- * Writes msgpack as the ABI wants it: every value has one encoding (SPEC.md, "Values").
+ * Writes msgpack as the ABI requires: every value has one encoding (SPEC.md, "Values").
  */
 import { invalidValue } from '../errors.js';
 import { BIN, headerSize, put16, put32, putHeader, STR, utf8Length } from './layout.js';
@@ -8,8 +8,8 @@ import { isDate, isForeignPlain, ValuePath } from './value-path.js';
 export { utf8Length } from './layout.js';
 
 /**
- * Nesting of arrays and maps that {@link Encoder.value} accepts unless told otherwise: a frame's 64 levels less those
- * of the frame itself, so that a value which is accepted here is not refused by the guest.
+ * Default bound on the nesting of arrays and maps in {@link Encoder.value}: a frame's 64 levels without those of the
+ * frame itself, so that the guest accepts every value that is accepted here.
  */
 export const MAX_VALUE_DEPTH = 60;
 
@@ -19,7 +19,7 @@ export type Write = (enc: Encoder) => void;
 const text = new TextEncoder();
 const scratch = new DataView(new ArrayBuffer(8));
 
-/** Strings of more UTF-16 units than this go to TextEncoder: below, its call costs more than the loop. */
+/** Strings of more UTF-16 units than this go to TextEncoder. For shorter ones its call costs more than the loop. */
 const INLINE_STRING = 96;
 /** Strings of more UTF-16 units than this are measured before room is made for them. */
 const MEASURED_STRING = 1 << 16;
@@ -27,14 +27,14 @@ const MEASURED_STRING = 1 << 16;
 /**
  * A growing buffer of msgpack, reused from frame to frame.
  *
- * What {@link bytes} returns is a view of that buffer: it is valid until the encoder is written to or reset.
- * A method that throws leaves the encoder with part of a value in it; {@link truncate} takes that back.
+ * {@link bytes} returns a view of that buffer, which is valid until the next write or reset. A method that throws may
+ * leave a part of its value in the encoder; {@link truncate} removes it.
  */
 export class Encoder {
   #buf: Uint8Array<ArrayBuffer>;
   #pos = 0;
 
-  /** @param capacity bytes to begin with; the buffer grows when they are used up */
+  /** @param capacity initial size in bytes; the buffer grows when it is full */
   constructor(capacity = 4096) {
     this.#buf = new Uint8Array(Math.max(capacity, 64));
   }
@@ -61,7 +61,7 @@ export class Encoder {
     return this.#buf.subarray(0, this.#pos);
   }
 
-  /** What was written, as a copy of its own. */
+  /** A copy of what was written. */
   copy(): Uint8Array<ArrayBuffer> {
     return this.#buf.slice(0, this.#pos);
   }
@@ -212,7 +212,7 @@ export class Encoder {
     this.#pos = at + n;
   }
 
-  /** Writes bytes that are msgpack already. */
+  /** Writes bytes that are already msgpack. */
   raw(bytes: Uint8Array): void {
     const p = this.#reserve(bytes.length);
     this.#buf.set(bytes, p);
@@ -249,13 +249,13 @@ export class Encoder {
   /**
    * Begins a byte string whose content is written next, without a second buffer. Such strings may nest.
    *
-   * @param expected bytes that the content will about have; a good guess saves moving it
+   * @param expected approximate bytes of the content; a good guess saves a move
    * @returns a mark for {@link endBin}
    */
   beginBin(expected = 0): number {
     const size = headerSize(expected);
     const p = this.#reserve(size);
-    // Until the length is known, the header's first byte tells its size.
+    // Until the length is known, the header's first byte holds the header's size.
     this.#buf[p] = size;
     this.#pos = p + size;
     return p;
@@ -279,7 +279,7 @@ export class Encoder {
    * arrays, plain objects, and objects with toJSON. In objects undefined is left out, in arrays it is nil.
    *
    * @param field name of the value in error messages; parts of it are named like `args.items[3].id`
-   * @param depth nesting that is accepted
+   * @param depth bound on its nesting
    * @throws TurncoreError E_INVALID_VALUE naming the field, for anything else
    */
   value(v: unknown, field: string, depth = MAX_VALUE_DEPTH): void {
@@ -382,7 +382,7 @@ export class Encoder {
       this.#element(e, k, path);
       written++;
     }
-    // A getter may answer differently each time; a header that lies would break the whole frame.
+    // A getter may return something else each time. A wrong count would break the whole frame.
     if (written !== n) {
       this.#pos = end;
       throw invalidValue(path.at(''), 'properties changed while they were encoded');
@@ -409,7 +409,7 @@ export class Encoder {
     throw invalidValue(path.here(), `a ${name} cannot be encoded`);
   }
 
-  /** Writes a string that is short but not all ASCII; its header goes to start. */
+  /** Writes a short string that is not all ASCII, with its header at the start. */
   #shortString(s: string, start: number): void {
     const size = utf8Length(s);
     const b = this.#buf;
@@ -455,7 +455,7 @@ export class Encoder {
   }
 
   #longString(s: string): void {
-    // Most long strings are nearly all ASCII, so room for three bytes a unit would be wasted on very long ones.
+    // Most long strings are nearly all ASCII: three bytes per unit would waste much room on very long ones.
     const most = s.length > MEASURED_STRING ? utf8Length(s) : s.length * 3;
     const start = this.#reserve(most + 5);
     const guess = headerSize(s.length);

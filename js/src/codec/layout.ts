@@ -1,5 +1,5 @@
 /**
- * How lengths and numbers lie in msgpack.
+ * The layout of lengths and numbers in msgpack.
  */
 
 /** Bytes of a string in UTF-8, lone surrogates counted as U+FFFD. */
@@ -45,14 +45,14 @@ export function putHeader(b: Uint8Array, p: number, first: number, n: number): v
   }
 }
 
-/** Writes 16 bits, big-endian; returns the position behind. */
+/** Writes 16 bits, big-endian, and returns the position after them. */
 export function put16(b: Uint8Array, p: number, n: number): number {
   b[p] = n >> 8;
   b[p + 1] = n;
   return p + 2;
 }
 
-/** Writes 32 bits, big-endian; returns the position behind. */
+/** Writes 32 bits, big-endian, and returns the position after them. */
 export function put32(b: Uint8Array, p: number, n: number): number {
   b[p] = n >>> 24;
   b[p + 1] = n >>> 16;

@@ -10,7 +10,7 @@ const MOST: Readonly<Record<string, number>> = {
   u64: Number.MAX_SAFE_INTEGER,
 };
 
-/** What a field of a kind holds, for messages; undefined if the value is one. */
+/** The reason why a field of a kind cannot have a value; undefined if it can. */
 function wrong(kind: string, value: unknown): string | undefined {
   const most = MOST[kind];
   if (most !== undefined) {
@@ -25,7 +25,7 @@ function wrong(kind: string, value: unknown): string | undefined {
 }
 
 /**
- * The fields of a tuple, as the generated readers of values want them.
+ * The fields of a tuple, for the generated readers of values.
  *
  * @param name of the tuple
  * @param kinds of its fields, as layouts name them

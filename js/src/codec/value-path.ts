@@ -1,12 +1,12 @@
 /**
- * Where the encoder is within a value, and what the objects on the way are.
+ * The encoder's position within a value.
  */
 import { invalidValue } from '../errors.js';
 
 /** Elements of one array, or properties of one object, that may be encoded. */
 export const MAX_VALUE_ELEMENTS = 8192;
 
-/** Where the encoder is within a value, for error messages and to find cycles. */
+/** The encoder's position within a value, for error messages and to find cycles. */
 export class ValuePath {
   readonly #field: string;
   readonly #depth: number;
@@ -58,7 +58,7 @@ function step(key: string | number): string {
   return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 }
 
-/** Tells a Date of any realm. */
+/** Recognizes a Date of any realm. */
 export function isDate(v: object): v is Date {
   return (
     Object.prototype.toString.call(v) === '[object Date]' &&
@@ -66,7 +66,7 @@ export function isDate(v: object): v is Date {
   );
 }
 
-/** Tells a plain object of another realm: its prototype is the end of the chain and is an Object.prototype. */
+/** Recognizes a plain object of another realm: its prototype is that realm's Object.prototype, the end of the chain. */
 export function isForeignPlain(v: object, proto: unknown): boolean {
   return (
     Object.getPrototypeOf(proto) === null &&

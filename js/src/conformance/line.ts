@@ -8,11 +8,6 @@ export type Line = Readonly<Record<string, unknown>>;
 /** What a scenario's play wrote. */
 export type Log = readonly Line[];
 
-/** A line as canonical JSON. */
-export function lineText(line: Line): string {
-  return canonicalJSON(line);
-}
-
 /** A log as lines of canonical JSON. */
 export function logText(log: Log): string {
   return log.map((line) => `${canonicalJSON(line)}\n`).join('');

@@ -111,11 +111,6 @@ export class ContextState implements OpenContext {
     return set;
   }
 
-  /** Whether a collection was ever used. */
-  hasSet(collection: number): boolean {
-    return this.#sets[collection] !== undefined;
-  }
-
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { decodeFrames } from '../../src/codec/decoder.js';
+import { decodeFrames } from '../codec/frames.js';
 import type { GoRuntime } from '../../src/instance/gojs.js';
 import { loadModule, type Module } from '../../src/instance/module.js';
 import { isTurncoreError } from '../../src/errors.js';

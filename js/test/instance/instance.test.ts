@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { decodeFrames } from '../../src/codec/decoder.js';
+import { decodeFrames } from '../codec/frames.js';
 import { loadModule, type InstantiateOptions, type Module } from '../../src/instance/module.js';
 import { ReentryError, type Instance } from '../../src/instance/instance.js';
 import { isTurncoreError, type TurncoreError } from '../../src/errors.js';

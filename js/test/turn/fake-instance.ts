@@ -3,7 +3,8 @@
  */
 import { Op } from '../../src/abi/frames.gen.js';
 import { readFrame } from '../../src/codec/tuples.gen.js';
-import { decodeFrames, DEFAULT_LIMITS, framesOf } from '../../src/codec/decoder.js';
+import { DEFAULT_LIMITS, framesOf } from '../../src/codec/decoder.js';
+import { decodeFrames } from '../codec/frames.js';
 import { Encoder } from '../../src/codec/encoder.js';
 import type { Instance } from '../../src/instance/instance.js';
 import { instanceFailed } from '../../src/instance/instance.js';

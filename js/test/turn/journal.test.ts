@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decodeFrames } from '../../src/codec/decoder.js';
+import { decodeFrames } from '../codec/frames.js';
 import { mulberry32 } from '../../src/entropy.js';
 import { type HostOptions, Tool, TurnRunner } from '../../src/index.js';
 import { History } from '../../src/entries/records.js';
