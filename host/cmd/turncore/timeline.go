@@ -59,38 +59,20 @@ type moment struct {
 
 // frame holds the fields of all frames that matter here.
 type frame struct {
-	Frame      string
-	Kind       string
-	Method     string
-	Runner     int64
-	Turn       int64
-	Effect     int64
-	Call       int64
-	Context    int64
-	Dispatch   int64
-	Iteration  int64
-	Elapsed    int64
-	Now        int64
-	Standalone bool
-	ID         string
-	System     string `json:"systemPrompt"`
-	Chat       json.RawMessage
-	Tools      []struct{ Name string }
-	Collection string
-	Edit       string
-	Sync       string
-	Count      int64
-	Other      int64
-	Args       json.RawMessage
-	Payload    json.RawMessage
-	Data       json.RawMessage
-	Message    json.RawMessage
-	Initial    []block
-	Status     json.RawMessage
-	Iterations int64
-	Error      *failure
-	Reason     *failure
-	Code       string
+	Frame, Kind, Method, Code, ID string
+	Collection, Edit, Sync        string
+	System                        string `json:"systemPrompt"`
+
+	Runner, Effect, Call, Context, Dispatch, Iteration int64 // numbers of them
+	Elapsed, Now                                       int64 // ms
+	Count, Other, Iterations                           int64
+	Standalone                                         bool
+
+	Initial       []block
+	Tools         []struct{ Name string }
+	Error, Reason *failure
+
+	Chat, Args, Payload, Data, Message, Status json.RawMessage // which are read where they matter
 }
 
 type block struct {
