@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/turncore/turncore/host/event"
@@ -78,12 +77,6 @@ func toolNames(tools []*turns.Tool) []any {
 
 // plain returns a value as JSON would read it.
 func plain(v any) (out any) {
-	text, err := json.Marshal(v)
-	if err == nil {
-		err = json.Unmarshal(text, &out)
-	}
-	if err != nil {
-		panic(malformed("%v", err))
-	}
+	decode(v, &out)
 	return out
 }

@@ -77,10 +77,7 @@ func (t *Turn) waiter() *waiter {
 }
 
 // Payload is the encoding of a method's arguments.
-func Payload(v interface {
-	Append(b []byte) []byte
-},
-) func() (abi.Raw, error) {
+func Payload[T interface{ Append(b []byte) []byte }](v T) func() (abi.Raw, error) {
 	return func() (abi.Raw, error) { return v.Append(nil), nil }
 }
 

@@ -1,6 +1,7 @@
 package typed
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -465,8 +466,9 @@ func differ(a, b any) (path, reason string) {
 		if !ok {
 			return "", "encoding/json writes an object, its MarshalMsg something else"
 		}
+		const none = "none of them"
 		if inJSON, inMsg := without(a, b), without(b, a); inJSON != "" || inMsg != "" {
-			return "", "the names differ: JSON has " + orNone(inJSON) + ", its MarshalMsg has " + orNone(inMsg)
+			return "", "the names differ: JSON has " + cmp.Or(inJSON, none) + ", its MarshalMsg has " + cmp.Or(inMsg, none)
 		}
 		for _, name := range slices.Sorted(maps.Keys(a)) {
 			if path, reason = differ(a[name], b[name]); reason != "" {
@@ -506,13 +508,6 @@ func without(a, b map[string]any) string {
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-func orNone(names string) string {
-	if names == "" {
-		return "none of them"
-	}
-	return names
 }
 
 // deepest is how many levels of a type are filled.
