@@ -8,7 +8,7 @@ import { toExecutor } from '../chat/chat-executor.js';
 import { Host, hostViolations } from '../host/host.js';
 import { isTool } from '../tools/tool.js';
 import { inputClasses } from '../runners/turn-runner.js';
-import { isObject } from '../validation/field-kinds.js';
+import { isAbsent, isObject } from '../validation/field-kinds.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked, phrase, unknownField } from '../validation/rules.js';
 import { suggest } from '../validation/suggest.js';
@@ -149,8 +149,4 @@ function boundsViolations(bounds: unknown): string[] {
     return violations;
   }
   return [...violations, '`bounds.maxIterations` must be a whole number from 1, or false'];
-}
-
-function isAbsent(value: unknown): boolean {
-  return value === undefined || value === null;
 }
