@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -97,9 +98,7 @@ func (a *Answer) headers() map[string]string {
 	case a.JSON != nil:
 		all["content-type"] = "application/json"
 	}
-	for name, value := range a.Headers {
-		all[name] = value
-	}
+	maps.Copy(all, a.Headers)
 	return all
 }
 
