@@ -12,7 +12,7 @@ const (
 	CodeABIMalformedFrame = "E_ABI_MALFORMED_FRAME"
 	// CodeABIUnknownFrame: The frame's op is unknown.
 	CodeABIUnknownFrame = "E_ABI_UNKNOWN_FRAME"
-	// CodeABIUnknownTarget: The frame names something that is not known.
+	// CodeABIUnknownTarget: The frame names an unknown target.
 	CodeABIUnknownTarget = "E_ABI_UNKNOWN_TARGET"
 	// CodeABIVersion: The module speaks another version of the ABI.
 	CodeABIVersion = "E_ABI_VERSION"
@@ -34,7 +34,7 @@ const (
 	CodeChatInvalidToolCallArgs = "E_CHAT_INVALID_TOOL_CALL_ARGS"
 	// CodeChatProviderError: The model provider reported an error inside its stream.
 	CodeChatProviderError = "E_CHAT_PROVIDER_ERROR"
-	// CodeChatRefused: The model, or the provider for it, declined to answer.
+	// CodeChatRefused: The model, or the provider on its behalf, declined to answer.
 	CodeChatRefused = "E_CHAT_REFUSED"
 	// CodeChatRequestTimeout: The model provider did not answer in time.
 	CodeChatRequestTimeout = "E_CHAT_REQUEST_TIMEOUT"
@@ -42,7 +42,7 @@ const (
 	CodeChatStreamError = "E_CHAT_STREAM_ERROR"
 	// CodeChatStreamStalled: The model provider's stream stalled.
 	CodeChatStreamStalled = "E_CHAT_STREAM_STALLED"
-	// CodeChatToolTimeout: The tool took longer than it may.
+	// CodeChatToolTimeout: The tool exceeded its time limit.
 	CodeChatToolTimeout = "E_CHAT_TOOL_TIMEOUT"
 	// CodeChatToolUseFailed: The model provider could not parse the model's tool call.
 	CodeChatToolUseFailed = "E_CHAT_TOOL_USE_FAILED"
@@ -50,7 +50,7 @@ const (
 	CodeChatTotalTimeout = "E_CHAT_TOTAL_TIMEOUT"
 	// CodeChatUnknownTool: The model called a tool that does not exist.
 	CodeChatUnknownTool = "E_CHAT_UNKNOWN_TOOL"
-	// CodeChatUnsupportedMedia: The model provider does not take a media of the conversation.
+	// CodeChatUnsupportedMedia: The model provider does not accept a medium of the conversation.
 	CodeChatUnsupportedMedia = "E_CHAT_UNSUPPORTED_MEDIA"
 	// CodeClosed: The runner or its host is closed.
 	CodeClosed = "E_CLOSED"
@@ -62,7 +62,7 @@ const (
 	CodeDispatchPipelineError = "E_DISPATCH_PIPELINE_ERROR"
 	// CodeHTTPNotAllowed: The host does not allow this HTTP request.
 	CodeHTTPNotAllowed = "E_HTTP_NOT_ALLOWED"
-	// CodeHTTPRedirect: The HTTP request was redirected where it does not follow.
+	// CodeHTTPRedirect: The HTTP request met a redirect that it does not follow.
 	CodeHTTPRedirect = "E_HTTP_REDIRECT"
 	// CodeHTTPTransport: The HTTP request failed before a response came.
 	CodeHTTPTransport = "E_HTTP_TRANSPORT"
@@ -122,11 +122,11 @@ const (
 	CodeMaxIterations = "E_MAX_ITERATIONS"
 	// CodeMaxRepeats: The model repeated a tool call too often.
 	CodeMaxRepeats = "E_MAX_REPEATS"
-	// CodeMediaTooLarge: The media is too large to be sent to a model.
+	// CodeMediaTooLarge: The medium is too large to be sent to a model.
 	CodeMediaTooLarge = "E_MEDIA_TOO_LARGE"
 	// CodeModelFailed: The engine failed.
 	CodeModelFailed = "E_MODEL_FAILED"
-	// CodeModelInvalidPart: The engine gave something that is not a part of an answer.
+	// CodeModelInvalidPart: The engine's output is not a valid part of an answer.
 	CodeModelInvalidPart = "E_MODEL_INVALID_PART"
 	// CodeModelUnknown: The runner has no engine of this name.
 	CodeModelUnknown = "E_MODEL_UNKNOWN"
@@ -140,15 +140,15 @@ const (
 	CodeOutputPipelineError = "E_OUTPUT_PIPELINE_ERROR"
 	// CodeOverloaded: The host takes no further turns for the moment.
 	CodeOverloaded = "E_OVERLOADED"
-	// CodePipelineShortCircuited: A pipeline ended without reaching its end.
+	// CodePipelineShortCircuited: A pipeline stopped before its end.
 	CodePipelineShortCircuited = "E_PIPELINE_SHORT_CIRCUITED"
 	// CodeReaderNotDescribable: The value's reader cannot be described.
 	CodeReaderNotDescribable = "E_READER_NOT_DESCRIBABLE"
 	// CodeReplayDiverged: The replayed turn differs from its journal.
 	CodeReplayDiverged = "E_REPLAY_DIVERGED"
-	// CodeSpendLimit: The turn has spent what it may.
+	// CodeSpendLimit: The turn has reached its spending limit.
 	CodeSpendLimit = "E_SPEND_LIMIT"
-	// CodeSpendUnknownPrice: What a model call cost is unknown.
+	// CodeSpendUnknownPrice: The cost of a model call is unknown.
 	CodeSpendUnknownPrice = "E_SPEND_UNKNOWN_PRICE"
 	// CodeStorageCommitError: Writing an iteration's records to storage failed.
 	CodeStorageCommitError = "E_STORAGE_COMMIT_ERROR"
@@ -172,7 +172,7 @@ const (
 	CodeTurnGateSettled = "E_TURN_GATE_SETTLED"
 	// CodeTurnGateTimeout: The gate timed out.
 	CodeTurnGateTimeout = "E_TURN_GATE_TIMEOUT"
-	// CodeTurnQuotaExceeded: The turn holds more than it may.
+	// CodeTurnQuotaExceeded: The turn exceeds its byte quota.
 	CodeTurnQuotaExceeded = "E_TURN_QUOTA_EXCEEDED"
 	// CodeValidationException: The value breaks the rules.
 	CodeValidationException = "VALIDATION_EXCEPTION"
@@ -202,7 +202,7 @@ var codes = [...]CodeInfo{
 	},
 	{
 		Code: CodeABIUnknownTarget, Status: 404, Fatal: true,
-		Message: "The frame names something that is not known.",
+		Message: "The frame names an unknown target.",
 		Help:    "The turn, runner, context, history, effect or tool of this number was never opened or has ended.",
 	},
 	{
@@ -257,7 +257,7 @@ var codes = [...]CodeInfo{
 	},
 	{
 		Code: CodeChatRefused, Status: 422, Fatal: false,
-		Message: "The model, or the provider for it, declined to answer.",
+		Message: "The model, or the provider on its behalf, declined to answer.",
 		Help:    "The message has the reason in the provider's words. The part that arrived was shown and not stored. Change the request, or use another model.",
 	},
 	{
@@ -277,7 +277,7 @@ var codes = [...]CodeInfo{
 	},
 	{
 		Code: CodeChatToolTimeout, Status: 504, Fatal: false,
-		Message: "The tool took longer than it may.",
+		Message: "The tool exceeded its time limit.",
 		Help:    "The model sees this as the call's result. The handler's signal was aborted; a later result is dropped. Raise toolTimeoutMs, or make the handler faster.",
 	},
 	{
@@ -297,8 +297,8 @@ var codes = [...]CodeInfo{
 	},
 	{
 		Code: CodeChatUnsupportedMedia, Status: 422, Fatal: false,
-		Message: "The model provider does not take a media of the conversation.",
-		Help:    "The message names the media and its kind. The option unsupportedMedia decides whether a text replaces it.",
+		Message: "The model provider does not accept a medium of the conversation.",
+		Help:    "The message names the medium and its kind. The option unsupportedMedia decides whether a text replaces it.",
 	},
 	{
 		Code: CodeClosed, Status: 503, Fatal: false,
@@ -318,7 +318,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeDispatchPipelineError, Status: 500, Fatal: false,
 		Message: "A middleware of a dispatch pipeline failed.",
-		Help:    "The cause is what the middleware threw.",
+		Help:    "The cause is the middleware's error.",
 	},
 	{
 		Code: CodeHTTPNotAllowed, Status: 403, Fatal: true,
@@ -327,7 +327,7 @@ var codes = [...]CodeInfo{
 	},
 	{
 		Code: CodeHTTPRedirect, Status: 502, Fatal: false,
-		Message: "The HTTP request was redirected where it does not follow.",
+		Message: "The HTTP request met a redirect that it does not follow.",
 		Help:    "Use the address that the redirect leads to. Pages and workers of browsers do not show where a redirect leads, so a redirect that must be checked fails there.",
 	},
 	{
@@ -338,7 +338,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeInputPipelineError, Status: 500, Fatal: false,
 		Message: "A middleware of the turn's input pipeline failed.",
-		Help:    "The cause is what the middleware threw.",
+		Help:    "The cause is the middleware's error.",
 	},
 	{
 		Code: CodeInstanceFailed, Status: 500, Fatal: false,
@@ -448,7 +448,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeListenerError, Status: 500, Fatal: false,
 		Message: "An event listener failed.",
-		Help:    "The turn and the other listeners went on. The cause is what the listener threw.",
+		Help:    "The turn and the other listeners went on. The cause is the listener's error.",
 	},
 	{
 		Code: CodeLLMExecutionAlreadySignalled, Status: 500, Fatal: true,
@@ -458,7 +458,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeLLMExecutionExecutorError, Status: 500, Fatal: false,
 		Message: "The executor failed.",
-		Help:    "The cause is what the executor threw. For expected failures, call ctx.nack with your own error.",
+		Help:    "The cause is the executor's error. For expected failures, call ctx.nack with your own error.",
 	},
 	{
 		Code: CodeLLMExecutionGateNotSupported, Status: 501, Fatal: false,
@@ -477,7 +477,7 @@ var codes = [...]CodeInfo{
 	},
 	{
 		Code: CodeMediaTooLarge, Status: 413, Fatal: false,
-		Message: "The media is too large to be sent to a model.",
+		Message: "The medium is too large to be sent to a model.",
 		Help:    "Its reader gave more bytes than maxMediaBytes of the chat executor allows. If a reader knows its length, a note is sent instead.",
 	},
 	{
@@ -487,7 +487,7 @@ var codes = [...]CodeInfo{
 	},
 	{
 		Code: CodeModelInvalidPart, Status: 502, Fatal: true,
-		Message: "The engine gave something that is not a part of an answer.",
+		Message: "The engine's output is not a valid part of an answer.",
 		Help:    "The message lists every field that breaks a rule. An engine gives text, reasoning, toolCall, usage, finish or error.",
 	},
 	{
@@ -513,7 +513,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeOutputPipelineError, Status: 500, Fatal: false,
 		Message: "A middleware of the turn's output pipeline failed.",
-		Help:    "The cause is what the middleware threw. The dispatch had ended with ack; its committed writes stay.",
+		Help:    "The cause is the middleware's error. The dispatch had ended with ack; its committed writes stay.",
 	},
 	{
 		Code: CodeOverloaded, Status: 503, Fatal: false,
@@ -522,7 +522,7 @@ var codes = [...]CodeInfo{
 	},
 	{
 		Code: CodePipelineShortCircuited, Status: 500, Fatal: false,
-		Message: "A pipeline ended without reaching its end.",
+		Message: "A pipeline stopped before its end.",
 		Help:    "A middleware returned without calling next. Call it, or end the turn on purpose with ack, nack or abort.",
 	},
 	{
@@ -537,12 +537,12 @@ var codes = [...]CodeInfo{
 	},
 	{
 		Code: CodeSpendLimit, Status: 402, Fatal: false,
-		Message: "The turn has spent what it may.",
+		Message: "The turn has reached its spending limit.",
 		Help:    "By their reported usage and the price table, model calls have reached spendLimit. Raise the limit, or find out which calls were expensive.",
 	},
 	{
 		Code: CodeSpendUnknownPrice, Status: 500, Fatal: false,
-		Message: "What a model call cost is unknown.",
+		Message: "The cost of a model call is unknown.",
 		Help:    "Add the model that the message names to the price table of spendLimit, and have the executor report the model and its token counts with reportGenerationStats.",
 	},
 	{
@@ -578,7 +578,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeToolDownstreamError, Status: 500, Fatal: false,
 		Message: "The tool's handler failed.",
-		Help:    "The cause is what the handler threw.",
+		Help:    "The cause is the handler's error.",
 	},
 	{
 		Code: CodeToolFetch, Status: 422, Fatal: false,
@@ -602,7 +602,7 @@ var codes = [...]CodeInfo{
 	},
 	{
 		Code: CodeTurnQuotaExceeded, Status: 507, Fatal: false,
-		Message: "The turn holds more than it may.",
+		Message: "The turn exceeds its byte quota.",
 		Help:    "The bytes of the turn's records, queued writes, open streams and requests are bounded, per turn and summed per instance. Begin with less history, keep long results as artifacts, or raise the bound that the message names: turn or instance of the host's option quota.",
 	},
 	{

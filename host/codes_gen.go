@@ -22,13 +22,13 @@ const (
 	CodeInputPipelineError     Code = abi.CodeInputPipelineError     // A middleware of the turn's input pipeline failed.
 	CodeOutputPipelineError    Code = abi.CodeOutputPipelineError    // A middleware of the turn's output pipeline failed.
 	CodeDispatchPipelineError  Code = abi.CodeDispatchPipelineError  // A middleware of a dispatch pipeline failed.
-	CodePipelineShortCircuited Code = abi.CodePipelineShortCircuited // A pipeline ended without reaching its end.
+	CodePipelineShortCircuited Code = abi.CodePipelineShortCircuited // A pipeline stopped before its end.
 	CodeMaxIterations          Code = abi.CodeMaxIterations          // The dispatch reached its bound on iterations.
 	CodeMaxRepeats             Code = abi.CodeMaxRepeats             // The model repeated a tool call too often.
 	CodeDeadline               Code = abi.CodeDeadline               // The dispatch ran past its deadline.
 	CodeTokenBudget            Code = abi.CodeTokenBudget            // The context does not fit the token budget.
-	CodeSpendLimit             Code = abi.CodeSpendLimit             // The turn has spent what it may.
-	CodeSpendUnknownPrice      Code = abi.CodeSpendUnknownPrice      // What a model call cost is unknown.
+	CodeSpendLimit             Code = abi.CodeSpendLimit             // The turn has reached its spending limit.
+	CodeSpendUnknownPrice      Code = abi.CodeSpendUnknownPrice      // The cost of a model call is unknown.
 	CodeToolCalculation        Code = abi.CodeToolCalculation        // The expression cannot be calculated.
 	CodeToolFetch              Code = abi.CodeToolFetch              // The address was not fetched.
 	CodeListenerError          Code = abi.CodeListenerError          // An event listener failed.
@@ -61,7 +61,7 @@ const (
 	CodeArtifactIDCollision            Code = abi.CodeArtifactIDCollision            // A tool call and a retrievable have the same id.
 	CodeArtifactTooLarge               Code = abi.CodeArtifactTooLarge               // The artifact is too large to be read whole.
 	CodeNotASpoolReader                Code = abi.CodeNotASpoolReader                // The value is not a spool reader.
-	CodeMediaTooLarge                  Code = abi.CodeMediaTooLarge                  // The media is too large to be sent to a model.
+	CodeMediaTooLarge                  Code = abi.CodeMediaTooLarge                  // The medium is too large to be sent to a model.
 	CodeNotAMediaReader                Code = abi.CodeNotAMediaReader                // The value is not a media reader.
 	CodeReaderNotDescribable           Code = abi.CodeReaderNotDescribable           // The value's reader cannot be described.
 	CodeNoReaderResolver               Code = abi.CodeNoReaderResolver               // No resolver is registered for the reader's tag.
@@ -72,7 +72,7 @@ const (
 
 	CodeInvalidInitialTurnGateValue Code = abi.CodeInvalidInitialTurnGateValue // The gate's fields are invalid.
 	CodeInvalidTurnGateResolution   Code = abi.CodeInvalidTurnGateResolution   // The gate's resolution does not match its schema.
-	CodeTurnQuotaExceeded           Code = abi.CodeTurnQuotaExceeded           // The turn holds more than it may.
+	CodeTurnQuotaExceeded           Code = abi.CodeTurnQuotaExceeded           // The turn exceeds its byte quota.
 	CodeTurnGateTimeout             Code = abi.CodeTurnGateTimeout             // The gate timed out.
 	CodeTurnGateAborted             Code = abi.CodeTurnGateAborted             // The gate was aborted.
 	CodeTurnGateSettled             Code = abi.CodeTurnGateSettled             // The gate is already settled.
@@ -87,23 +87,23 @@ const (
 	CodeChatRequestTimeout      Code = abi.CodeChatRequestTimeout      // The model provider did not answer in time.
 	CodeChatTotalTimeout        Code = abi.CodeChatTotalTimeout        // The model's answer took too long as a whole.
 	CodeChatEmptyResponse       Code = abi.CodeChatEmptyResponse       // The model answered with neither text nor tool calls.
-	CodeChatRefused             Code = abi.CodeChatRefused             // The model, or the provider for it, declined to answer.
-	CodeChatUnsupportedMedia    Code = abi.CodeChatUnsupportedMedia    // The model provider does not take a media of the conversation.
+	CodeChatRefused             Code = abi.CodeChatRefused             // The model, or the provider on its behalf, declined to answer.
+	CodeChatUnsupportedMedia    Code = abi.CodeChatUnsupportedMedia    // The model provider does not accept a medium of the conversation.
 	CodeChatInvalidOutput       Code = abi.CodeChatInvalidOutput       // The model's answer does not match its JSON Schema.
 	CodeChatInvalidToolCallArgs Code = abi.CodeChatInvalidToolCallArgs // The model's tool call has arguments that are no JSON object.
 	CodeChatUnknownTool         Code = abi.CodeChatUnknownTool         // The model called a tool that does not exist.
-	CodeChatToolTimeout         Code = abi.CodeChatToolTimeout         // The tool took longer than it may.
+	CodeChatToolTimeout         Code = abi.CodeChatToolTimeout         // The tool exceeded its time limit.
 	CodeChatToolUseFailed       Code = abi.CodeChatToolUseFailed       // The model provider could not parse the model's tool call.
 	CodeCredentialUnknown       Code = abi.CodeCredentialUnknown       // The host has no credential of this name for this origin.
 	CodeHTTPTransport           Code = abi.CodeHTTPTransport           // The HTTP request failed before a response came.
 	CodeHTTPNotAllowed          Code = abi.CodeHTTPNotAllowed          // The host does not allow this HTTP request.
-	CodeHTTPRedirect            Code = abi.CodeHTTPRedirect            // The HTTP request was redirected where it does not follow.
+	CodeHTTPRedirect            Code = abi.CodeHTTPRedirect            // The HTTP request met a redirect that it does not follow.
 
 	// Models of the host.
 
 	CodeModelUnknown     Code = abi.CodeModelUnknown     // The runner has no engine of this name.
 	CodeModelFailed      Code = abi.CodeModelFailed      // The engine failed.
-	CodeModelInvalidPart Code = abi.CodeModelInvalidPart // The engine gave something that is not a part of an answer.
+	CodeModelInvalidPart Code = abi.CodeModelInvalidPart // The engine's output is not a valid part of an answer.
 
 	// Modules and instances.
 
@@ -120,6 +120,6 @@ const (
 	CodeABIMalformedFrame Code = abi.CodeABIMalformedFrame // The frame is malformed.
 	CodeABIUnknownFrame   Code = abi.CodeABIUnknownFrame   // The frame's op is unknown.
 	CodeABILimitExceeded  Code = abi.CodeABILimitExceeded  // A limit of the ABI is exceeded.
-	CodeABIUnknownTarget  Code = abi.CodeABIUnknownTarget  // The frame names something that is not known.
+	CodeABIUnknownTarget  Code = abi.CodeABIUnknownTarget  // The frame names an unknown target.
 	CodeABIHelloFirst     Code = abi.CodeABIHelloFirst     // The first frame must be hello.
 )

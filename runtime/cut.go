@@ -12,7 +12,8 @@ func (d *Dispatch) inside(outer *Dispatch) bool {
 }
 
 // cutInside ends the dispatches inside another one, or inside the turn (nil), that still run because nobody awaited
-// them: writes of a dispatch share the fate of the iteration it was started in, so it cannot outlive that iteration.
+// them. A dispatch's writes share the fate of the iteration that it was started in, so it cannot outlive that
+// iteration.
 func (t *Turn) cutInside(task Task, outer *Dispatch) {
 	for i := len(t.dispatches) - 1; i >= 0; i-- {
 		if d := t.dispatches[i]; d != outer && !d.ended && d.inside(outer) {

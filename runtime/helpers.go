@@ -181,7 +181,7 @@ func (d *Dispatch) ReportStats(stats []byte) {
 }
 
 // Warn reports a problem that did not stop the turn to observers of a context. Of several warnings of one kind about
-// one subject it reports only the first; an empty subject never repeats.
+// one subject it reports only the first, but all warnings with an empty subject.
 func (t *Turn) Warn(context uint32, subject string, e *WarningEvent) {
 	d := t.DispatchContext(context)
 	e.FromDispatch = d != nil

@@ -68,10 +68,7 @@ func collectionOf[R record.Type](
 			if err == nil && load {
 				err = of(ctx).Add(records...)
 			}
-			if err != nil {
-				return nil, err
-			}
-			return idsOf(records), nil
+			return idsOf(records), err
 		},
 		addHistory: func(g *game, ctx writer, name string, records any) error { return grow(g, name, of(ctx), records) },
 	}

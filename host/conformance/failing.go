@@ -61,7 +61,8 @@ func (b *books) read(line Line, fails int) error {
 			b.failed, b.inside = name, len(b.open) > 1
 			return nil
 		}
-		return b.apply(name, list(orEmpty(line["args"])))
+		args, _ := line["args"].([]any) // none for some callbacks
+		return b.apply(name, args)
 	}
 	if line["event"] == "error" {
 		b.lost = deleted(line["error"])
@@ -108,13 +109,6 @@ func deleted(v any) []string {
 		}
 		v = e["cause"]
 	}
-}
-
-func orEmpty(v any) any {
-	if v == nil {
-		return []any{}
-	}
-	return v
 }
 
 // apply repeats the effect of a callback.

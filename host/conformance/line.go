@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,11 +39,7 @@ func appendValue(dst []byte, v any) []byte {
 	case Line:
 		return appendValue(dst, map[string]any(v))
 	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for key := range v {
-			keys = append(keys, key)
-		}
-		slices.SortFunc(keys, func(a, b string) int { return slices.Compare(units(a), units(b)) })
+		keys := slices.SortedFunc(maps.Keys(v), func(a, b string) int { return slices.Compare(units(a), units(b)) })
 		dst = append(dst, '{')
 		for i, key := range keys {
 			if i > 0 {

@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -33,10 +34,7 @@ func (s *Scenario) Check(log Log) error {
 			if next >= len(log) {
 				return s.failure(log, from, "expected line %d is not there: %s", i, appendValue(nil, want))
 			}
-			trial := map[string]any{}
-			for name, value := range names {
-				trial[name] = value
-			}
+			trial := maps.Clone(names)
 			why := matchLine(want, log[next], trial)
 			if why == "" {
 				names = trial

@@ -1,9 +1,11 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -58,11 +60,8 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errNetwork
 	}
 	response := &http.Response{
-		StatusCode: answer.Status, Header: http.Header{}, Request: r, ProtoMajor: 1, ProtoMinor: 1,
+		StatusCode: cmp.Or(answer.Status, http.StatusOK), Header: http.Header{}, Request: r, ProtoMajor: 1, ProtoMinor: 1,
 		Body: &answerBody{game: g, answer: answer, chunks: answer.pieces(), done: r.Context().Done()},
-	}
-	if answer.Status == 0 {
-		response.StatusCode = http.StatusOK
 	}
 	for name, value := range answer.headers() {
 		response.Header.Set(name, value)
@@ -99,9 +98,7 @@ func (a *Answer) headers() map[string]string {
 	case a.JSON != nil:
 		all["content-type"] = "application/json"
 	}
-	for name, value := range a.Headers {
-		all[name] = value
-	}
+	maps.Copy(all, a.Headers)
 	return all
 }
 

@@ -169,11 +169,9 @@ func (f *frame) read(arg any) (any, error) {
 	case "asString":
 		return a.AsString(ctx)
 	case "byteLength":
-		n, err := a.ByteLength(ctx)
-		return n, err
+		return a.ByteLength(ctx)
 	case "lineCount":
-		n, err := a.LineCount(ctx)
-		return n, err
+		return a.LineCount(ctx)
 	case "estimateTokens":
 		return a.EstimateTokens(ctx, str(args[0]))
 	default:
@@ -182,8 +180,5 @@ func (f *frame) read(arg any) (any, error) {
 }
 
 func texts(lines []string, err error) (any, error) {
-	if err != nil {
-		return nil, err
-	}
-	return anyList(lines), nil
+	return anyList(lines), err
 }

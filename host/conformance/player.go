@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,11 +46,8 @@ type Player struct {
 
 // NewPlayer returns a player. Close it when done.
 func NewPlayer(options Options) *Player {
-	p := &Player{options: options}
-	if p.options.Patience == 0 {
-		p.options.Patience = time.Minute
-	}
-	return p
+	options.Patience = cmp.Or(options.Patience, time.Minute)
+	return &Player{options: options}
 }
 
 // Close ends the instance.

@@ -111,16 +111,9 @@ func (g *game) readMedia(arg any) (any, error) {
 		return plain(m), nil
 	case "asBytes":
 		bytes, err := m.Bytes()
-		if err != nil {
-			return nil, err
-		}
-		return string(bytes), nil
+		return string(bytes), err
 	case "asBase64":
-		text, err := m.Base64()
-		if err != nil {
-			return nil, err
-		}
-		return text, nil
+		return m.Base64()
 	case "byteLength":
 		n, _ := m.ByteLength()
 		return n, nil

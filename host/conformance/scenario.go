@@ -211,10 +211,5 @@ func Load(corpus fs.FS) ([]*File, error) {
 
 // Playable reports whether a host with the given features can play the scenario.
 func (s *Scenario) Playable(features ...string) bool {
-	for _, need := range s.Needs {
-		if !slices.Contains(features, need) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Needs, func(need string) bool { return !slices.Contains(features, need) })
 }

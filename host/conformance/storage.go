@@ -221,7 +221,7 @@ func deltaWords(deltas []store.Delta) []string {
 	return all
 }
 
-func anyList(list []string) []any {
+func anyList[E any](list []E) []any {
 	all := make([]any, len(list))
 	for i, s := range list {
 		all[i] = s

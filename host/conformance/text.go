@@ -95,24 +95,13 @@ func estimate(f *frame, arg any) (any, error) {
 		return f.game.text(str(name)).EstimateTokens(f.reading(a), encoding)
 	}
 	counts, err := f.inTurn().EstimateTokens(encoding, strs(a.any("texts"))...)
-	if err != nil {
-		return nil, err
-	}
-	all := []any{}
-	for _, n := range counts {
-		all = append(all, n)
-	}
-	return all, nil
+	return anyList(counts), err
 }
 
 func render(f *frame, arg any) (any, error) {
 	a := fieldsOf(arg)
 	defer a.end()
-	text, err := f.game.text(a.str("text", "")).Render(f.reading(a))
-	if err != nil {
-		return nil, err
-	}
-	return text, nil
+	return f.game.text(a.str("text", "")).Render(f.reading(a))
 }
 
 func setText(f *frame, arg any) (any, error) {

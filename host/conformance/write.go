@@ -17,10 +17,7 @@ func (f *frame) fetch(name string, load bool) (any, error) {
 			err = ctx.Tools().Register(t, false)
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return toolNames(tools), nil
+	return toolNames(tools), err
 }
 
 // make makes a record, without its place in a turn, and returns what it holds.

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/turncore/turncore/host"
@@ -76,10 +78,7 @@ func (s *Instances) Close(ctx context.Context) error {
 	s.starting.Unlock()
 
 	s.mu.Lock()
-	open := make([]*Instance, 0, len(s.open))
-	for i := range s.open {
-		open = append(open, i)
-	}
+	open := slices.Collect(maps.Keys(s.open))
 	s.mu.Unlock()
 	var errs []error
 	for _, i := range open {

@@ -5,6 +5,7 @@
 package simulated
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -135,9 +136,7 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "the request is no JSON: "+err.Error())
 		return
 	}
-	if req.Model == "" {
-		req.Model = Model
-	}
+	req.Model = cmp.Or(req.Model, Model)
 	a := answerTo(&req)
 	if !req.Stream {
 		w.Header().Set("Content-Type", "application/json")

@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"cmp"
 	"maps"
 
 	"github.com/turncore/turncore/abi"
@@ -38,7 +39,7 @@ func encodeChat(o *model.ChatOptions) (abi.Raw, error) {
 // modelName is the name that the core has for the model.
 func modelName(o *model.ChatOptions) string {
 	if o.Model == "" && o.Engine != nil {
-		return engineName(o.Engine)
+		return cmp.Or(o.Engine.Name, "engine")
 	}
 	return o.Model
 }
@@ -55,9 +56,5 @@ func chatURL(o *model.ChatOptions) string {
 	if base := named(o.BaseURL, "baseURL"); base != "" {
 		return base
 	}
-	provider := model.Provider(named(string(o.Provider), "provider"))
-	if provider == "" {
-		provider = model.OpenAI
-	}
-	return provider.BaseURL()
+	return cmp.Or(model.Provider(named(string(o.Provider), "provider")), model.OpenAI).BaseURL()
 }

@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"time"
@@ -86,9 +87,6 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Store == nil {
 		config.Store = store.NewInMemory()
 	}
-	if config.System == "" {
-		config.System = defaultSystem
-	}
 	full := TurnRunnerConfig{
 		Executor: config.Executor, Callbacks: StoreCallbacks(config.Store), Tools: config.Tools, Host: config.Host,
 		TurnInputPipeline:      append([]TurnMiddleware{LoadConversation(config.Store)}, config.TurnInputPipeline...),
@@ -125,7 +123,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		_ = r.Close() // the error that matters is err
 		return nil, err
 	}
-	return &Runner{TurnRunner: r, system: config.System, store: config.Store}, nil
+	return &Runner{TurnRunner: r, system: cmp.Or(config.System, defaultSystem), store: config.Store}, nil
 }
 
 // chat is the model as options of the chat executor, and the credentials that they name.
@@ -137,9 +135,7 @@ func (m *Model) chat() (*model.ChatOptions, map[string]model.Credential) {
 	if named, ok := m.Options["provider"].(string); ok && o.Provider == "" {
 		o.Provider = model.Provider(named)
 	}
-	if o.BaseURL == "" {
-		o.BaseURL = o.Provider.BaseURL()
-	}
+	o.BaseURL = cmp.Or(o.BaseURL, o.Provider.BaseURL())
 	if m.APIKey == "" {
 		return o, nil
 	}
@@ -175,11 +171,8 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 		stash[key] = v
 	}
 	full := TurnInput{
-		TurnID: in.TurnID, SystemPrompt: in.System, StandingInstructions: in.StandingInstructions,
+		TurnID: in.TurnID, SystemPrompt: cmp.Or(in.System, r.system), StandingInstructions: in.StandingInstructions,
 		Text: in.Message, Attachments: in.Attachments, Stash: stash, OnEvent: in.OnEvent, Journal: in.Journal,
-	}
-	if full.SystemPrompt == "" {
-		full.SystemPrompt = r.system
 	}
 	if store, ok := r.store.(store.Newest); ok {
 		full.newest = func(ctx context.Context) (time.Time, error) { return store.Newest(ctx, in.Session) }

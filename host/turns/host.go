@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -60,14 +61,9 @@ func NewHost(options HostOptions) *Host {
 	if options.Entropy == nil {
 		options.Entropy = host.SystemEntropy()
 	}
-	if options.HighWater == 0 {
-		options.HighWater = 256 << 20
-	}
-	if options.Quota.Instance == 0 {
-		options.Quota.Instance = max(abi.DefaultInstanceQuota, options.HighWater/2)
-	}
+	options.HighWater = cmp.Or(options.HighWater, 256<<20)
 	options.Quota.Turn = min(options.Quota.Turn, abi.MaxInt)
-	options.Quota.Instance = min(options.Quota.Instance, abi.MaxInt)
+	options.Quota.Instance = min(cmp.Or(options.Quota.Instance, max(abi.DefaultInstanceQuota, options.HighWater/2)), abi.MaxInt)
 	h := &Host{options: options}
 	h.cores.Options = core.Options{
 		Clock: options.Clock, Entropy: options.Entropy, Limits: options.Limits, Quota: options.Quota, Verify: options.Verify,

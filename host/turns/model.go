@@ -51,14 +51,6 @@ func partLine(p *model.Part) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// engineName is what the core knows an engine by.
-func engineName(m *model.Engine) string {
-	if m.Name == "" {
-		return "engine"
-	}
-	return m.Name
-}
-
 // prepareModel prepares to let an engine answer; the core is handed what it sends.
 func (p *program) prepareModel(e *turn.Effect, f *abi.Effect) error {
 	args, err := abi.DecodeInPlace[abi.ModelArgs](f.Args)

@@ -298,7 +298,7 @@ func TestToolTimeout(t *testing.T) {
 				if result.Status != event.Ack || result.Text != "Hello." {
 					t.Fatalf("%+v", result)
 				}
-				late := "c1 The tool took longer than it may: more than 20 ms"
+				late := "c1 The tool exceeded its time limit: more than 20 ms"
 				if got := resultsTold(t, requests[1]); !slices.Equal(got, []string{late}) {
 					t.Errorf("the model is told %q", got)
 				}

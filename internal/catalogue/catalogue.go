@@ -12,28 +12,25 @@ import (
 // sets it before anything else runs.
 var Fetch func(options []byte) (runtime.Handler, error)
 
+var handlers = map[string]runtime.Handler{
+	"time":                tellTime,
+	"calculator":          calculator,
+	"remember":            remember,
+	"recall":              recall,
+	"forget":              forget,
+	"search_retrievables": searchRetrievables,
+	"search_artifacts":    searchArtifacts,
+}
+
 // Handler returns the handler of a tool by its name, with its argument, a value; E_INVALID_INITIAL_TOOL_VALUE when
 // there is none, or the argument breaks a rule.
 func Handler(name string, arg []byte) (runtime.Handler, error) {
-	switch name {
-	case "time":
-		return tellTime, nil
-	case "calculator":
-		return calculator, nil
-	case "remember":
-		return remember, nil
-	case "recall":
-		return recall, nil
-	case "forget":
-		return forget, nil
-	case "search_retrievables":
-		return searchRetrievables, nil
-	case "search_artifacts":
-		return searchArtifacts, nil
-	case "fetch":
-		if Fetch != nil {
-			return Fetch(arg)
-		}
+	switch h := handlers[name]; {
+	case h != nil:
+		return h, nil
+	case name == "fetch" && Fetch != nil:
+		return Fetch(arg)
+	case name == "fetch":
 		return nil, fault.New(fault.InvalidInitialToolValue, "the handler of fetch is not in this module, but in turncore-full.wasm")
 	}
 	return nil, fault.New(fault.InvalidInitialToolValue, "there is no built-in handler "+name)

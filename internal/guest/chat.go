@@ -118,26 +118,23 @@ func (c *chatDispatch) fits(size int) error {
 	return nil
 }
 
-// streams counts the bytes of an answer, and rejects an answer that is too large.
-func (c *chatDispatch) streams(size int) error {
-	if err := c.fits(size); err != nil {
-		return err
-	}
-	return c.HoldStream(size)
-}
-
 func (c *chatDispatch) ReportMessage(id string, delta []byte, complete bool) error {
-	if err := c.streams(len(delta)); err != nil {
-		return err
-	}
-	return c.Report(runtime.MessageStream, bytesOf(id), delta, complete)
+	return c.report(runtime.MessageStream, id, delta, complete)
 }
 
 func (c *chatDispatch) ReportThought(id string, delta []byte, complete bool) error {
-	if err := c.streams(len(delta)); err != nil {
+	return c.report(runtime.ThoughtStream, id, delta, complete)
+}
+
+// report counts the bytes of an answer, and rejects an answer that is too large.
+func (c *chatDispatch) report(kind runtime.StreamKind, id string, delta []byte, complete bool) error {
+	if err := c.fits(len(delta)); err != nil {
 		return err
 	}
-	return c.Report(runtime.ThoughtStream, bytesOf(id), delta, complete)
+	if err := c.HoldStream(len(delta)); err != nil {
+		return err
+	}
+	return c.Report(kind, bytesOf(id), delta, complete)
 }
 
 func (c *chatDispatch) SealMessage(id string, interrupted bool) error {

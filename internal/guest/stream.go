@@ -107,7 +107,7 @@ func (in *Instance) chunk(f *abi.Chunk) error {
 	return nil
 }
 
-// rest cancels a timer that nobody needs: hosts with a frozen clock must not wait for it.
+// rest cancels a timer that nobody needs: under a frozen clock its Tick would advance the turn's time.
 func (t *turn) rest() {
 	if t.due != 0 {
 		t.Timer(t.run.Due())

@@ -14,10 +14,10 @@ func (v *validator) child(at step, n *node, val []byte) bool {
 	return ok
 }
 
-// refuse records that a part of the value at hand may not be there.
-func (v *validator) refuse(at step, keyword string) bool {
+// refuse records a violation about a part of the value at hand.
+func (v *validator) refuse(at step, keyword, words string) bool {
 	v.path.push(at)
-	v.fail(keyword, "is not allowed")
+	v.fail(keyword, words)
 	v.path.n--
 	return false
 }
@@ -25,7 +25,7 @@ func (v *validator) refuse(at step, keyword string) bool {
 // extra applies a schema for parts that no other keyword knows. The schema false says so in its own words.
 func (v *validator) extra(at step, keyword string, n *node, val []byte) bool {
 	if n.never {
-		return v.refuse(at, keyword)
+		return v.refuse(at, keyword, "is not allowed")
 	}
 	return v.child(at, n, val)
 }
@@ -93,7 +93,7 @@ func (v *validator) eachMember(o *objectRules, val []byte, seen *marks) bool {
 			if p.node != nil {
 				known = true
 				if p.node.never {
-					ok = v.refuse(at, "properties")
+					ok = v.refuse(at, "properties", "is not allowed")
 				} else {
 					ok = v.child(at, p.node, member) && ok
 				}
@@ -131,15 +131,7 @@ func (v *validator) eachMember(o *objectRules, val []byte, seen *marks) bool {
 // memberName applies propertyNames to a key.
 func (v *validator) memberName(n *node, key []byte) bool {
 	v.name = value.AppendText(v.name[:0], key)
-	if v.test(n, v.name, nil) {
-		return true
-	}
-	if v.quiet == 0 {
-		v.path.push(step{key: key})
-		v.fail("propertyNames", "has a name that is not allowed")
-		v.path.n--
-	}
-	return false
+	return v.test(n, v.name, nil) || v.refuse(step{key: key}, "propertyNames", "has a name that is not allowed")
 }
 
 // items checks an array. sound tells whether it is valid so far.

@@ -123,13 +123,13 @@ func (k *compiler) keyword(n *node, key string, arg, whole []byte) {
 	case "format":
 		if name, ok := value.String(arg); !ok {
 			k.fail(key, "is not a string")
-		} else if check := formats(string(name)); check != nil && (!k.config.AnnotateFormat || res.assertsFormat) {
-			r := n.strings()
+		} else if check := formats[string(name)]; check != nil && (!k.config.AnnotateFormat || res.assertsFormat) {
+			r := rules(&n.str)
 			r.format, r.formatAs = check, string(name)
 		}
 	case "properties", "patternProperties", "additionalProperties", "propertyNames", "dependentSchemas", "dependencies",
 		"unevaluatedProperties":
-		k.objectKeyword(n.objects(), key, arg, res)
+		k.objectKeyword(rules(&n.object), key, arg, res)
 	case "prefixItems", "items", "additionalItems", "contains", "unevaluatedItems":
 		k.listKeyword(n.lists(), key, arg, whole, res)
 	default:
@@ -139,18 +139,12 @@ func (k *compiler) keyword(n *node, key string, arg, whole []byte) {
 	}
 }
 
-func (n *node) strings() *stringRules {
-	if n.str == nil {
-		n.str = &stringRules{}
+// rules returns rules of a node, which has them from then on.
+func rules[T any](of **T) *T {
+	if *of == nil {
+		*of = new(T)
 	}
-	return n.str
-}
-
-func (n *node) objects() *objectRules {
-	if n.object == nil {
-		n.object = &objectRules{}
-	}
-	return n.object
+	return *of
 }
 
 func (n *node) lists() *listRules {
@@ -158,13 +152,6 @@ func (n *node) lists() *listRules {
 		n.list = &listRules{matches: sizes{min: 1, hasMin: true}}
 	}
 	return n.list
-}
-
-func (n *node) numbers() *numberRules {
-	if n.num == nil {
-		n.num = &numberRules{}
-	}
-	return n.num
 }
 
 func (k *compiler) objectKeyword(o *objectRules, key string, arg []byte, res *resource) {
@@ -252,7 +239,7 @@ func (k *compiler) assertion(n *node, key string, arg []byte) {
 		if !ok || f <= 0 {
 			k.fail(key, "is not a number above 0")
 		}
-		n.numbers().multipleOf = f
+		rules(&n.num).multipleOf = f
 	case "minimum":
 		k.limit(n, key, arg, "at least", false, false)
 	case "exclusiveMinimum":
@@ -262,20 +249,20 @@ func (k *compiler) assertion(n *node, key string, arg []byte) {
 	case "exclusiveMaximum":
 		k.limit(n, key, arg, "less than", true, true)
 	case "minLength", "maxLength":
-		k.size(&n.strings().size, key, arg)
+		k.size(&rules(&n.str).size, key, arg)
 	case "minItems", "maxItems":
 		k.size(&n.lists().size, key, arg)
 	case "minContains", "maxContains":
 		k.size(&n.lists().matches, key, arg)
 	case "minProperties", "maxProperties":
-		k.size(&n.objects().size, key, arg)
+		k.size(&rules(&n.object).size, key, arg)
 	case "pattern":
 		source, ok := value.String(arg)
 		if !ok {
 			k.fail(key, "is not a string")
 			return
 		}
-		r := n.strings()
+		r := rules(&n.str)
 		r.pattern, r.source = k.pattern(key, string(source)), string(source)
 	case "uniqueItems":
 		b, ok := value.Bool(arg)
@@ -284,7 +271,7 @@ func (k *compiler) assertion(n *node, key string, arg []byte) {
 		}
 		n.lists().unique = b
 	case "required":
-		o := n.objects()
+		o := rules(&n.object)
 		for _, name := range k.names(key, arg) {
 			p := &o.properties[o.add([]byte(name))]
 			if !p.required {
@@ -293,7 +280,7 @@ func (k *compiler) assertion(n *node, key string, arg []byte) {
 			}
 		}
 	case "dependentRequired":
-		o := n.objects()
+		o := rules(&n.object)
 		k.each(key, arg, func(name, val []byte) {
 			o.dependents = append(o.dependents, dependent{name: string(name), required: k.names("", val)})
 		})
@@ -321,7 +308,7 @@ func (k *compiler) limit(n *node, key string, arg []byte, words string, upper, s
 		return
 	}
 	text, _ := value.AppendJSON(nil, arg)
-	r := n.numbers()
+	r := rules(&n.num)
 	r.limits = append(r.limits, limit{key, words, f, string(text), upper, strict})
 }
 

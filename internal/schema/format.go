@@ -7,39 +7,22 @@ import (
 	"github.com/turncore/turncore/internal/pattern"
 )
 
-// formats returns the check of a format, nil for one that is an annotation.
-func formats(name string) func([]byte) bool {
-	switch name {
-	case "date":
-		return isDate
-	case "time":
-		return isTime
-	case "date-time":
-		return isDateTime
-	case "duration":
-		return isDuration
-	case "email":
-		return isEmail
-	case "hostname":
-		return isHostname
-	case "ipv4":
-		return isIPv4
-	case "ipv6":
-		return isIPv6
-	case "uri":
-		return isURI
-	case "uri-reference":
-		return isURIReference
-	case "uuid":
-		return isUUID
-	case "json-pointer":
-		return isJSONPointer
-	case "relative-json-pointer":
-		return isRelativeJSONPointer
-	case "regex":
-		return isPattern
-	}
-	return nil
+// formats are the checks of formats; others are annotations.
+var formats = map[string]func([]byte) bool{
+	"date":                  isDate,
+	"time":                  isTime,
+	"date-time":             isDateTime,
+	"duration":              isDuration,
+	"email":                 isEmail,
+	"hostname":              isHostname,
+	"ipv4":                  isIPv4,
+	"ipv6":                  isIPv6,
+	"uri":                   isURI,
+	"uri-reference":         isURIReference,
+	"uuid":                  isUUID,
+	"json-pointer":          isJSONPointer,
+	"relative-json-pointer": isRelativeJSONPointer,
+	"regex":                 isPattern,
 }
 
 // fits tells whether s is as long as layout and has a digit where that has 0, a hexadecimal digit where it has x, and

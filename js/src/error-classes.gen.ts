@@ -14,7 +14,7 @@ export const E_ABI_MALFORMED_FRAME = /* @__PURE__ */ errorClass('E_ABI_MALFORMED
 /** The frame's op is unknown. */
 export const E_ABI_UNKNOWN_FRAME = /* @__PURE__ */ errorClass('E_ABI_UNKNOWN_FRAME');
 
-/** The frame names something that is not known. */
+/** The frame names an unknown target. */
 export const E_ABI_UNKNOWN_TARGET = /* @__PURE__ */ errorClass('E_ABI_UNKNOWN_TARGET');
 
 /** The module speaks another version of the ABI. */
@@ -47,7 +47,7 @@ export const E_CHAT_INVALID_TOOL_CALL_ARGS = /* @__PURE__ */ errorClass('E_CHAT_
 /** The model provider reported an error inside its stream. */
 export const E_CHAT_PROVIDER_ERROR = /* @__PURE__ */ errorClass('E_CHAT_PROVIDER_ERROR');
 
-/** The model, or the provider for it, declined to answer. */
+/** The model, or the provider on its behalf, declined to answer. */
 export const E_CHAT_REFUSED = /* @__PURE__ */ errorClass('E_CHAT_REFUSED');
 
 /** The model provider did not answer in time. */
@@ -59,7 +59,7 @@ export const E_CHAT_STREAM_ERROR = /* @__PURE__ */ errorClass('E_CHAT_STREAM_ERR
 /** The model provider's stream stalled. */
 export const E_CHAT_STREAM_STALLED = /* @__PURE__ */ errorClass('E_CHAT_STREAM_STALLED');
 
-/** The tool took longer than it may. */
+/** The tool exceeded its time limit. */
 export const E_CHAT_TOOL_TIMEOUT = /* @__PURE__ */ errorClass('E_CHAT_TOOL_TIMEOUT');
 
 /** The model provider could not parse the model's tool call. */
@@ -71,7 +71,7 @@ export const E_CHAT_TOTAL_TIMEOUT = /* @__PURE__ */ errorClass('E_CHAT_TOTAL_TIM
 /** The model called a tool that does not exist. */
 export const E_CHAT_UNKNOWN_TOOL = /* @__PURE__ */ errorClass('E_CHAT_UNKNOWN_TOOL');
 
-/** The model provider does not take a media of the conversation. */
+/** The model provider does not accept a medium of the conversation. */
 export const E_CHAT_UNSUPPORTED_MEDIA = /* @__PURE__ */ errorClass('E_CHAT_UNSUPPORTED_MEDIA');
 
 /** The runner or its host is closed. */
@@ -89,7 +89,7 @@ export const E_DISPATCH_PIPELINE_ERROR = /* @__PURE__ */ errorClass('E_DISPATCH_
 /** The host does not allow this HTTP request. */
 export const E_HTTP_NOT_ALLOWED = /* @__PURE__ */ errorClass('E_HTTP_NOT_ALLOWED');
 
-/** The HTTP request was redirected where it does not follow. */
+/** The HTTP request met a redirect that it does not follow. */
 export const E_HTTP_REDIRECT = /* @__PURE__ */ errorClass('E_HTTP_REDIRECT');
 
 /** The HTTP request failed before a response came. */
@@ -179,13 +179,13 @@ export const E_MAX_ITERATIONS = /* @__PURE__ */ errorClass('E_MAX_ITERATIONS');
 /** The model repeated a tool call too often. */
 export const E_MAX_REPEATS = /* @__PURE__ */ errorClass('E_MAX_REPEATS');
 
-/** The media is too large to be sent to a model. */
+/** The medium is too large to be sent to a model. */
 export const E_MEDIA_TOO_LARGE = /* @__PURE__ */ errorClass('E_MEDIA_TOO_LARGE');
 
 /** The engine failed. */
 export const E_MODEL_FAILED = /* @__PURE__ */ errorClass('E_MODEL_FAILED');
 
-/** The engine gave something that is not a part of an answer. */
+/** The engine's output is not a valid part of an answer. */
 export const E_MODEL_INVALID_PART = /* @__PURE__ */ errorClass('E_MODEL_INVALID_PART');
 
 /** The runner has no engine of this name. */
@@ -206,7 +206,7 @@ export const E_OUTPUT_PIPELINE_ERROR = /* @__PURE__ */ errorClass('E_OUTPUT_PIPE
 /** The host takes no further turns for the moment. */
 export const E_OVERLOADED = /* @__PURE__ */ errorClass('E_OVERLOADED');
 
-/** A pipeline ended without reaching its end. */
+/** A pipeline stopped before its end. */
 export const E_PIPELINE_SHORT_CIRCUITED = /* @__PURE__ */ errorClass('E_PIPELINE_SHORT_CIRCUITED');
 
 /** The value's reader cannot be described. */
@@ -215,10 +215,10 @@ export const E_READER_NOT_DESCRIBABLE = /* @__PURE__ */ errorClass('E_READER_NOT
 /** The replayed turn differs from its journal. */
 export const E_REPLAY_DIVERGED = /* @__PURE__ */ errorClass('E_REPLAY_DIVERGED');
 
-/** The turn has spent what it may. */
+/** The turn has reached its spending limit. */
 export const E_SPEND_LIMIT = /* @__PURE__ */ errorClass('E_SPEND_LIMIT');
 
-/** What a model call cost is unknown. */
+/** The cost of a model call is unknown. */
 export const E_SPEND_UNKNOWN_PRICE = /* @__PURE__ */ errorClass('E_SPEND_UNKNOWN_PRICE');
 
 /** Writing an iteration's records to storage failed. */
@@ -254,7 +254,7 @@ export const E_TURN_GATE_SETTLED = /* @__PURE__ */ errorClass('E_TURN_GATE_SETTL
 /** The gate timed out. */
 export const E_TURN_GATE_TIMEOUT = /* @__PURE__ */ errorClass('E_TURN_GATE_TIMEOUT');
 
-/** The turn holds more than it may. */
+/** The turn exceeds its byte quota. */
 export const E_TURN_QUOTA_EXCEEDED = /* @__PURE__ */ errorClass('E_TURN_QUOTA_EXCEEDED');
 
 /** The value breaks the rules. */

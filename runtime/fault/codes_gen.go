@@ -12,7 +12,7 @@ const (
 	ABIMalformedFrame Code = "E_ABI_MALFORMED_FRAME"
 	// ABIUnknownFrame: The frame's op is unknown.
 	ABIUnknownFrame Code = "E_ABI_UNKNOWN_FRAME"
-	// ABIUnknownTarget: The frame names something that is not known.
+	// ABIUnknownTarget: The frame names an unknown target.
 	ABIUnknownTarget Code = "E_ABI_UNKNOWN_TARGET"
 	// ABIVersion: The module speaks another version of the ABI.
 	ABIVersion Code = "E_ABI_VERSION"
@@ -34,7 +34,7 @@ const (
 	ChatInvalidToolCallArgs Code = "E_CHAT_INVALID_TOOL_CALL_ARGS"
 	// ChatProviderError: The model provider reported an error inside its stream.
 	ChatProviderError Code = "E_CHAT_PROVIDER_ERROR"
-	// ChatRefused: The model, or the provider for it, declined to answer.
+	// ChatRefused: The model, or the provider on its behalf, declined to answer.
 	ChatRefused Code = "E_CHAT_REFUSED"
 	// ChatRequestTimeout: The model provider did not answer in time.
 	ChatRequestTimeout Code = "E_CHAT_REQUEST_TIMEOUT"
@@ -42,7 +42,7 @@ const (
 	ChatStreamError Code = "E_CHAT_STREAM_ERROR"
 	// ChatStreamStalled: The model provider's stream stalled.
 	ChatStreamStalled Code = "E_CHAT_STREAM_STALLED"
-	// ChatToolTimeout: The tool took longer than it may.
+	// ChatToolTimeout: The tool exceeded its time limit.
 	ChatToolTimeout Code = "E_CHAT_TOOL_TIMEOUT"
 	// ChatToolUseFailed: The model provider could not parse the model's tool call.
 	ChatToolUseFailed Code = "E_CHAT_TOOL_USE_FAILED"
@@ -50,7 +50,7 @@ const (
 	ChatTotalTimeout Code = "E_CHAT_TOTAL_TIMEOUT"
 	// ChatUnknownTool: The model called a tool that does not exist.
 	ChatUnknownTool Code = "E_CHAT_UNKNOWN_TOOL"
-	// ChatUnsupportedMedia: The model provider does not take a media of the conversation.
+	// ChatUnsupportedMedia: The model provider does not accept a medium of the conversation.
 	ChatUnsupportedMedia Code = "E_CHAT_UNSUPPORTED_MEDIA"
 	// Closed: The runner or its host is closed.
 	Closed Code = "E_CLOSED"
@@ -62,7 +62,7 @@ const (
 	DispatchPipelineError Code = "E_DISPATCH_PIPELINE_ERROR"
 	// HTTPNotAllowed: The host does not allow this HTTP request.
 	HTTPNotAllowed Code = "E_HTTP_NOT_ALLOWED"
-	// HTTPRedirect: The HTTP request was redirected where it does not follow.
+	// HTTPRedirect: The HTTP request met a redirect that it does not follow.
 	HTTPRedirect Code = "E_HTTP_REDIRECT"
 	// HTTPTransport: The HTTP request failed before a response came.
 	HTTPTransport Code = "E_HTTP_TRANSPORT"
@@ -122,11 +122,11 @@ const (
 	MaxIterations Code = "E_MAX_ITERATIONS"
 	// MaxRepeats: The model repeated a tool call too often.
 	MaxRepeats Code = "E_MAX_REPEATS"
-	// MediaTooLarge: The media is too large to be sent to a model.
+	// MediaTooLarge: The medium is too large to be sent to a model.
 	MediaTooLarge Code = "E_MEDIA_TOO_LARGE"
 	// ModelFailed: The engine failed.
 	ModelFailed Code = "E_MODEL_FAILED"
-	// ModelInvalidPart: The engine gave something that is not a part of an answer.
+	// ModelInvalidPart: The engine's output is not a valid part of an answer.
 	ModelInvalidPart Code = "E_MODEL_INVALID_PART"
 	// ModelUnknown: The runner has no engine of this name.
 	ModelUnknown Code = "E_MODEL_UNKNOWN"
@@ -140,15 +140,15 @@ const (
 	OutputPipelineError Code = "E_OUTPUT_PIPELINE_ERROR"
 	// Overloaded: The host takes no further turns for the moment.
 	Overloaded Code = "E_OVERLOADED"
-	// PipelineShortCircuited: A pipeline ended without reaching its end.
+	// PipelineShortCircuited: A pipeline stopped before its end.
 	PipelineShortCircuited Code = "E_PIPELINE_SHORT_CIRCUITED"
 	// ReaderNotDescribable: The value's reader cannot be described.
 	ReaderNotDescribable Code = "E_READER_NOT_DESCRIBABLE"
 	// ReplayDiverged: The replayed turn differs from its journal.
 	ReplayDiverged Code = "E_REPLAY_DIVERGED"
-	// SpendLimit: The turn has spent what it may.
+	// SpendLimit: The turn has reached its spending limit.
 	SpendLimit Code = "E_SPEND_LIMIT"
-	// SpendUnknownPrice: What a model call cost is unknown.
+	// SpendUnknownPrice: The cost of a model call is unknown.
 	SpendUnknownPrice Code = "E_SPEND_UNKNOWN_PRICE"
 	// StorageCommitError: Writing an iteration's records to storage failed.
 	StorageCommitError Code = "E_STORAGE_COMMIT_ERROR"
@@ -172,7 +172,7 @@ const (
 	TurnGateSettled Code = "E_TURN_GATE_SETTLED"
 	// TurnGateTimeout: The gate timed out.
 	TurnGateTimeout Code = "E_TURN_GATE_TIMEOUT"
-	// TurnQuotaExceeded: The turn holds more than it may.
+	// TurnQuotaExceeded: The turn exceeds its byte quota.
 	TurnQuotaExceeded Code = "E_TURN_QUOTA_EXCEEDED"
 	// ValidationException: The value breaks the rules.
 	ValidationException Code = "VALIDATION_EXCEPTION"
@@ -184,7 +184,7 @@ var table = [...]info{
 	{ABILimitExceeded, "A limit of the ABI is exceeded.", 413, true},
 	{ABIMalformedFrame, "The frame is malformed.", 400, true},
 	{ABIUnknownFrame, "The frame's op is unknown.", 400, true},
-	{ABIUnknownTarget, "The frame names something that is not known.", 404, true},
+	{ABIUnknownTarget, "The frame names an unknown target.", 404, true},
 	{ABIVersion, "The module speaks another version of the ABI.", 529, true},
 	{ArtifactIDCollision, "A tool call and a retrievable have the same id.", 409, true},
 	{ArtifactTooLarge, "The artifact is too large to be read whole.", 413, false},
@@ -195,21 +195,21 @@ var table = [...]info{
 	{ChatInvalidOutput, "The model's answer does not match its JSON Schema.", 422, false},
 	{ChatInvalidToolCallArgs, "The model's tool call has arguments that are no JSON object.", 422, false},
 	{ChatProviderError, "The model provider reported an error inside its stream.", 502, false},
-	{ChatRefused, "The model, or the provider for it, declined to answer.", 422, false},
+	{ChatRefused, "The model, or the provider on its behalf, declined to answer.", 422, false},
 	{ChatRequestTimeout, "The model provider did not answer in time.", 504, false},
 	{ChatStreamError, "The model provider's stream broke off.", 502, false},
 	{ChatStreamStalled, "The model provider's stream stalled.", 504, false},
-	{ChatToolTimeout, "The tool took longer than it may.", 504, false},
+	{ChatToolTimeout, "The tool exceeded its time limit.", 504, false},
 	{ChatToolUseFailed, "The model provider could not parse the model's tool call.", 422, false},
 	{ChatTotalTimeout, "The model's answer took too long as a whole.", 504, false},
 	{ChatUnknownTool, "The model called a tool that does not exist.", 404, false},
-	{ChatUnsupportedMedia, "The model provider does not take a media of the conversation.", 422, false},
+	{ChatUnsupportedMedia, "The model provider does not accept a medium of the conversation.", 422, false},
 	{Closed, "The runner or its host is closed.", 503, false},
 	{CredentialUnknown, "The host has no credential of this name for this origin.", 401, true},
 	{Deadline, "The dispatch ran past its deadline.", 504, false},
 	{DispatchPipelineError, "A middleware of a dispatch pipeline failed.", 500, false},
 	{HTTPNotAllowed, "The host does not allow this HTTP request.", 403, true},
-	{HTTPRedirect, "The HTTP request was redirected where it does not follow.", 502, false},
+	{HTTPRedirect, "The HTTP request met a redirect that it does not follow.", 502, false},
 	{HTTPTransport, "The HTTP request failed before a response came.", 502, false},
 	{InputPipelineError, "A middleware of the turn's input pipeline failed.", 500, false},
 	{InstanceFailed, "The module's instance failed.", 500, false},
@@ -239,20 +239,20 @@ var table = [...]info{
 	{LLMExecutionGateNotSupported, "This context has no gates.", 501, false},
 	{MaxIterations, "The dispatch reached its bound on iterations.", 508, false},
 	{MaxRepeats, "The model repeated a tool call too often.", 508, false},
-	{MediaTooLarge, "The media is too large to be sent to a model.", 413, false},
+	{MediaTooLarge, "The medium is too large to be sent to a model.", 413, false},
 	{ModelFailed, "The engine failed.", 502, false},
-	{ModelInvalidPart, "The engine gave something that is not a part of an answer.", 502, true},
+	{ModelInvalidPart, "The engine's output is not a valid part of an answer.", 502, true},
 	{ModelUnknown, "The runner has no engine of this name.", 404, true},
 	{NotAMediaReader, "The value is not a media reader.", 500, true},
 	{NotASpoolReader, "The value is not a spool reader.", 500, true},
 	{NoReaderResolver, "No resolver is registered for the reader's tag.", 422, false},
 	{OutputPipelineError, "A middleware of the turn's output pipeline failed.", 500, false},
 	{Overloaded, "The host takes no further turns for the moment.", 503, false},
-	{PipelineShortCircuited, "A pipeline ended without reaching its end.", 500, false},
+	{PipelineShortCircuited, "A pipeline stopped before its end.", 500, false},
 	{ReaderNotDescribable, "The value's reader cannot be described.", 422, false},
 	{ReplayDiverged, "The replayed turn differs from its journal.", 500, true},
-	{SpendLimit, "The turn has spent what it may.", 402, false},
-	{SpendUnknownPrice, "What a model call cost is unknown.", 500, false},
+	{SpendLimit, "The turn has reached its spending limit.", 402, false},
+	{SpendUnknownPrice, "The cost of a model call is unknown.", 500, false},
 	{StorageCommitError, "Writing an iteration's records to storage failed.", 500, false},
 	{TokenizableEvaluatorInvalid, "The evaluator of a dynamic text failed.", 500, true},
 	{TokenBudget, "The context does not fit the token budget.", 413, false},
@@ -264,6 +264,6 @@ var table = [...]info{
 	{TurnGateAborted, "The gate was aborted.", 499, false},
 	{TurnGateSettled, "The gate is already settled.", 409, false},
 	{TurnGateTimeout, "The gate timed out.", 408, false},
-	{TurnQuotaExceeded, "The turn holds more than it may.", 507, false},
+	{TurnQuotaExceeded, "The turn exceeds its byte quota.", 507, false},
 	{ValidationException, "The value breaks the rules.", 422, false},
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -163,9 +164,7 @@ func (p *player) beginning(o *runFlags) ([]byte, error) {
 	if model.BaseURL != "" {
 		chat["baseURL"] = model.BaseURL
 	}
-	for name, value := range model.Options {
-		chat[name] = value
-	}
+	maps.Copy(chat, model.Options)
 	var in turns.TurnInput
 	p.say(&in, now)
 	var message any

@@ -108,21 +108,14 @@ func (o *runFlags) environment(getenv func(string) string) {
 			}
 		}
 	}
-	if o.provider == "" {
-		o.provider = model.OpenAI
-	}
+	o.provider = cmp.Or(o.provider, model.OpenAI)
 	names := variablesOf[o.provider]
-	if o.baseURL == "" {
-		o.baseURL = names.address(o.provider, getenv)
-	}
+	o.baseURL = cmp.Or(o.baseURL, names.address(o.provider, getenv), o.provider.BaseURL())
 	if names.model != "" && o.model == "" {
 		o.model = cmp.Or(getenv(names.model), defaultModel)
 	}
 	if names.key != "" {
 		o.key = getenv(names.key)
-	}
-	if o.baseURL == "" {
-		o.baseURL = o.provider.BaseURL()
 	}
 }
 
@@ -255,10 +248,7 @@ func (o *runFlags) addTool(s string) error {
 	if o.hasTool(name) {
 		return fmt.Errorf("there is another tool of that name")
 	}
-	if description == "" {
-		description = "Runs the program " + name + "."
-	}
-	o.tools = append(o.tools, programTool{name, description, program})
+	o.tools = append(o.tools, programTool{name, cmp.Or(description, "Runs the program "+name+"."), program})
 	return nil
 }
 

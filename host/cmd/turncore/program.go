@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,11 +49,7 @@ func (p programTool) run(ctx context.Context, args []byte) (string, error) {
 		return "", context.Cause(ctx)
 	}
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
-		text := strings.TrimSpace(reason.text())
-		if text == "" {
-			text = err.Error()
-		}
-		return "", errors.New(text)
+		return "", errors.New(cmp.Or(strings.TrimSpace(reason.text()), err.Error()))
 	}
 	if result.cut {
 		return "", fmt.Errorf("the result is longer than %d bytes", maxResult)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -10,9 +11,6 @@ import (
 
 // shell is a command line of the shell, which ends when ctx is cancelled.
 func shell(ctx context.Context, line string) *exec.Cmd {
-	name := os.Getenv("ComSpec")
-	if name == "" {
-		name = "cmd"
-	}
+	name := cmp.Or(os.Getenv("ComSpec"), "cmd")
 	return exec.CommandContext(ctx, name, "/d", "/s", "/c", line)
 }

@@ -79,9 +79,7 @@ func (c *command) parseRecord(args []string) (*recordFlags, error) {
 	if helped || err != nil {
 		return nil, err
 	}
-	if o.provider == "" {
-		o.provider = model.OpenAI
-	}
+	o.provider = cmp.Or(o.provider, model.OpenAI)
 	o.environment(c.getenv)
 	if len(rest) == 0 || rest[0] == "" {
 		return nil, usagef("record-provider", "give the file that the recording is written to")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -198,10 +199,7 @@ func (s *session) simulate(config *turns.Config, options *turns.HostOptions) err
 	s.close = append(s.close, server.close)
 	s.screen.notice("the model is simulated; --provider, --base-url or --model choose a real one")
 	options.HTTP = server
-	config.Model = turns.Model{Name: s.flags.model, BaseURL: simulatedURL}
-	if config.Model.Name == "" {
-		config.Model.Name = simulated.Model
-	}
+	config.Model = turns.Model{Name: cmp.Or(s.flags.model, simulated.Model), BaseURL: simulatedURL}
 	for _, tool := range builtinTools(options.Clock) {
 		if !s.flags.hasTool(tool.Name) {
 			config.Tools = append(config.Tools, tool)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -119,10 +120,7 @@ func (f *failure) happened() bool { return f != nil && f.given }
 
 // String is its code, its message and what led to it.
 func (f *failure) String() string {
-	text := f.Code
-	if text == "" {
-		text = f.Name
-	}
+	text := cmp.Or(f.Code, f.Name)
 	if f.Message != "" && text != "" {
 		text += ": "
 	}

@@ -3,9 +3,12 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/turncore/turncore/abi"
@@ -248,13 +251,7 @@ func (c *Core) Validate(args *abi.ValidateToolArgs) (abi.Raw, error) {
 	defer c.mu.Unlock()
 	f := &abi.Call{Call: c.number(), Method: abi.MethodValidate, Args: args.Append(nil)}
 	_, valid, refused, err := c.ask(abi.Append(nil, f))
-	if err == nil {
-		err = refused
-	}
-	if err != nil {
-		return nil, err
-	}
-	return valid, nil
+	return valid, cmp.Or(err, refused)
 }
 
 // CloseRunner forgets a runner.
@@ -382,10 +379,7 @@ func (c *Core) dead() bool {
 func (c *Core) fail(err error) {
 	c.mu.Lock()
 	c.failed = err
-	turns := make([]Turn, 0, len(c.turns))
-	for _, t := range c.turns {
-		turns = append(turns, t)
-	}
+	turns := slices.Collect(maps.Values(c.turns))
 	clear(c.turns)
 	c.mu.Unlock()
 	for _, t := range turns {

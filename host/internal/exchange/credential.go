@@ -4,17 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-
-	"github.com/turncore/turncore/host/model"
 )
-
-// headerOf is the header that a credential goes into.
-func headerOf(c *model.Credential) string {
-	if c.Header == "" {
-		return "authorization"
-	}
-	return c.Header
-}
 
 // The replacement of a secret, and the shortest secret to look for, in bytes: a shorter one would be found in
 // ordinary text.

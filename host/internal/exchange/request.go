@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -97,7 +98,7 @@ func (r *request) send(ctx context.Context) (*http.Response, error) {
 			}
 		}
 		if r.credential != nil {
-			req.Header.Set(headerOf(r.credential), r.credential.Value)
+			req.Header.Set(cmp.Or(r.credential.Header, "authorization"), r.credential.Value)
 		}
 		resp, err := transport.RoundTrip(req)
 		if err != nil {

@@ -2,6 +2,7 @@ package faulty
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/hex"
 	"encoding/json"
@@ -182,12 +183,8 @@ func compress(list []piece) ([]piece, error) {
 
 // head makes the head of an answer whose body has so many bytes.
 func (a *Answer) head(size int) string {
-	status := a.Status
-	if status == 0 {
-		status = 200
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "HTTP/1.1 %d Status\r\n", status)
+	fmt.Fprintf(&b, "HTTP/1.1 %d Status\r\n", cmp.Or(a.Status, 200))
 	// No connection is used twice. Some clients take what came over one that was to be closed for whole, though, so one
 	// that breaks says nothing of it unless the answer does.
 	if a.After != "reset" && a.After != "close" {

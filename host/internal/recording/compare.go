@@ -167,12 +167,12 @@ func (r *Recording) alignIDs(n int, got, want []any, report func(path string, go
 // gave tells whether a provider's response before request n has an id.
 func (r *Recording) gave(n int, id any) bool {
 	text := string(text(id))
-	for _, it := range r.Interactions[:n] {
-		if id != "" && id != nil && strings.Contains(it.Response.Body, text) {
-			return true
-		}
-	}
-	return false
+	return id != "" && id != nil && r.said(n, text)
+}
+
+// said tells whether a provider's response before request n holds a text.
+func (r *Recording) said(n int, text string) bool {
+	return slices.ContainsFunc(r.Interactions[:n], func(it Interaction) bool { return strings.Contains(it.Response.Body, text) })
 }
 
 // callsIn returns the tool calls of a message, nil where one is no object.
@@ -211,16 +211,7 @@ func text(v any) []byte {
 }
 
 func matchPath(pattern, path string) bool {
-	p, q := strings.Split(pattern, "/"), strings.Split(path, "/")
-	if len(p) != len(q) {
-		return false
-	}
-	for i := range p {
-		if p[i] != "*" && p[i] != q[i] {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(strings.Split(pattern, "/"), strings.Split(path, "/"), func(p, q string) bool { return p == "*" || p == q })
 }
 
 func diff(path string, got, want any, report func(path string, got, want any)) {

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -89,9 +90,7 @@ func (r *Recording) Conversation() (*Conversation, error) {
 	if !ok {
 		return nil, &InvalidError{"the first chat request's body", "must be an object"}
 	}
-	if c.Model = str(body["model"]); c.Model == "" {
-		c.Model = unnamed
-	}
+	c.Model = cmp.Or(str(body["model"]), unnamed)
 	c.BaseURL = strings.TrimSuffix(path, suffix) + query
 	_ = json.Unmarshal(body["stream"], &c.Stream) // anything but true is no stream
 	for _, raw := range items(body["tools"]) {

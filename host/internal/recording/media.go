@@ -3,6 +3,7 @@ package recording
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"maps"
 	"path"
 	"regexp"
 	"strings"
@@ -53,9 +54,7 @@ func normalMedia(part map[string]any) map[string]any {
 			out[key] = v
 		}
 	}
-	for key, v := range inner {
-		out[key] = v
-	}
+	maps.Copy(out, inner)
 	for _, key := range addressMembers {
 		if s, ok := inner[key].(string); ok {
 			address = s

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 )
@@ -49,10 +50,8 @@ func messagesOf(body json.RawMessage) []message {
 	var behind []Media // of results
 	for _, raw := range items(request["messages"]) {
 		m, _ := members(raw)
-		out := message{role: str(m["role"]), name: str(m["name"]), callID: str(m["tool_call_id"]), thought: str(m["reasoning_content"])}
-		if out.thought == "" {
-			out.thought = str(m["reasoning"])
-		}
+		out := message{role: str(m["role"]), name: str(m["name"]), callID: str(m["tool_call_id"])}
+		out.thought = cmp.Or(str(m["reasoning_content"]), str(m["reasoning"]))
 		if out.role == "assistant" {
 			out.given = givenIn(m)
 		}

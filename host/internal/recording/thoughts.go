@@ -43,10 +43,5 @@ func withoutThoughts(text string) (rest string, tagged bool) {
 
 // thinks tells whether a provider's response before request n may have reasoning in tags.
 func (r *Recording) thinks(n int) bool {
-	for _, it := range r.Interactions[:n] {
-		if strings.Contains(it.Response.Body, "think") { // streams cut the tag at its brackets
-			return true
-		}
-	}
-	return false
+	return r.said(n, "think") // streams cut the tag at its brackets
 }

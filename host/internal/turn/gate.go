@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -217,11 +218,7 @@ func (t *Turn) gateEvent(h event.Head, f *abi.Event) (event.Event, error) {
 
 // abandonGates closes the gates of a turn whose instance has died. The caller holds t.mu.
 func (t *Turn) abandonGates() {
-	var open []*openGate
-	for _, g := range t.gates {
-		open = append(open, g)
-	}
-	slices.SortFunc(open, func(a, b *openGate) int { return int(a.number) - int(b.number) })
+	open := slices.SortedFunc(maps.Values(t.gates), func(a, b *openGate) int { return int(a.number) - int(b.number) })
 	for _, g := range open {
 		t.closeGate(g, event.GateAborted)
 		scope := abi.ScopeTurn

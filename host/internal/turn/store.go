@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -102,9 +103,7 @@ func (t *Turn) Delta(f *abi.Delta) (store.Delta, error) {
 			return store.Delta{}, fmt.Errorf("handle %d names no record of collection %d", f.Handle, f.Collection)
 		}
 		d.Record = r
-		if d.ID == "" {
-			d.ID = record.Key(r)
-		}
+		d.ID = cmp.Or(d.ID, record.Key(r))
 	case abi.WriteReplaceGroup:
 		for _, handle := range f.Handles {
 			c, ok := t.handles.Record(handle).(*record.ToolCall)

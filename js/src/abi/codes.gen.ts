@@ -41,7 +41,7 @@ export const CODES = {
   E_ABI_UNKNOWN_TARGET: {
     status: 404,
     fatal: true,
-    message: 'The frame names something that is not known.',
+    message: 'The frame names an unknown target.',
     help: 'The turn, runner, context, history, effect or tool of this number was never opened or has ended.',
   },
   E_ABI_VERSION: {
@@ -107,7 +107,7 @@ export const CODES = {
   E_CHAT_REFUSED: {
     status: 422,
     fatal: false,
-    message: 'The model, or the provider for it, declined to answer.',
+    message: 'The model, or the provider on its behalf, declined to answer.',
     help: "The message has the reason in the provider's words. The part that arrived was shown and not stored. Change the request, or use another model.",
   },
   E_CHAT_REQUEST_TIMEOUT: {
@@ -131,7 +131,7 @@ export const CODES = {
   E_CHAT_TOOL_TIMEOUT: {
     status: 504,
     fatal: false,
-    message: 'The tool took longer than it may.',
+    message: 'The tool exceeded its time limit.',
     help: "The model sees this as the call's result. The handler's signal was aborted; a later result is dropped. Raise toolTimeoutMs, or make the handler faster.",
   },
   E_CHAT_TOOL_USE_FAILED: {
@@ -155,8 +155,8 @@ export const CODES = {
   E_CHAT_UNSUPPORTED_MEDIA: {
     status: 422,
     fatal: false,
-    message: 'The model provider does not take a media of the conversation.',
-    help: 'The message names the media and its kind. The option unsupportedMedia decides whether a text replaces it.',
+    message: 'The model provider does not accept a medium of the conversation.',
+    help: 'The message names the medium and its kind. The option unsupportedMedia decides whether a text replaces it.',
   },
   E_CLOSED: {
     status: 503,
@@ -180,7 +180,7 @@ export const CODES = {
     status: 500,
     fatal: false,
     message: 'A middleware of a dispatch pipeline failed.',
-    help: 'The cause is what the middleware threw.',
+    help: "The cause is the middleware's error.",
   },
   E_HTTP_NOT_ALLOWED: {
     status: 403,
@@ -191,7 +191,7 @@ export const CODES = {
   E_HTTP_REDIRECT: {
     status: 502,
     fatal: false,
-    message: 'The HTTP request was redirected where it does not follow.',
+    message: 'The HTTP request met a redirect that it does not follow.',
     help: 'Use the address that the redirect leads to. Pages and workers of browsers do not show where a redirect leads, so a redirect that must be checked fails there.',
   },
   E_HTTP_TRANSPORT: {
@@ -204,7 +204,7 @@ export const CODES = {
     status: 500,
     fatal: false,
     message: "A middleware of the turn's input pipeline failed.",
-    help: 'The cause is what the middleware threw.',
+    help: "The cause is the middleware's error.",
   },
   E_INSTANCE_FAILED: {
     status: 500,
@@ -336,7 +336,7 @@ export const CODES = {
     status: 500,
     fatal: false,
     message: 'An event listener failed.',
-    help: 'The turn and the other listeners went on. The cause is what the listener threw.',
+    help: "The turn and the other listeners went on. The cause is the listener's error.",
   },
   E_LLM_EXECUTION_ALREADY_SIGNALLED: {
     status: 500,
@@ -348,7 +348,7 @@ export const CODES = {
     status: 500,
     fatal: false,
     message: 'The executor failed.',
-    help: 'The cause is what the executor threw. For expected failures, call ctx.nack with your own error.',
+    help: "The cause is the executor's error. For expected failures, call ctx.nack with your own error.",
   },
   E_LLM_EXECUTION_GATE_NOT_SUPPORTED: {
     status: 501,
@@ -371,7 +371,7 @@ export const CODES = {
   E_MEDIA_TOO_LARGE: {
     status: 413,
     fatal: false,
-    message: 'The media is too large to be sent to a model.',
+    message: 'The medium is too large to be sent to a model.',
     help: 'Its reader gave more bytes than maxMediaBytes of the chat executor allows. If a reader knows its length, a note is sent instead.',
   },
   E_MODEL_FAILED: {
@@ -383,7 +383,7 @@ export const CODES = {
   E_MODEL_INVALID_PART: {
     status: 502,
     fatal: true,
-    message: 'The engine gave something that is not a part of an answer.',
+    message: "The engine's output is not a valid part of an answer.",
     help: 'The message lists every field that breaks a rule. An engine gives text, reasoning, toolCall, usage, finish or error.',
   },
   E_MODEL_UNKNOWN: {
@@ -414,7 +414,7 @@ export const CODES = {
     status: 500,
     fatal: false,
     message: "A middleware of the turn's output pipeline failed.",
-    help: 'The cause is what the middleware threw. The dispatch had ended with ack; its committed writes stay.',
+    help: "The cause is the middleware's error. The dispatch had ended with ack; its committed writes stay.",
   },
   E_OVERLOADED: {
     status: 503,
@@ -425,7 +425,7 @@ export const CODES = {
   E_PIPELINE_SHORT_CIRCUITED: {
     status: 500,
     fatal: false,
-    message: 'A pipeline ended without reaching its end.',
+    message: 'A pipeline stopped before its end.',
     help: 'A middleware returned without calling next. Call it, or end the turn on purpose with ack, nack or abort.',
   },
   E_READER_NOT_DESCRIBABLE: {
@@ -443,13 +443,13 @@ export const CODES = {
   E_SPEND_LIMIT: {
     status: 402,
     fatal: false,
-    message: 'The turn has spent what it may.',
+    message: 'The turn has reached its spending limit.',
     help: 'By their reported usage and the price table, model calls have reached spendLimit. Raise the limit, or find out which calls were expensive.',
   },
   E_SPEND_UNKNOWN_PRICE: {
     status: 500,
     fatal: false,
-    message: 'What a model call cost is unknown.',
+    message: 'The cost of a model call is unknown.',
     help: 'Add the model that the message names to the price table of spendLimit, and have the executor report the model and its token counts with reportGenerationStats.',
   },
   E_STORAGE_COMMIT_ERROR: {
@@ -492,7 +492,7 @@ export const CODES = {
     status: 500,
     fatal: false,
     message: "The tool's handler failed.",
-    help: 'The cause is what the handler threw.',
+    help: "The cause is the handler's error.",
   },
   E_TOOL_FETCH: {
     status: 422,
@@ -521,7 +521,7 @@ export const CODES = {
   E_TURN_QUOTA_EXCEEDED: {
     status: 507,
     fatal: false,
-    message: 'The turn holds more than it may.',
+    message: 'The turn exceeds its byte quota.',
     help: "The bytes of the turn's records, queued writes, open streams and requests are bounded, per turn and summed per instance. Begin with less history, keep long results as artifacts, or raise the bound that the message names: turn or instance of the host's option quota.",
   },
   VALIDATION_EXCEPTION: {

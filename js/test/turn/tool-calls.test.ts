@@ -228,7 +228,7 @@ describe('tool calls of the chat executor', { skip }, () => {
       const run = await converse(tool, { toolTimeoutMs: 20 }, [works(1), works(2), done]);
       release.tell();
       assert.ok(run.names.includes('tE(ack)'), run.names.join(' '));
-      const late = 'c0 The tool took longer than it may: more than 20 ms';
+      const late = 'c0 The tool exceeded its time limit: more than 20 ms';
       assert.deepEqual(run.told(1), [late]);
       assert.equal(run.told(2).length, 2);
       assert.equal(run.names.filter((name) => name.startsWith('xE')).length, 2);

@@ -146,8 +146,8 @@ func (x *Index) FrontMatter() (yaml []byte, ok bool) {
 	return bytes.Join(x.matter, []byte("\n")), true
 }
 
-// Headings lists the headings, or those of a depth other than 0, as maps of depth, text, startLine and endLine, the
-// last line of the section. No line may be added afterwards.
+// Headings lists the headings, or if depth is not 0 those of that depth, as maps of depth, text, startLine and endLine,
+// the last line of the section. No line may be added afterwards.
 func (x *Index) Headings(depth int) []byte {
 	return x.each(&x.headings, func(s *section) bool { return depth == 0 || s.depth == depth }, func(dst []byte, s *section) []byte {
 		dst = number(value.AppendMapHeader(dst, 4), "depth", s.depth)
@@ -155,8 +155,8 @@ func (x *Index) Headings(depth int) []byte {
 	})
 }
 
-// Sections lists the sections, or those whose heading has a depth other than 0, as maps of depth, heading, headingLine,
-// bodyStartLine and bodyEndLine. No line may be added afterwards.
+// Sections lists the sections, or if depth is not 0 those under headings of that depth, as maps of depth, heading,
+// headingLine, bodyStartLine and bodyEndLine. No line may be added afterwards.
 func (x *Index) Sections(depth int) []byte {
 	return x.each(&x.headings, func(s *section) bool { return depth == 0 || s.depth == depth }, func(dst []byte, s *section) []byte {
 		dst = number(value.AppendMapHeader(dst, 5), "depth", s.depth)
@@ -165,9 +165,9 @@ func (x *Index) Sections(depth int) []byte {
 	})
 }
 
-// CodeBlocks lists the fenced code blocks, or with some those of a language, as maps of lang (null if none directly
-// follows the fence, selected by the empty lang), startLine and endLine, the lines of the fences. An unclosed block
-// ends with the text. No line may be added afterwards.
+// CodeBlocks lists the fenced code blocks, or if some is true those in a language. Each is a map of lang, startLine and
+// endLine, the lines of the fences. lang is null if none directly follows the fence; the empty lang selects those. An
+// unclosed block ends with the text. No line may be added afterwards.
 func (x *Index) CodeBlocks(lang string, some bool) []byte {
 	return x.each(&x.blocks, func(s *section) bool { return !some || s.text == lang }, func(dst []byte, s *section) []byte {
 		dst = value.AppendString(value.AppendMapHeader(dst, 3), "lang")

@@ -228,8 +228,8 @@ func reference(b []byte) (r rune, size int) {
 	if end < 3 {
 		return 0, 0
 	}
-	switch name := string(b[1:end]); {
-	case name[0] == '#':
+	name := string(b[1:end])
+	if name[0] == '#' {
 		base, digits := 10, name[1:]
 		if digits[0]|0x20 == 'x' {
 			base, digits = 16, digits[1:]
@@ -242,23 +242,15 @@ func reference(b []byte) (r rune, size int) {
 			n = utf8.RuneError
 		}
 		return rune(n), end + 1
-	case name == "amp":
-		r = '&'
-	case name == "lt":
-		r = '<'
-	case name == "gt":
-		r = '>'
-	case name == "quot":
-		r = '"'
-	case name == "apos":
-		r = '\''
-	case name == "nbsp":
-		r = 0xa0
-	default:
+	}
+	if r = entities[name]; r == 0 {
 		return 0, 0
 	}
 	return r, end + 1
 }
+
+// entities are the characters that have a name.
+var entities = map[string]rune{"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos": '\'', "nbsp": 0xa0}
 
 // bareLink reads a bare link in text. size is 0 if there is none.
 func bareLink(b []byte) (url []byte, size int) {
