@@ -7,7 +7,7 @@ import { tokenizerViolations } from '../primitives/tokenizers.js';
 import { toExecutor } from '../chat/chat-executor.js';
 import { Host, hostViolations } from '../host/host.js';
 import { isTool } from '../tools/tool.js';
-import { inputClasses } from '../runners/turn-runner.js';
+import { inputClasses, pipelineNames } from '../runners/turn-runner.js';
 import { isAbsent, isObject } from '../validation/field-kinds.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked, phrase, unknownField } from '../validation/rules.js';
@@ -60,12 +60,6 @@ const configClasses = {
     ];
     return [...more, ...tokenizerViolations(config['tokenizers'], [...found, ...more])];
   },
-};
-
-const pipelineNames = {
-  turn: ['turnInputPipeline', 'turnOutputPipeline'],
-  input: 'dispatchInputPipeline',
-  output: 'dispatchOutputPipeline',
 };
 
 /**
