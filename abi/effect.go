@@ -22,7 +22,7 @@ type ExecutorArgs struct {
 	Iteration uint32
 }
 
-// MiddlewareArgs of EffectMiddleware: which host function of the runner.
+// MiddlewareArgs of EffectMiddleware: the runner's function to call.
 type MiddlewareArgs struct {
 	Pipeline uint8  // PipelineTurnInput, …
 	Index    uint32 // place in that pipeline
@@ -36,7 +36,7 @@ const (
 	PipelineDispatchOutput uint8 = 3
 )
 
-// ToolArgs of EffectTool: run a tool's handler.
+// ToolArgs of EffectTool, which runs a tool's handler.
 type ToolArgs struct {
 	Tool           uint32
 	CallID         string // the checksum
@@ -112,13 +112,13 @@ const (
 	RedirectManual uint8 = 2 // returned as the answer; a platform that does not show redirects gives E_HTTP_REDIRECT
 )
 
-// SpoolArgs of EffectSpool: write the text that the host holds for a retrievable through storeRetrievableBytesCallback,
-// and make the record with an artifact of that text as its content.
+// SpoolArgs of EffectSpool, which writes the text that the host holds for a retrievable through
+// storeRetrievableBytesCallback, and makes the record with an artifact of that text as its content.
 type SpoolArgs struct {
 	Handle int64
 }
 
-// ReadArgs of EffectRead: read an artifact through its reader, or get the size of a medium.
+// ReadArgs of EffectRead, which reads an artifact through its reader, or gets the size of a medium.
 type ReadArgs struct {
 	Handle int64  // of the record that holds it
 	Part   uint32 // index in a list of results or attachments, from 0
@@ -142,8 +142,8 @@ type ReadResult struct {
 	Lines []string // without line ends
 }
 
-// EstimateArgs of EffectEstimate: count tokens with the host's tokenizer for the encoding, in Texts or in the text of
-// an artifact.
+// EstimateArgs of EffectEstimate, which counts tokens with the host's tokenizer for the encoding, in Texts or in the
+// text of an artifact.
 type EstimateArgs struct {
 	Encoding string
 	Texts    []string
@@ -151,7 +151,7 @@ type EstimateArgs struct {
 	Part     uint32
 }
 
-// ValidateArgs of EffectValidate: run a tool's own validation.
+// ValidateArgs of EffectValidate, which runs a tool's own validation.
 type ValidateArgs struct {
 	Tool uint32
 	Args Value
@@ -162,7 +162,7 @@ type ForgeArgs struct {
 	Classes []string
 }
 
-// ModelArgs of EffectModel: let an engine of the runner generate an answer. The host answers with Chunks of JSON
+// ModelArgs of EffectModel, which lets an engine of the runner generate an answer. The host answers with Chunks of JSON
 // lines, at most 64 KiB each, and a Result.
 type ModelArgs struct {
 	Model   string // name of the engine

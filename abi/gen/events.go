@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// hostEvents is the part of package event that the enumerations say: the kinds of event with their names and the methods
-// of their types, and the names of other numbers that events have.
+// hostEvents returns the enumerations of package event: the kinds of event with their names and the methods of their
+// types, and the names of other numbers in events.
 func (s *source) hostEvents() []byte {
-	// A listener is told in the event that a stream was interrupted.
+	// The event itself says that a stream was interrupted.
 	kinds := slices.DeleteFunc(slices.Clone(s.group("EventKind").Consts), func(c enumerator) bool {
 		return strings.HasSuffix(c.Name, "Interrupted")
 	})

@@ -72,4 +72,19 @@ func (s *source) constants() []byte {
 	return b.Bytes()
 }
 
-func tsDoc(t *tuple) string { return upperFirst(strings.TrimPrefix(t.Doc, t.Name+" ")) }
+// tsDoc is the doc of a tuple without its Go name: "NackArgs of MethodNack" becomes "Arguments of MethodNack".
+func tsDoc(t *tuple) string {
+	doc := strings.TrimPrefix(t.Doc, t.Name+" ")
+	switch {
+	case strings.HasPrefix(doc, "is "):
+		doc = doc[len("is "):]
+	case !strings.HasPrefix(doc, "of "):
+	case strings.HasSuffix(t.Name, "Args"):
+		doc = "arguments " + doc
+	case strings.HasSuffix(t.Name, "Result"):
+		doc = "result " + doc
+	default:
+		doc = t.Doc
+	}
+	return upperFirst(doc)
+}

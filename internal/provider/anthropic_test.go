@@ -144,7 +144,8 @@ func TestAnthropicAnswers(t *testing.T) {
 					`"citations":null},{"type":"text","text":"b"}],"model":"m","stop_reason":"end_turn",` +
 					`"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":2}}`,
 			},
-			events: []string{"thought t1 hm", "message m2 a", "message m2 b", "thought t1 |", "store t1", "message m2 |", "store m2"},
+			events: []string{"thought t1 hm", "message m2 a", "message m2 b", "thought t1 |", "store t1",
+				"message m2 |", "store m2"},
 		},
 		{
 			name: "members in alphabetical order",
@@ -347,7 +348,10 @@ func TestAnthropicRequests(t *testing.T) {
 			d.say("assistant", "\n")
 		}, `{"model":"m","max_tokens":5,"stream":true,` + hi},
 		{"speakers", `{"model":"m","max_tokens":5,"cache_control":false}`, func(d *dispatch) {
-			d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"), Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 1, UpdatedAt: 1}))
+			d.add(record.Messages, record.AppendMessage(nil,
+				record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"),
+					Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 1,
+					UpdatedAt: 1}))
 			d.say("assistant", "Hello, Ann")
 		}, `{"model":"m","max_tokens":5,"stream":true,"messages":[{"role":"user","content":"ann: hi"},` +
 			`{"role":"assistant","content":[{"type":"text","text":"Hello, Ann"}]}]}`},
@@ -355,7 +359,8 @@ func TestAnthropicRequests(t *testing.T) {
 			empty := value.AppendMapHeader(nil, 0)
 			for _, id := range []string{"functions.get:0", "call_1"} {
 				d.add(record.ToolCalls, record.AppendToolCall(nil, record.ToolCallFields{
-					ID: id, Tool: "a.b", Args: empty, Checksum: "x", IsComplete: true, IsError: id == "call_1", Results: value.AppendString(nil, ""), CreatedAt: 1, UpdatedAt: 1, CompletedAt: 1,
+					ID: id, Tool: "a.b", Args: empty, Checksum: "x", IsComplete: true, IsError: id == "call_1",
+					Results: value.AppendString(nil, ""), CreatedAt: 1, UpdatedAt: 1, CompletedAt: 1,
 				}))
 			}
 		}, `{"model":"m","max_tokens":5,"stream":true,"messages":[{"role":"user","content":"."},` +
@@ -369,12 +374,15 @@ func TestAnthropicRequests(t *testing.T) {
 			for i, f := range []record.ThoughtFields{
 				{ID: "1", Content: []byte("plain")},
 				{ID: "2", Content: []byte("foreign"), Payload: value.AppendString(nil, "x"), ReplayCompatibility: "other"},
-				{ID: "3", Content: []byte("malformed"), Payload: value.AppendString(nil, "x"), ReplayCompatibility: "anthropic-messages-thinking-v1"},
+				{ID: "3", Content: []byte("malformed"), Payload: value.AppendString(nil, "x"),
+					ReplayCompatibility: "anthropic-messages-thinking-v1"},
 			} {
 				f.CreatedAt, f.UpdatedAt = 2000+int64(i), 3000
 				d.add(record.Thoughts, record.AppendThought(nil, f))
 			}
-			d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{ID: "a", Role: "assistant", Content: []byte("Hello"), CreatedAt: 3000, UpdatedAt: 3000}))
+			d.add(record.Messages, record.AppendMessage(nil,
+				record.MessageFields{ID: "a", Role: "assistant", Content: []byte("Hello"), CreatedAt: 3000,
+					UpdatedAt: 3000}))
 		}, `{"model":"m","max_tokens":5,"stream":true,"messages":[{"role":"user","content":"hi"},` +
 			`{"role":"assistant","content":[{"type":"text","text":"Hello"}]}]}`},
 	}

@@ -254,7 +254,8 @@ func TestDetailsOfAnotherHost(t *testing.T) {
 	for i, payload := range own {
 		at := d.Stamp()
 		d.add(record.Thoughts, record.AppendThought(nil, record.ThoughtFields{
-			ID: "own" + string(rune('0'+i)), Payload: fromJSON(t, payload), ReplayCompatibility: tag, CreatedAt: at, UpdatedAt: at,
+			ID: "own" + string(rune('0'+i)), Payload: fromJSON(t, payload), ReplayCompatibility: tag, CreatedAt: at,
+			UpdatedAt: at,
 		}))
 		d.say("assistant", "mine")
 		at = d.Stamp()

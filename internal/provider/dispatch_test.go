@@ -77,7 +77,8 @@ func newExecutor(t testing.TB, options string, providers ...chat.Provider) *chat
 func (d *dispatch) say(role, content string) {
 	d.clock++
 	d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{
-		ID: "in" + strconv.FormatInt(d.clock, 10), Role: role, Content: []byte(content), CreatedAt: d.clock, UpdatedAt: d.clock,
+		ID: "in" + strconv.FormatInt(d.clock, 10), Role: role, Content: []byte(content), CreatedAt: d.clock,
+		UpdatedAt: d.clock,
 	}))
 }
 

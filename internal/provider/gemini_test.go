@@ -111,7 +111,8 @@ func TestGeminiAnswers(t *testing.T) {
 					geminiUsage,
 				),
 			},
-			events: []string{"thought t1 hm", "message m3 a", "message m3 b", "thought t1 |", "store t1", "thought t2 |", "store t2", "message m3 |", "store m3"},
+			events: []string{"thought t1 hm", "message m3 a", "message m3 b", "thought t1 |", "store t1",
+				"thought t2 |", "store t2", "message m3 |", "store m3"},
 		},
 		{
 			name: "other candidates and parts",
@@ -161,7 +162,8 @@ func TestGeminiAnswers(t *testing.T) {
 			reply: reply{body: chunks(candidate(``,
 				`,"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"Malformed function call: print(get())"`,
 				geminiUsage))},
-			code: fault.ChatProviderError, says: []string{"Malformed function call: print(get()) (code MALFORMED_FUNCTION_CALL)"},
+			code: fault.ChatProviderError,
+			says: []string{"Malformed function call: print(get()) (code MALFORMED_FUNCTION_CALL)"},
 		},
 		{
 			name: "an error first",
@@ -181,14 +183,16 @@ func TestGeminiAnswers(t *testing.T) {
 			code: fault.ChatProviderError, says: []string{"Internal"},
 		},
 		{
-			name:  "a bare error in the middle",
-			reply: reply{body: chunks(text) + "{\n  \"error\": {\n    \"code\": 503,\n    \"message\": \"The model is overloaded.\",\n    \"status\": \"UNAVAILABLE\"\n  }\n}\n"},
-			code:  fault.ChatProviderError, says: []string{"The model is overloaded. (code 503)"},
+			name: "a bare error in the middle",
+			reply: reply{body: chunks(text) +
+				"{\n  \"error\": {\n    \"code\": 503,\n    \"message\": \"The model is overloaded.\",\n    \"status\": \"UNAVAILABLE\"\n  }\n}\n"},
+			code: fault.ChatProviderError, says: []string{"The model is overloaded. (code 503)"},
 		},
 		{
-			name:  "a bare list with an error in the middle",
-			reply: reply{body: chunks(text) + "[{\r\n  \"error\": {\r\n    \"code\": 500,\r\n    \"message\": \"Internal\"\r\n  }\r\n}\r\n]\r\n"},
-			code:  fault.ChatProviderError, says: []string{"Internal (code 500)"},
+			name: "a bare list with an error in the middle",
+			reply: reply{body: chunks(text) +
+				"[{\r\n  \"error\": {\r\n    \"code\": 500,\r\n    \"message\": \"Internal\"\r\n  }\r\n}\r\n]\r\n"},
+			code: fault.ChatProviderError, says: []string{"Internal (code 500)"},
 		},
 		{
 			name:  "half a bare error at the end",
@@ -267,12 +271,18 @@ func TestGeminiRequests(t *testing.T) {
 		{"blank messages and speakers", `{"model":"m"}`, func(d *dispatch) {
 			d.say("user", "\n")
 			d.say("assistant", " ")
-			d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"), Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 5000, UpdatedAt: 5000}))
+			d.add(record.Messages, record.AppendMessage(nil,
+				record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"),
+					Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 5000,
+					UpdatedAt: 5000}))
 		}, "/models/m:streamGenerateContent?alt=sse", `{"contents":[{"role":"user","parts":[{"text":"ann: hi"}]}]}`},
 		{"calls and thoughts of elsewhere", `{"model":"m"}`, func(d *dispatch) {
-			d.add(record.Thoughts, record.AppendThought(nil, record.ThoughtFields{ID: "t", Content: []byte("plain"), Payload: value.AppendString(nil, "x"), ReplayCompatibility: "gemini-thought-signature-v1", CreatedAt: 1, UpdatedAt: 1}))
+			d.add(record.Thoughts, record.AppendThought(nil,
+				record.ThoughtFields{ID: "t", Content: []byte("plain"), Payload: value.AppendString(nil, "x"),
+					ReplayCompatibility: "gemini-thought-signature-v1", CreatedAt: 1, UpdatedAt: 1}))
 			d.add(record.ToolCalls, record.AppendToolCall(nil, record.ToolCallFields{
-				ID: "call_1", Tool: "a.b:c d", Args: value.AppendMapHeader(nil, 0), Checksum: "x", IsComplete: true, Results: value.AppendString(nil, ""), CreatedAt: 1, UpdatedAt: 1, CompletedAt: 1,
+				ID: "call_1", Tool: "a.b:c d", Args: value.AppendMapHeader(nil, 0), Checksum: "x", IsComplete: true,
+				Results: value.AppendString(nil, ""), CreatedAt: 1, UpdatedAt: 1, CompletedAt: 1,
 			}))
 		}, "/models/m:streamGenerateContent?alt=sse",
 			`{"contents":[{"role":"user","parts":[{"text":"."}]},` +

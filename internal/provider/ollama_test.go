@@ -55,7 +55,8 @@ func TestOllamaConversation(t *testing.T) {
 	for _, part := range []int{0, 1, 7, 1000} {
 		d := weatherDispatch(t)
 		e := newExecutor(t, `{"model":"m"}`, provider.Ollama)
-		d.play(e, reply{body: ollamaTools, part: part, mediaType: "application/x-ndjson"}, reply{body: answer, part: part, mediaType: "application/json"})
+		d.play(e, reply{body: ollamaTools, part: part, mediaType: "application/x-ndjson"},
+			reply{body: answer, part: part, mediaType: "application/json"})
 		if !d.acked || !slices.Equal(d.events, want) {
 			t.Fatalf("part %d: acked %v, nacked by %v, events\n%q, want\n%q", part, d.acked, d.nackedBy, d.events, want)
 		}
@@ -241,9 +242,14 @@ func TestOllamaRequests(t *testing.T) {
 	const messages = `"messages":[{"role":"user","content":"hi"}]}`
 	thought := func(d *dispatch) {
 		hi(d)
-		d.add(record.Thoughts, record.AppendThought(nil, record.ThoughtFields{ID: "1", Content: []byte("hm"), CreatedAt: 2000, UpdatedAt: 2000}))
-		d.add(record.Thoughts, record.AppendThought(nil, record.ThoughtFields{ID: "2", Content: []byte("foreign"), Payload: value.AppendString(nil, "x"), ReplayCompatibility: "other", CreatedAt: 2001, UpdatedAt: 2001}))
-		d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{ID: "a", Role: "assistant", Content: []byte("Hello"), CreatedAt: 3000, UpdatedAt: 3000}))
+		d.add(record.Thoughts, record.AppendThought(nil,
+			record.ThoughtFields{ID: "1", Content: []byte("hm"), CreatedAt: 2000, UpdatedAt: 2000}))
+		d.add(record.Thoughts, record.AppendThought(nil,
+			record.ThoughtFields{ID: "2", Content: []byte("foreign"), Payload: value.AppendString(nil, "x"),
+				ReplayCompatibility: "other", CreatedAt: 2001, UpdatedAt: 2001}))
+		d.add(record.Messages, record.AppendMessage(nil,
+			record.MessageFields{ID: "a", Role: "assistant", Content: []byte("Hello"), CreatedAt: 3000,
+				UpdatedAt: 3000}))
 	}
 	tests := []struct {
 		name, options string
@@ -281,7 +287,10 @@ func TestOllamaRequests(t *testing.T) {
 				`{"role":"assistant","content":"Hello","thinking":"hm"}]}`,
 		},
 		{"speakers", `{"model":"m"}`, func(d *dispatch) {
-			d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"), Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 1, UpdatedAt: 1}))
+			d.add(record.Messages, record.AppendMessage(nil,
+				record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"),
+					Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 1,
+					UpdatedAt: 1}))
 		}, `{"model":"m","stream":true,"messages":[{"role":"user","content":"ann: hi"}]}`},
 	}
 	for _, tt := range tests {

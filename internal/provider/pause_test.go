@@ -23,7 +23,8 @@ func TestPausedTurn(t *testing.T) {
 	d.play(newExecutor(t, `{"model":"m"}`, provider.Anthropic), part("I search. ", "pause_turn"),
 		part("And more.", "pause_turn"), part("Done.", "end_turn"))
 	if !d.acked || len(d.requests) != 3 || d.stored(record.Messages) != 4 {
-		t.Fatalf("acked %v, nacked by %v, %d requests, %d messages", d.acked, d.nackedBy, len(d.requests), d.stored(record.Messages))
+		t.Fatalf("acked %v, nacked by %v, %d requests, %d messages", d.acked, d.nackedBy, len(d.requests),
+			d.stored(record.Messages))
 	}
 	for i, want := range []string{
 		`{"role":"user","content":"hi"}]}`,

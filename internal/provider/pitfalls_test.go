@@ -127,7 +127,8 @@ func TestStreamsAtEveryByte(t *testing.T) {
 					want = d.events
 				}
 				if played++; d.Signalled() || d.stored(record.ToolCalls) < 2 || !slices.Equal(d.events, want) {
-					t.Fatalf("%s, lines end with %q, cut at %d of %d: nacked by %v, events\n%q, want\n%q", p.Protocol().Name, end, first, len(body), d.nackedBy, d.events, want)
+					t.Fatalf("%s, lines end with %q, cut at %d of %d: nacked by %v, events\n%q, want\n%q",
+						p.Protocol().Name, end, first, len(body), d.nackedBy, d.events, want)
 				}
 			}
 		}
@@ -140,12 +141,15 @@ func TestStreamsAtEveryByte(t *testing.T) {
 func TestOddConversationsAreSent(t *testing.T) {
 	call := func(id, tool string, results []byte, complete bool) []byte {
 		return record.AppendToolCall(nil, record.ToolCallFields{
-			ID: id, Tool: tool, Args: value.AppendMapHeader(nil, 0), Checksum: "s", IsComplete: complete, Results: results, CreatedAt: 1, UpdatedAt: 1, CompletedAt: 1,
+			ID: id, Tool: tool, Args: value.AppendMapHeader(nil, 0), Checksum: "s", IsComplete: complete,
+			Results: results, CreatedAt: 1, UpdatedAt: 1, CompletedAt: 1,
 		})
 	}
 	thought := func(d *dispatch, text string) {
 		d.clock++
-		d.add(record.Thoughts, record.AppendThought(nil, record.ThoughtFields{ID: "t" + strconv.FormatInt(d.clock, 10), Content: []byte(text), CreatedAt: d.clock, UpdatedAt: d.clock}))
+		d.add(record.Thoughts, record.AppendThought(nil,
+			record.ThoughtFields{ID: "t" + strconv.FormatInt(d.clock, 10), Content: []byte(text), CreatedAt: d.clock,
+				UpdatedAt: d.clock}))
 	}
 	odd := map[string]func(d *dispatch){
 		"nothing":                       func(*dispatch) {},
@@ -312,7 +316,8 @@ func TestHostileCalls(t *testing.T) {
 					least = 1 // a call without a name is none
 				}
 				if d.nackedBy != nil || d.stored(record.ToolCalls) < least && !strings.Contains(talk.body, `<tool_call>`) {
-					t.Errorf("%s: %s %s: %d calls, nacked by %v", p.Protocol().Name, what, place, d.stored(record.ToolCalls), d.nackedBy)
+					t.Errorf("%s: %s %s: %d calls, nacked by %v", p.Protocol().Name, what, place,
+						d.stored(record.ToolCalls), d.nackedBy)
 					continue
 				}
 				for _, it := range d.records[record.ToolCalls] {

@@ -41,7 +41,8 @@ var talks = []struct {
 		`"thoughts":"text","capabilities":{"tools":"native"},`}},
 	{engine, lines(
 		`{"reasoning":"First this."}`,
-		`{"text":"I look it up.\n<tool_call>\n{\"name\": \"get\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>"}`, `{"finish":"stop"}`,
+		`{"text":"I look it up.\n<tool_call>\n{\"name\": \"get\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>"}`,
+		`{"finish":"stop"}`,
 	), []string{`"capabilities":{"media":["image"]},`, ``}},
 }
 
@@ -69,7 +70,8 @@ func fromJSON(t testing.TB, text string) []byte {
 func (c *converse) at() int64 { c.clock += int64(c.r.IntN(2)); return c.clock }
 
 func (c *converse) media() []byte {
-	kinds := [][2]string{{"image", "image/png"}, {"document", "application/pdf"}, {"video", "video/mp4"}, {"audio", "audio/wav"}}
+	kinds := [][2]string{{"image", "image/png"}, {"document", "application/pdf"}, {"video", "video/mp4"},
+		{"audio", "audio/wav"}}
 	kind := kinds[c.r.IntN(len(kinds))]
 	return medium(c.t.(*testing.T), kind[0], kind[1], "a.b")
 }
@@ -93,13 +95,16 @@ func (c *converse) happen() {
 	}
 	switch at := c.at(); c.r.IntN(6) {
 	case 0, 1:
-		m := record.MessageFields{ID: id, Role: "user", Content: []byte(c.word()), Identity: from, CreatedAt: at, UpdatedAt: at}
+		m := record.MessageFields{ID: id, Role: "user", Content: []byte(c.word()), Identity: from, CreatedAt: at,
+			UpdatedAt: at}
 		if c.r.IntN(2) == 0 {
 			m.Attachments = c.parts()
 		}
 		c.add(record.Messages, record.AppendMessage(nil, m))
 	case 2:
-		c.add(record.Messages, record.AppendMessage(nil, record.MessageFields{ID: id, Role: "assistant", Content: []byte(c.word()), Identity: from, CreatedAt: at, UpdatedAt: at}))
+		c.add(record.Messages, record.AppendMessage(nil,
+			record.MessageFields{ID: id, Role: "assistant", Content: []byte(c.word()), Identity: from, CreatedAt: at,
+				UpdatedAt: at}))
 	case 3, 4:
 		t := record.ThoughtFields{ID: id, Content: []byte(c.word()), Identity: from, CreatedAt: at, UpdatedAt: at}
 		if tag := c.p.Protocol().Reasoning; tag != "" && c.r.IntN(2) == 0 {
@@ -117,7 +122,8 @@ func (c *converse) happen() {
 			results = c.parts()
 		}
 		c.add(record.ToolCalls, record.AppendToolCall(nil, record.ToolCallFields{
-			ID: id, Tool: "get", Args: value.AppendMapHeader(nil, 0), Checksum: "s", IsComplete: true, IsError: c.r.IntN(3) == 0, Results: results,
+			ID: id, Tool: "get", Args: value.AppendMapHeader(nil, 0), Checksum: "s", IsComplete: true,
+			IsError: c.r.IntN(3) == 0, Results: results,
 			CreatedAt: at, UpdatedAt: at, CompletedAt: at,
 		}))
 	}
@@ -188,7 +194,9 @@ func TestEachRequestBeginsAsTheOneBefore(t *testing.T) {
 				return c.parts()
 			}
 			c.add(record.Memories, record.AppendMemory(nil, record.MemoryFields{ID: "m", Content: []byte(c.word())}))
-			c.add(record.Retrievables, record.AppendRetrievable(nil, record.RetrievableFields{ID: "f", Content: []byte(c.word()), TrustTier: "third-party-public"}))
+			c.add(record.Retrievables,
+				record.AppendRetrievable(nil,
+					record.RetrievableFields{ID: "f", Content: []byte(c.word()), TrustTier: "third-party-public"}))
 			for range 2 + c.r.IntN(12) {
 				c.happen()
 			}
@@ -221,13 +229,15 @@ func TestEachRequestBeginsAsTheOneBefore(t *testing.T) {
 				}
 				r := c.sent(e, talk.body)
 				if slices.Sort(told); measured != nil && (string(measured) != string(r.Body) || len(slices.Compact(told)) != len(told)) {
-					t.Fatalf("%s, seed %d: sent\n%s\nmeasured\n%s\nfor %v", talk.provider.Protocol().Name, seed, r.Body, measured, told)
+					t.Fatalf("%s, seed %d: sent\n%s\nmeasured\n%s\nfor %v", talk.provider.Protocol().Name, seed, r.Body,
+						measured, told)
 				}
 				if string(fresh.Body) != string(r.Body) || !slices.Equal(fresh.Splices, r.Splices) {
 					t.Fatalf("%s, seed %d: sent\n%s\nafresh it would be\n%s", talk.provider.Protocol().Name, seed, r.Body, fresh.Body)
 				}
 				first, ok := strings.CutSuffix(string(before.Body), closing)
-				begins := ok && strings.HasPrefix(string(r.Body), first) && slices.Equal(before.Splices, r.Splices[:min(len(before.Splices), len(r.Splices))])
+				begins := ok && strings.HasPrefix(string(r.Body), first) && slices.Equal(before.Splices,
+					r.Splices[:min(len(before.Splices), len(r.Splices))])
 				if !changed && !begins {
 					t.Fatalf("%s, seed %d:\n%s\nis not the beginning of\n%s", talk.provider.Protocol().Name, seed, first, r.Body)
 				}

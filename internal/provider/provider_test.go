@@ -23,12 +23,14 @@ func answers(t *testing.T, p chat.Provider, reply reply, events []string, code f
 	d.play(newExecutor(t, `{"model":"m"}`, p), reply)
 	if code == "" {
 		if !d.acked || !slices.Equal(d.events, events) {
-			t.Errorf("in parts of %d: acked %v, nacked by %v, events %q, want %q", reply.part, d.acked, d.nackedBy, d.events, events)
+			t.Errorf("in parts of %d: acked %v, nacked by %v, events %q, want %q", reply.part, d.acked, d.nackedBy,
+				d.events, events)
 		}
 		return
 	}
 	if !errors.Is(d.nackedBy, code) || d.stored(record.Messages) != 1 || d.stored(record.Thoughts) != 0 {
-		t.Errorf("in parts of %d: nacked by %v, want %s; %d messages", reply.part, d.nackedBy, code, d.stored(record.Messages))
+		t.Errorf("in parts of %d: nacked by %v, want %s; %d messages", reply.part, d.nackedBy, code,
+			d.stored(record.Messages))
 		return
 	}
 	for _, words := range says {

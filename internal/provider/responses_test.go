@@ -108,7 +108,8 @@ var reasoningAndTools = messages(
 func TestResponsesConversation(t *testing.T) {
 	answer := messages(responseCreated, textDelta("0", "4"), textDelta("0", " degrees"), responseCompleted)
 	want := []string{
-		"thought t1 First ", "thought t1 this.", "thought t1 \n\n", "thought t1 Then that.", "message m2 I look ", "message m2 it up.\n",
+		"thought t1 First ", "thought t1 this.", "thought t1 \n\n", "thought t1 Then that.", "message m2 I look ",
+		"message m2 it up.\n",
 		"thought t1 |", "store t1", "thought t3 |", "store t3", "message m2 |", "store m2",
 		`call call_1 get{"city":"Oslo"}`, `call call_1 "4 degrees for {\"city\":\"Oslo\"}"|`, "store call_1",
 		`call call_2 time{}`, `call call_2 "no clock"|`, "store call_2",
@@ -512,7 +513,10 @@ func TestResponsesRequests(t *testing.T) {
 		{"a choice without tools", `{"model":"m","tool_choice":"required"}`, hi,
 			`{"model":"m","stream":true` + plain + input},
 		{"speakers", `{"model":"m"}`, func(d *dispatch) {
-			d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"), Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 1, UpdatedAt: 1}))
+			d.add(record.Messages, record.AppendMessage(nil,
+				record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"),
+					Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 1,
+					UpdatedAt: 1}))
 			d.say("assistant", "Hello, Ann")
 		}, `{"model":"m","stream":true` + plain + `"input":[{"type":"message","role":"user","content":"ann: hi"},` +
 			`{"type":"message","role":"assistant","content":"Hello, Ann"}]}`},
@@ -520,13 +524,17 @@ func TestResponsesRequests(t *testing.T) {
 			d.say("user", "hi")
 			for i, f := range []record.ThoughtFields{
 				{ID: "1", Content: []byte("plain")},
-				{ID: "2", Content: []byte("foreign"), Payload: value.AppendString(nil, "x"), ReplayCompatibility: "anthropic-messages-thinking-v1"},
-				{ID: "3", Content: []byte("malformed"), Payload: value.AppendString(nil, "x"), ReplayCompatibility: "openai-responses-reasoning-v1"},
+				{ID: "2", Content: []byte("foreign"), Payload: value.AppendString(nil, "x"),
+					ReplayCompatibility: "anthropic-messages-thinking-v1"},
+				{ID: "3", Content: []byte("malformed"), Payload: value.AppendString(nil, "x"),
+					ReplayCompatibility: "openai-responses-reasoning-v1"},
 			} {
 				f.CreatedAt, f.UpdatedAt = 2000+int64(i), 3000
 				d.add(record.Thoughts, record.AppendThought(nil, f))
 			}
-			d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{ID: "a", Role: "assistant", Content: []byte("Hello"), CreatedAt: 3000, UpdatedAt: 3000}))
+			d.add(record.Messages, record.AppendMessage(nil,
+				record.MessageFields{ID: "a", Role: "assistant", Content: []byte("Hello"), CreatedAt: 3000,
+					UpdatedAt: 3000}))
 		}, `{"model":"m","stream":true` + plain + `"input":[{"type":"message","role":"user","content":"hi"},` +
 			`{"type":"message","role":"assistant","content":"Hello"}]}`},
 	}
@@ -571,7 +579,8 @@ func FuzzResponses(f *testing.F) {
 	f.Add([]byte(messages(`{"type":"error","code":"x","message":"y"}`)), uint(3), true)
 	f.Add([]byte(`{"object":"response","status":"completed",`+
 		`"output":[`+reasoningItem+`,`+messageItem+`,`+callItem+`]}`), uint(0), true)
-	f.Add([]byte(messages(itemEvent("done", "-9007199254740991", callItem), itemEvent("done", "9007199254740991", reasoningItem), responseCompleted)), uint(0), true)
+	f.Add([]byte(messages(itemEvent("done", "-9007199254740991", callItem),
+		itemEvent("done", "9007199254740991", reasoningItem), responseCompleted)), uint(0), true)
 	f.Add([]byte(`{"error":{"message":"x"}}`), uint(0), false)
 	f.Fuzz(func(t *testing.T, body []byte, part uint, ok bool) { anyBytes(t, provider.Responses, body, part, ok) })
 }

@@ -42,7 +42,8 @@ func in(body map[string]any, path ...string) string {
 
 func same(a, b string) bool {
 	var x, y any
-	return a == b || json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
+	return a == b || json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b),
+		&y) == nil && reflect.DeepEqual(x, y)
 }
 
 // OpenAI's strict schemas are closed, and have all properties required; others are sent as they are.

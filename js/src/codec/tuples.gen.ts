@@ -130,7 +130,7 @@ export function writeOpenRunner(e: Encoder, x: OpenRunnerFrame): void {
   e.strs(x.encodings);
 }
 
-/** Is one entry of a pipeline. */
+/** One entry of a pipeline. */
 export interface Middleware {
   /** MiddlewareHost or MiddlewareBuiltin */
   readonly kind: number;
@@ -281,7 +281,7 @@ export function writeStartTurn(e: Encoder, x: StartTurnFrame): void {
   e.bool(x.aborted);
 }
 
-/** Is a standing instruction with the host's handle for it. */
+/** A standing instruction with the host's handle for it. */
 export interface Instruction {
   readonly handle: number;
   readonly text: string;
@@ -294,7 +294,7 @@ export function writeInstruction(e: Encoder, x: Instruction): void {
   e.str(x.text);
 }
 
-/** Is a run of records with consecutive handles. */
+/** A run of records with consecutive handles. */
 export interface Block {
   readonly collection: number;
   /** of the first */
@@ -314,7 +314,7 @@ export function writeBlock(e: Encoder, x: Block): void {
   e.data(x.data);
 }
 
-/** Is a method that host code calls on a context. Answered by Reply with the same turn and call. */
+/** A method that host code calls on a context. Answered by Reply with the same turn and call. */
 export interface CallFrame<M extends keyof MethodArgs> {
   readonly turn: number;
   /** numbered by the host within the turn, from 1 */
@@ -340,7 +340,7 @@ export function writeCall<M extends keyof MethodArgs>(e: Encoder, x: CallFrame<M
   writeMethodArgs[x.method](e, x.args);
 }
 
-/** Is a change that host code made to a collection. It has no answer; the host has applied it to its own copy. */
+/** A change that host code made to a collection. It has no answer; the host has applied it to its own copy. */
 export interface EditFrame {
   readonly turn: number;
   readonly context: number;
@@ -396,7 +396,7 @@ export function writeResult(e: Encoder, x: ResultFrame): void {
   e.put(x.value);
 }
 
-/** Is a part of a streaming effect: its head (Status set) once, then data. */
+/** A part of a streaming effect: its head (Status set) once, then data. */
 export interface ChunkFrame {
   readonly turn: number;
   readonly effect: number;
@@ -700,7 +700,7 @@ export function readCancel(d: Decoder): CancelFrame {
   });
 }
 
-/** Is a change inside the guest that the host mirrors: of a collection, or the signal of a dispatch. The host applies it when the step returns, before it delivers any other frame of that step. */
+/** A change inside the guest that the host mirrors: of a collection, or the signal of a dispatch. The host applies it when the step returns, before it delivers any other frame of that step. */
 export interface SyncFrame {
   readonly op: typeof Op.Sync;
   readonly turn: number;
@@ -790,7 +790,7 @@ export function readFault(d: Decoder): FaultFrame {
   });
 }
 
-/** Is an error on the wire. */
+/** An error on the wire. */
 export interface ErrorValue<Raw = unknown> {
   /** > 0: the host's own error object; < 0: made by the guest; 0: not kept */
   readonly handle: number;
@@ -841,7 +841,7 @@ export function writeErrorValue(e: Encoder, x: ErrorValue<Write | null>): void {
   e.list(x.suppressed, writeErrorValue);
 }
 
-/** Of MethodNext, which a host middleware calls to run the rest of the pipeline. */
+/** Arguments of MethodNext, which a host middleware calls to run the rest of the pipeline. */
 export interface NextArgs {
   /** the middleware's effect */
   readonly effect: number;
@@ -853,7 +853,7 @@ export function writeNextArgs(e: Encoder, x: NextArgs): void {
   e.int(x.effect);
 }
 
-/** Of MethodStore and MethodMutate. */
+/** Arguments of MethodStore and MethodMutate. */
 export interface StoreArgs {
   readonly collection: number;
   readonly handle: number;
@@ -872,7 +872,7 @@ export function writeStoreArgs(e: Encoder, x: StoreArgs): void {
   e.str(x.old);
 }
 
-/** Of MethodDelete. */
+/** Arguments of MethodDelete. */
 export interface DeleteArgs {
   readonly collection: number;
   /** the record's id; for an instruction its text */
@@ -886,7 +886,7 @@ export function writeDeleteArgs(e: Encoder, x: DeleteArgs): void {
   e.str(x.id);
 }
 
-/** Of MethodReplaceGroup, on tool calls. */
+/** Arguments of MethodReplaceGroup, on tool calls. */
 export interface ReplaceGroupArgs {
   readonly ids: readonly string[];
   readonly items: readonly Item[];
@@ -899,7 +899,7 @@ export function writeReplaceGroupArgs(e: Encoder, x: ReplaceGroupArgs): void {
   e.list(x.items, writeItem);
 }
 
-/** Is a record with its handle. */
+/** A record with its handle. */
 export interface Item {
   readonly handle: number;
   readonly data: Uint8Array | Write | null;
@@ -912,7 +912,7 @@ export function writeItem(e: Encoder, x: Item): void {
   e.data(x.data);
 }
 
-/** Of MethodNack. */
+/** Arguments of MethodNack. */
 export interface NackArgs {
   /** nil for a nack without an error */
   readonly error: ErrorValue<Write | null> | null;
@@ -925,7 +925,7 @@ export function writeNackArgs(e: Encoder, x: NackArgs): void {
   else writeErrorValue(e, x.error);
 }
 
-/** Of MethodReport: one delta of a stream. */
+/** Arguments of MethodReport: one delta of a stream. */
 export interface ReportArgs {
   /** StreamMessage, StreamThought */
   readonly stream: number;
@@ -943,7 +943,7 @@ export function writeReportArgs(e: Encoder, x: ReportArgs): void {
   e.bool(x.complete);
 }
 
-/** Of MethodInterrupt: the last delta of an interrupted stream. */
+/** Arguments of MethodInterrupt: the last delta of an interrupted stream. */
 export interface InterruptArgs {
   /** StreamMessage, StreamThought */
   readonly stream: number;
@@ -959,7 +959,7 @@ export function writeInterruptArgs(e: Encoder, x: InterruptArgs): void {
   e.str(x.delta);
 }
 
-/** Of MethodReportToolCall. Absent fields keep what was reported before. */
+/** Arguments of MethodReportToolCall. Absent fields keep what was reported before. */
 export interface ReportToolCallArgs {
   readonly id: string;
   readonly hasTool: boolean;
@@ -992,7 +992,7 @@ export function writeReportToolCallArgs(e: Encoder, x: ReportToolCallArgs): void
   e.str(x.providerCallId);
 }
 
-/** Of MethodLog. */
+/** Arguments of MethodLog. */
 export interface LogArgs {
   /** LevelTrace, … */
   readonly level: number;
@@ -1012,7 +1012,7 @@ export function writeLogArgs(e: Encoder, x: LogArgs): void {
   e.put(x.payload);
 }
 
-/** Of MethodStats (reportGenerationStats). */
+/** Arguments of MethodStats (reportGenerationStats). */
 export interface StatsArgs {
   /** map */
   readonly stats: Write | null;
@@ -1024,7 +1024,7 @@ export function writeStatsArgs(e: Encoder, x: StatsArgs): void {
   e.put(x.stats);
 }
 
-/** Of MethodExecuteTool: Tool.executor(ctx)(args). */
+/** Arguments of MethodExecuteTool: Tool.executor(ctx)(args). */
 export interface ExecuteToolArgs {
   /** number of a defined tool */
   readonly tool: number;
@@ -1041,7 +1041,7 @@ export function writeExecuteToolArgs(e: Encoder, x: ExecuteToolArgs): void {
   e.put(x.args);
 }
 
-/** Is the reply's value of MethodExecuteTool. */
+/** The reply's value of MethodExecuteTool. */
 export interface ExecuteToolResult {
   readonly executionId: string;
   /** the tool effect whose value the host kept; 0 for a handler in the module */
@@ -1060,7 +1060,7 @@ export function toExecuteToolResult(value: unknown): ExecuteToolResult {
   };
 }
 
-/** Of MethodValidate, which checks arguments against a tool's schema outside any turn. */
+/** Arguments of MethodValidate, which checks arguments against a tool's schema outside any turn. */
 export interface ValidateToolArgs {
   readonly tool: ToolDef<Write | null>;
   readonly args: Write | null;
@@ -1073,7 +1073,7 @@ export function writeValidateToolArgs(e: Encoder, x: ValidateToolArgs): void {
   e.put(x.args);
 }
 
-/** Of MethodToolCallCount. */
+/** Arguments of MethodToolCallCount. */
 export interface CountArgs {
   readonly checksum: string;
 }
@@ -1084,7 +1084,7 @@ export function writeCountArgs(e: Encoder, x: CountArgs): void {
   e.str(x.checksum);
 }
 
-/** Of MethodDispatch: DispatchRunner.dispatch with this context as its source. */
+/** Arguments of MethodDispatch: DispatchRunner.dispatch with this context as its source. */
 export interface DispatchArgs {
   /** whose executor and dispatch pipelines run */
   readonly runner: number;
@@ -1096,7 +1096,7 @@ export function writeDispatchArgs(e: Encoder, x: DispatchArgs): void {
   e.int(x.runner);
 }
 
-/** Is the reply's value of MethodDispatch when the dispatch ended with ack or aborted. */
+/** The reply's value of MethodDispatch when the dispatch ended with ack or aborted. */
 export interface DispatchResult {
   readonly dispatch: number;
   readonly status: number;
@@ -1113,7 +1113,7 @@ export function toDispatchResult(value: unknown): DispatchResult {
   };
 }
 
-/** Of MethodEmit: ctx.emitMessage, emitThought, emitToolCall, emitToolExecutionStart, emitToolExecutionEnd. */
+/** Arguments of MethodEmit: ctx.emitMessage, emitThought, emitToolCall, emitToolExecutionStart, emitToolExecutionEnd. */
 export interface EmitArgs {
   /** of event */
   readonly kind: number;
@@ -1128,7 +1128,7 @@ export function writeEmitArgs(e: Encoder, x: EmitArgs): void {
   e.put(x.payload);
 }
 
-/** Of MethodOpenGate: ctx.waitFor. */
+/** Arguments of MethodOpenGate: ctx.waitFor. */
 export interface OpenGateArgs {
   readonly id: string;
   readonly reason: string;
@@ -1153,7 +1153,7 @@ export function writeOpenGateArgs(e: Encoder, x: OpenGateArgs): void {
   e.int(x.timeout);
 }
 
-/** Of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A settled gate does not change, and the call fails with E_TURN_GATE_SETTLED. */
+/** Arguments of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A settled gate does not change, and the call fails with E_TURN_GATE_SETTLED. */
 export interface SettleGateArgs {
   /** number of the gate within the turn, from GateOpenEvent */
   readonly gate: number;
@@ -1177,7 +1177,7 @@ export function writeSettleGateArgs(e: Encoder, x: SettleGateArgs): void {
   else writeErrorValue(e, x.error);
 }
 
-/** Of MethodWarn: the host reports a problem that did not stop the turn. */
+/** Arguments of MethodWarn: the host reports a problem that did not stop the turn. */
 export interface WarnArgs {
   readonly kind: string;
   readonly message: string;
@@ -1198,7 +1198,7 @@ export function writeWarnArgs(e: Encoder, x: WarnArgs): void {
   e.put(x.payload);
 }
 
-/** Of EffectExecutor. Effect.Context is the dispatch. */
+/** Arguments of EffectExecutor. Effect.Context is the dispatch. */
 export interface ExecutorArgs {
   readonly iteration: number;
 }
@@ -1210,7 +1210,7 @@ export function readExecutorArgs(d: Decoder): ExecutorArgs {
   });
 }
 
-/** Of EffectMiddleware: which host function of the runner. */
+/** Arguments of EffectMiddleware: the runner's function to call. */
 export interface MiddlewareArgs {
   /** PipelineTurnInput, … */
   readonly pipeline: number;
@@ -1226,7 +1226,7 @@ export function readMiddlewareArgs(d: Decoder): MiddlewareArgs {
   });
 }
 
-/** Of EffectTool: run a tool's handler. */
+/** Arguments of EffectTool, which runs a tool's handler. */
 export interface ToolArgs {
   readonly tool: number;
   /** the checksum */
@@ -1262,7 +1262,7 @@ export function readToolArgs(d: Decoder): ToolArgs {
   });
 }
 
-/** Is one queued write. */
+/** One queued write. */
 export interface Delta {
   /** WriteStore, … */
   readonly write: number;
@@ -1289,7 +1289,7 @@ export function readDelta(d: Decoder): Delta {
   });
 }
 
-/** Of EffectCommit: an iteration's writes in call order. */
+/** Arguments of EffectCommit: an iteration's writes in call order. */
 export interface CommitArgs {
   readonly deltas: readonly Delta[];
 }
@@ -1314,7 +1314,7 @@ export function writeCommitResult(e: Encoder, x: CommitResult): void {
   e.int(x.total);
 }
 
-/** Of EffectDiscard: writes that reach neither storage nor the parent. */
+/** Arguments of EffectDiscard: writes that reach neither storage nor the parent. */
 export interface DiscardArgs {
   readonly deltas: readonly Delta[];
   readonly status: number;
@@ -1328,7 +1328,7 @@ export function readDiscardArgs(d: Decoder): DiscardArgs {
   });
 }
 
-/** Of EffectHTTP. The host answers with a head Chunk, data Chunks of at most 64 KiB, and a Result. */
+/** Arguments of EffectHTTP. The host answers with a head Chunk, data Chunks of at most 64 KiB, and a Result. */
 export interface HTTPArgs {
   readonly method: string;
   readonly url: string;
@@ -1358,7 +1358,7 @@ export function readHTTPArgs(d: Decoder): HTTPArgs {
   });
 }
 
-/** Is a position in a body where the host inserts the bytes of a medium in base64 (RFC 4648, with padding), so that they never cross. The splices of a body ascend. */
+/** A position in a body where the host inserts the bytes of a medium in base64 (RFC 4648, with padding), so that they never cross. The splices of a body ascend. */
 export interface Splice {
   /** offset in the body as it crosses */
   readonly at: number;
@@ -1380,7 +1380,7 @@ export function readSplice(d: Decoder): Splice {
   });
 }
 
-/** Of EffectSpool: write the text that the host holds for a retrievable through storeRetrievableBytesCallback, and make the record with an artifact of that text as its content. */
+/** Arguments of EffectSpool, which writes the text that the host holds for a retrievable through storeRetrievableBytesCallback, and makes the record with an artifact of that text as its content. */
 export interface SpoolArgs {
   readonly handle: number;
 }
@@ -1392,7 +1392,7 @@ export function readSpoolArgs(d: Decoder): SpoolArgs {
   });
 }
 
-/** Of EffectRead: read an artifact through its reader, or get the size of a medium. */
+/** Arguments of EffectRead, which reads an artifact through its reader, or gets the size of a medium. */
 export interface ReadArgs {
   /** of the record that holds it */
   readonly handle: number;
@@ -1420,7 +1420,7 @@ export function readReadArgs(d: Decoder): ReadArgs {
   });
 }
 
-/** Of EffectRead. */
+/** Result of EffectRead. */
 export interface ReadResult {
   /** of the artifact, or of the medium */
   readonly bytes: number;
@@ -1438,7 +1438,7 @@ export function writeReadResult(e: Encoder, x: ReadResult): void {
   e.strs(x.lines);
 }
 
-/** Of EffectEstimate: count tokens with the host's tokenizer for the encoding, in Texts or in the text of an artifact. */
+/** Arguments of EffectEstimate, which counts tokens with the host's tokenizer for the encoding, in Texts or in the text of an artifact. */
 export interface EstimateArgs {
   readonly encoding: string;
   readonly texts: readonly string[];
@@ -1457,7 +1457,7 @@ export function readEstimateArgs(d: Decoder): EstimateArgs {
   });
 }
 
-/** Of EffectValidate: run a tool's own validation. */
+/** Arguments of EffectValidate, which runs a tool's own validation. */
 export interface ValidateArgs {
   readonly tool: number;
   readonly args: unknown;
@@ -1471,7 +1471,7 @@ export function readValidateArgs(d: Decoder): ValidateArgs {
   });
 }
 
-/** Of EffectForge: the artifact classes for which the host must make reader tools. */
+/** Arguments of EffectForge: the artifact classes for which the host must make reader tools. */
 export interface ForgeArgs {
   readonly classes: readonly string[];
 }
@@ -1483,7 +1483,7 @@ export function readForgeArgs(d: Decoder): ForgeArgs {
   });
 }
 
-/** Of EffectModel: let an engine of the runner generate an answer. The host answers with Chunks of JSON lines, at most 64 KiB each, and a Result. */
+/** Arguments of EffectModel, which lets an engine of the runner generate an answer. The host answers with Chunks of JSON lines, at most 64 KiB each, and a Result. */
 export interface ModelArgs {
   /** name of the engine */
   readonly model: string;
@@ -1501,7 +1501,7 @@ export function readModelArgs(d: Decoder): ModelArgs {
   });
 }
 
-/** Is a delta of a message or thought stream. The running text is not sent: the host joins the deltas when user code reads it. */
+/** A delta of a message or thought stream. The running text is not sent: the host joins the deltas when user code reads it. */
 export interface StreamEvent {
   readonly id: string;
   /** ms since StartTurn.Now, when the stream opened */
@@ -1708,7 +1708,7 @@ export function writeToolEndEvent(e: Encoder, x: ToolEndEvent): void {
   e.bool(x.isError);
 }
 
-/** Is a line of the structured log. */
+/** A line of the structured log. */
 export interface LogEvent {
   /** LevelTrace, … */
   readonly level: number;
@@ -1823,7 +1823,7 @@ export function readGateClosedEvent(d: Decoder): GateClosedEvent {
   });
 }
 
-/** Of a speaker: identifier for systems, representation for the model. */
+/** Identity of a speaker: identifier for systems, representation for the model. */
 export interface IdentityRecord {
   readonly identifier: string;
   readonly representation: string;
@@ -1844,7 +1844,7 @@ export function writeIdentity(e: Encoder, x: IdentityRecord): void {
   e.str(x.representation);
 }
 
-/** Of a conversation. */
+/** Message of a conversation. */
 export interface MessageRecord<Raw = unknown> {
   readonly id: string;
   /** "user" or "assistant" */
@@ -1885,7 +1885,7 @@ export function writeMessage(e: Encoder, x: MessageRecord<Write | null>): void {
   e.put(x.attachments);
 }
 
-/** Is something to remember across turns. */
+/** Something to remember across turns. */
 export interface MemoryRecord {
   readonly id: string;
   readonly content: string;
@@ -1920,7 +1920,7 @@ export function writeMemory(e: Encoder, x: MemoryRecord): void {
   e.int(x.updatedAt);
 }
 
-/** Is reasoning of a model. */
+/** Reasoning of a model. */
 export interface ThoughtRecord<Raw = unknown> {
   readonly id: string;
   readonly content: string;
@@ -1960,7 +1960,7 @@ export function writeThought(e: Encoder, x: ThoughtRecord<Write | null>): void {
   e.int(x.updatedAt);
 }
 
-/** Is a completed call of a tool. */
+/** A completed call of a tool. */
 export interface ToolCallRecord<Raw = unknown> {
   readonly id: string;
   readonly tool: string;
@@ -2030,7 +2030,7 @@ export function writeToolCall(e: Encoder, x: ToolCallRecord<Write | null>): void
   e.int(x.completedAt);
 }
 
-/** Is a retrieved document. */
+/** A retrieved document. */
 export interface RetrievableRecord<Raw = unknown> {
   readonly id: string;
   /** string, ArtifactPart or TextPart */
@@ -2077,7 +2077,7 @@ export function writeRetrievable(e: Encoder, x: RetrievableRecord<Write | null>)
   e.int(x.updatedAt);
 }
 
-/** Is a text that the guest reads through a reader of the host. */
+/** A text that the guest reads through a reader of the host. */
 export interface ArtifactPartRecord {
   /** "SpooledArtifact", "SpooledJsonArtifact", "SpooledMarkdownArtifact", or a class of the host */
   readonly className: string;
@@ -2099,7 +2099,7 @@ export function writeArtifactPart(e: Encoder, x: ArtifactPartRecord): void {
   e.str(x.form);
 }
 
-/** Is an image, a sound, a video or a document. */
+/** An image, a sound, a video or a document. */
 export interface MediaPartRecord {
   readonly id: string;
   /** "image", "audio", "video" or "document" */
@@ -2132,7 +2132,7 @@ export function writeMediaPart(e: Encoder, x: MediaPartRecord): void {
   e.put(x.stash);
 }
 
-/** Is a text that the host holds and will spool. */
+/** A text that the host holds and will spool. */
 export interface TextPartRecord {
   readonly bytes: number;
 }

@@ -3,8 +3,8 @@
  */
 import { ChatExecutor, type ModelEngine } from '../index.js';
 import { type ModelPart } from '../entries/models.js';
-import { abortSoon } from './hang.js';
-import { aborted, PROVIDER } from './network.js';
+import { aborted, abortSoon } from './hang.js';
+import { PROVIDER } from './network.js';
 import { type Fields, fields, list, str } from './scenario.js';
 import type { Stage } from './stage.js';
 

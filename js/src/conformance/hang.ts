@@ -14,9 +14,14 @@ export function hang(f: Frame, arg: unknown): Promise<void> {
   const controller = f.stage.values.get('abort') as AbortController;
   const signal = f.ctx?.abortSignal ?? controller.signal;
   if (arg === undefined) abortSoon(f.stage.values);
+  return aborted(signal);
+}
+
+/** Resolves when a signal fires. */
+export function aborted(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal?.aborted === true) resolve();
+    else signal?.addEventListener('abort', () => resolve(), { once: true });
   });
 }
 

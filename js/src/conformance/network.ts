@@ -2,7 +2,7 @@
  * The network of scenarios: a provider, or a web server, that answers what the scenario says.
  */
 import { canonicalJSON } from '../codec/canonical-json.js';
-import { abortSoon } from './hang.js';
+import { aborted, abortSoon } from './hang.js';
 import type { Answer } from './scenario.js';
 import type { Stage } from './stage.js';
 
@@ -106,12 +106,4 @@ function piecesOf({ text, json, events = [], chunks = [] }: Answer): string[] {
     ...events.map((e) => `data: ${typeof e === 'string' ? e : canonicalJSON(e)}\n\n`),
     ...chunks,
   ];
-}
-
-/** Resolves when a signal fires. */
-export function aborted(signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted === true) resolve();
-    else signal?.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -30,14 +30,15 @@ export function storage(
   suffix: '' | 'Callback',
 ): Record<string, unknown> {
   const all: Record<string, Callback> = {};
+  const called = (name: string, ctx: AnyContext, ...args: unknown[]): unknown =>
+    stage.called(name, ctx, {}, args);
   // The contract counts a callback's parameters, so each is written out.
   for (const name of fetches) {
-    all[name] = (ctx) => fetched(stage.called(name, ctx, {}, []), (item) => stage.record(item));
+    all[name] = (ctx) => fetched(called(name, ctx), (item) => stage.record(item));
   }
-  all['fetchTools'] = (ctx) =>
-    fetched(stage.called('fetchTools', ctx, {}, []), (item) => stage.tool(str(item)));
+  all['fetchTools'] = (ctx) => fetched(called('fetchTools', ctx), (item) => stage.tool(str(item)));
   all['refreshStandingInstructions'] = (ctx) =>
-    fetched(stage.called('refreshStandingInstructions', ctx, {}, []), (item) => str(item));
+    fetched(called('refreshStandingInstructions', ctx), (item) => str(item));
   for (const kind of kinds) {
     for (const op of ['store', 'mutate']) {
       const name = op + kind;
@@ -53,18 +54,18 @@ export function storage(
       };
     }
     const name = `delete${kind}`;
-    all[name] = (ctx: AnyContext, id: string) => stage.called(name, ctx, {}, [id]);
+    all[name] = (ctx: AnyContext, id: string) => called(name, ctx, id);
   }
   all['storeStandingInstruction'] = (ctx: AnyContext, value: Tokenizable) =>
-    stage.called('storeStandingInstruction', ctx, {}, [String(value)]);
+    called('storeStandingInstruction', ctx, String(value));
   all['mutateStandingInstruction'] = (ctx: AnyContext, old: string, value: Tokenizable) =>
-    stage.called('mutateStandingInstruction', ctx, {}, [old, String(value)]);
+    called('mutateStandingInstruction', ctx, old, String(value));
   all['deleteStandingInstruction'] = (ctx: AnyContext, value: string) =>
-    stage.called('deleteStandingInstruction', ctx, {}, [value]);
+    called('deleteStandingInstruction', ctx, value);
   for (const name of ['storeMediaBytes', 'storeRetrievableBytes']) {
     all[name] = (ctx: AnyContext, id: string, bytes: unknown) => {
       const text = bytes instanceof Uint8Array ? new TextDecoder().decode(bytes) : String(bytes);
-      return then(stage.called(name, ctx, {}, [id, text]), (got) =>
+      return then(called(name, ctx, id, text), (got) =>
         got === undefined ? reader(text) : got === 'nothing' ? undefined : got,
       );
     };
@@ -74,15 +75,15 @@ export function storage(
       ctx: AnyContext,
       ids: string[],
       replacements: readonly Entry[],
-    ) => stage.called('replaceToolCallGroup', ctx, {}, [ids, replacements.map(idOf)]);
+    ) => called('replaceToolCallGroup', ctx, ids, replacements.map(idOf));
   }
   if (spec.storage?.['commit'] !== undefined) {
     all['commit'] = (ctx: AnyContext, deltas: readonly Delta[]) =>
-      stage.called('commit', ctx, {}, [deltas.map(deltaWords)]);
+      called('commit', ctx, deltas.map(deltaWords));
   }
   if (spec.storage?.['discard'] !== undefined) {
     all['discard'] = (ctx: AnyContext, deltas: readonly Delta[], status: string) =>
-      stage.called('discard', ctx, {}, [deltas.map(deltaWords), status]);
+      called('discard', ctx, deltas.map(deltaWords), status);
   }
   const own = (name: string): boolean =>
     spec.store === true ? spec.storage?.[name] !== undefined : spec.omit?.includes(name) !== true;

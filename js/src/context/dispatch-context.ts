@@ -135,7 +135,7 @@ export class DispatchContext extends BaseContext {
     });
     const { effect, value } = toExecuteToolResult(reply);
     // A handler in the module is not an effect.
-    return effect === 0 ? (value ?? undefined) : turn.kept.take(effect);
+    return effect === 0 ? (value ?? undefined) : turn.takeKept(effect);
   }
 
   /** @internal The same context for a tool's call with its own signal. */

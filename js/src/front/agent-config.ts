@@ -7,8 +7,8 @@ import { tokenizerViolations } from '../primitives/tokenizers.js';
 import { toExecutor } from '../chat/chat-executor.js';
 import { Host, hostViolations } from '../host/host.js';
 import { isTool } from '../tools/tool.js';
-import { inputClasses } from '../runners/turn-runner.js';
-import { isObject } from '../validation/field-kinds.js';
+import { inputClasses, pipelineNames } from '../runners/turn-runner.js';
+import { isAbsent, isObject } from '../validation/field-kinds.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked, phrase, unknownField } from '../validation/rules.js';
 import { suggest } from '../validation/suggest.js';
@@ -60,12 +60,6 @@ const configClasses = {
     ];
     return [...more, ...tokenizerViolations(config['tokenizers'], [...found, ...more])];
   },
-};
-
-const pipelineNames = {
-  turn: ['turnInputPipeline', 'turnOutputPipeline'],
-  input: 'dispatchInputPipeline',
-  output: 'dispatchOutputPipeline',
 };
 
 /**
@@ -149,8 +143,4 @@ function boundsViolations(bounds: unknown): string[] {
     return violations;
   }
   return [...violations, '`bounds.maxIterations` must be a whole number from 1, or false'];
-}
-
-function isAbsent(value: unknown): boolean {
-  return value === undefined || value === null;
 }

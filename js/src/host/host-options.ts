@@ -3,7 +3,7 @@
  */
 import type { TypeRules } from '../abi/rules.gen.js';
 import { DEFAULT_INSTANCE_LIMITS, DEFAULT_QUOTA } from '../instance/limits.js';
-import { isObject } from '../validation/field-kinds.js';
+import { isAbsent, isObject } from '../validation/field-kinds.js';
 import { check, type Checked, phrase, unknownField, violationsIn } from '../validation/rules.js';
 
 const rules: TypeRules = {
@@ -54,7 +54,7 @@ export function checkHost(options: unknown): Checked {
 
 /** Infinity is not a bound. */
 function byteViolations(field: string, bytes: unknown): string[] {
-  const right = bytes === undefined || bytes === null || (typeof bytes === 'number' && bytes >= 0);
+  const right = isAbsent(bytes) || (typeof bytes === 'number' && bytes >= 0);
   return right ? [] : [`\`${field}\` must be a number of bytes`];
 }
 
@@ -80,7 +80,6 @@ function credentialViolations(credentials: unknown): string[] {
 }
 
 function secret({ value }: Checked): string[] {
-  if (value === undefined || value === null) return [];
-  if (typeof value === 'string' || typeof value === 'function') return [];
-  return ['`value` must be a string or a function'];
+  const right = isAbsent(value) || typeof value === 'string' || typeof value === 'function';
+  return right ? [] : ['`value` must be a string or a function'];
 }

@@ -9,7 +9,7 @@ import { type Clock, type Entropy, systemClock, systemEntropy } from '../entropy
 import type { JournalSink, StepRecorder } from '../journal/writer.js';
 import { JournalWriter } from '../journal/writer.js';
 import { TurncoreError } from '../errors.js';
-import { isObject } from '../validation/field-kinds.js';
+import { isAbsent, isObject } from '../validation/field-kinds.js';
 import { phrase, violationsIn } from '../validation/rules.js';
 import type { Credential } from '../http/credential.js';
 import type { HttpSettings } from '../http/exchange.js';
@@ -224,13 +224,13 @@ export class Host {
 /** Lists the violations of the fields `host` and `module` of a configuration. */
 export function hostViolations(config: Readonly<Record<string, unknown>>): string[] {
   const { host, module } = config;
-  const both = module !== undefined && module !== null;
-  if (host === undefined || host === null) return [];
+  const both = !isAbsent(module);
+  if (isAbsent(host)) return [];
   if (host instanceof Host) {
     return both ? ['`module` cannot be given with a Host, which has one'] : [];
   }
   if (!isObject(host)) return ['`host` must be an object or a Host'];
-  const twice = both && host['module'] !== undefined && host['module'] !== null;
+  const twice = both && !isAbsent(host['module']);
   return [
     ...violationsIn('host', () => checkHost(host)),
     ...(twice ? [phrase('alias', { alias: 'module', field: 'host.module' })] : []),

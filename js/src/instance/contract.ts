@@ -13,21 +13,10 @@ export type ModuleTarget =
   /** GOOS=js: needs Go's wasm_exec.js. */
   | 'js';
 
-const exportsOf: Record<ModuleTarget, readonly (readonly [string, string])[]> = {
-  wasip1: [
-    ['memory', 'memory'],
-    ['_initialize', 'function'],
-    [Export.ABI, 'function'],
-    [Export.Inbox, 'function'],
-    [Export.Step, 'function'],
-  ],
-  js: [
-    ['mem', 'memory'],
-    ['run', 'function'],
-    [Export.ABI, 'function'],
-    [Export.Inbox, 'function'],
-    [Export.Step, 'function'],
-  ],
+/** The exported memory, and the exported functions. */
+const exportsOf: Record<ModuleTarget, readonly [memory: string, ...functions: string[]]> = {
+  wasip1: ['memory', '_initialize', Export.ABI, Export.Inbox, Export.Step],
+  js: ['mem', 'run', Export.ABI, Export.Inbox, Export.Step],
 };
 
 /**
@@ -42,13 +31,13 @@ export function checkModule(module: WebAssembly.Module): ModuleTarget {
   const exports = new Map(
     WebAssembly.Module.exports(module).map((e) => [e.name, e.kind as string]),
   );
-  const missing = exportsOf[target].filter(([name, kind]) => exports.get(name) !== kind);
+  const [memory] = exportsOf[target];
+  const kindOf = (name: string): string => (name === memory ? 'memory' : 'function');
+  const missing = exportsOf[target].filter((name) => exports.get(name) !== kindOf(name));
   if (missing.length > 0) {
-    throw TurncoreError.of(
-      'E_INVALID_MODULE',
-      `${missing.map(([name, kind]) => `${kind} "${name}"`).join(', ')} is not exported`,
-      { details: { missing: missing.map(([name]) => name) } },
-    );
+    const list = missing.map((name) => `${kindOf(name)} "${name}"`).join(', ');
+    const details = { missing };
+    throw TurncoreError.of('E_INVALID_MODULE', `${list} is not exported`, { details });
   }
 
   const unknown = imports.filter(

@@ -6,8 +6,8 @@ import { writeMediaPart } from '../codec/tuples.gen.js';
 import { systemClock, systemEntropy, UUID_ENTROPY, uuidv6 } from '../entropy.js';
 import { TurncoreError } from '../errors.js';
 import { Stash, stashViolations } from '../stash/stash.js';
-import { collect, type Converter, invalid, isObject } from '../validation/field-kinds.js';
-import { check } from '../validation/rules.js';
+import { type Converter, invalid, isObject } from '../validation/field-kinds.js';
+import { check, violationsIn } from '../validation/rules.js';
 import { encodeBody } from './body.js';
 import { type MediaReader, toMediaReader } from './readers.js';
 import type { TrustTier } from './trust-tier.js';
@@ -201,18 +201,11 @@ function made(parts: MediaParts, trustTier: TrustTier): Media {
 /** The kind of field `mediaStash`: facts about a media, by name. */
 const toMediaStash: Converter<Readonly<Record<string, unknown>>> = (value, report) => {
   if (!isObject(value)) return invalid;
-  let wrong = false;
-  for (const name of Object.keys(value)) {
-    try {
-      check('MediaStashEntry', value[name]);
-    } catch (error) {
-      wrong = true;
-      collect(error, (part) => {
-        report(part.startsWith('`') ? `\`${name}.${part.slice(1)}` : `${name}: ${part}`);
-      });
-    }
-  }
-  return wrong ? invalid : value;
+  const violations = Object.entries(value).flatMap(([name, entry]) =>
+    violationsIn(name, () => check('MediaStashEntry', entry)),
+  );
+  for (const violation of violations) report(violation);
+  return violations.length > 0 ? invalid : value;
 };
 
 const classes = {

@@ -27,10 +27,10 @@ import { type Host, hostOf, type HostOptions, hostViolations } from '../host/hos
 import type { Core } from '../turn/core.js';
 import { type MiddlewareFn, toolParts, type Definition } from '../turn/definition.js';
 import { Stash, stashViolations } from '../stash/stash.js';
-import { type AnyTool, isTool } from '../tools/tool.js';
+import type { AnyTool } from '../tools/tool.js';
 import { callbacksOf, type DispatchCallbacks, type NamedDispatchCallbacks } from './callbacks.js';
 import { mixedViolations } from './own-callbacks.js';
-import { accepted } from './turn-runner.js';
+import { accepted, inputClasses, SEED } from './turn-runner.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import type { CheckedAs } from '../validation/checked.js';
 import { check } from '../validation/rules.js';
@@ -106,9 +106,7 @@ const classes = {
   executor: toExecutor,
   instances: {
     'TurnContext or DispatchContext': (value: unknown) => value instanceof BaseContext,
-    AbortController: (value: unknown): value is AbortController =>
-      Object.prototype.toString.call(value) === '[object AbortController]',
-    Tool: isTool,
+    ...inputClasses.instances,
     Memory: isMemory,
     Message: isMessage,
     Retrievable: isRetrievable,
@@ -133,7 +131,6 @@ type Input = CheckedAs<'DispatchInput', typeof classes>;
 
 const pipelineNames = { turn: [], input: 'turnInputPipeline', output: 'turnOutputPipeline' };
 
-const SEED = 16;
 /** Runs single dispatches: the loop around the calls of a model. */
 // eslint-disable-next-line @typescript-eslint/no-extraneous-class -- its name and form in the contract
 export class DispatchRunner {

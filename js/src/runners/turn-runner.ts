@@ -102,14 +102,15 @@ interface Live {
   readonly stream: TurnStream<never> | undefined;
 }
 
-const pipelineNames = {
+/** @internal The pipelines of a configuration. */
+export const pipelineNames = {
   turn: ['turnInputPipeline', 'turnOutputPipeline'],
   input: 'dispatchInputPipeline',
   output: 'dispatchOutputPipeline',
 };
 
 /** Bytes of entropy for a turn. */
-const SEED = 16;
+export const SEED = 16;
 
 /** The classes in the rules of the configuration and of the input. */
 const classes = {

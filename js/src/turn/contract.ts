@@ -14,7 +14,6 @@ import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { AnyTool } from '../tools/tool.js';
 import type { EditQueue } from './edits.js';
 import type { ErrorTable } from './error-table.js';
-import type { Kept } from './kept.js';
 import type { PendingCall } from './pending-call.js';
 import type { Definition } from './definition.js';
 
@@ -54,7 +53,6 @@ export interface OpenTurn {
   readonly errors: ErrorTable;
   /** By number; 0 is the turn's. */
   readonly contexts: readonly (OpenContext | undefined)[];
-  readonly kept: Kept;
   readonly ended: boolean;
   /** A dispatch without a turn. */
   readonly standalone: boolean;
@@ -69,6 +67,7 @@ export interface OpenTurn {
     args: MethodArgs[M],
   ): Promise<unknown>;
   sendAbort(context: number, reason: unknown): void;
+  takeKept(effect: number): unknown;
   /** Tells, after a step, whether the module has lost the turn. */
   isLost(): boolean;
   opening<T>(definition: Definition, bus: Bus<TurnEvents> | undefined, run: () => T): T;

@@ -104,14 +104,13 @@ function runTool(effect: Effect, args: ToolArgs): void {
   const { turn, state } = effect;
   const { keep, spool } = args;
   const tool = turn.tools.get(args.tool);
-  const { kept } = turn;
-  const valid = kept.has(args.valid) ? kept.take(args.valid) : args.args;
+  const valid = turn.kept.has(args.valid) ? turn.takeKept(args.valid) : args.args;
   const timed = args.timed ? new TimedCall(effect) : undefined;
   const settle = (value: unknown): void => {
     if (timed?.late === true) effect.settle();
     else if (!keep) settleForModel(effect, tool, value, spool);
     else {
-      kept.keep(effect.number, value);
+      turn.kept.set(effect.number, value);
       effect.settle();
     }
   };
@@ -130,7 +129,7 @@ function runValidate(effect: Effect, { tool: number, args }: ValidateArgs): void
   }
   validateArguments(schema, tool.name, args).then(
     (valid) => {
-      turn.kept.keep(effect.number, valid);
+      turn.kept.set(effect.number, valid);
       effect.settle(isEncodable(valid) ? valid : args);
     },
     (error: unknown) => effect.fail(error),

@@ -90,7 +90,7 @@ function entryOf(
 /** Takes the kept result of the effect that a Sync names, for its record. @throws CodecError if there is none */
 function keptBy(turn: OpenTurn, effect: number): BulkyResults | undefined {
   if (effect === 0) return undefined;
-  const kept = bulkyResults(turn.kept.take(effect));
+  const kept = bulkyResults(turn.takeKept(effect));
   if (kept === undefined) throw new CodecError('frame', 0, `nothing is kept of effect ${effect}`);
   return kept;
 }

@@ -38,7 +38,6 @@ import { EditQueue } from './edits.js';
 import { ErrorTable } from './error-table.js';
 import { Gates } from './gates.js';
 import type { HttpSettings } from '../http/exchange.js';
-import { Kept } from './kept.js';
 import { reportFailure } from './listener-failures.js';
 import { applySync } from './mirror.js';
 import { OpenSpans } from './open-spans.js';
@@ -79,7 +78,8 @@ export class Turn implements EventSource, OpenTurn {
   readonly contexts: (ContextState | undefined)[] = [];
   /** Running requests, answers of engines and tool calls that the module may give up, by effect. */
   requests: Map<number, { cancel(): void }> | undefined;
-  readonly kept = new Kept();
+  /** Results of handlers that do not cross, by the number of their effect. */
+  readonly kept = new Map<number, unknown>();
   readonly watch = new Watch();
   /** Settles when the turn has ended; never rejects. */
   readonly done: Promise<Outcome>;
@@ -457,6 +457,13 @@ export class Turn implements EventSource, OpenTurn {
     }
     if (dispatch === 0 && this.standalone) return delta;
     return this.context(dispatch).addText(kind - EventKind.Message, id, delta);
+  }
+
+  /** Removes and returns the kept result of an effect, or undefined. */
+  takeKept(effect: number): unknown {
+    const result = this.kept.get(effect);
+    this.kept.delete(effect);
+    return result;
   }
 
   recordId(handle: number): string {

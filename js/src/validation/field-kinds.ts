@@ -58,8 +58,6 @@ export function convert(
   switch (kind) {
     case 'string':
       return typeof value === 'string' ? value : invalid;
-    case 'text':
-      return classes.text!(value, report);
     case 'number':
       return toNumber(value, lenient);
     case 'boolean':
@@ -69,8 +67,6 @@ export function convert(
     case 'function':
     case 'middleware':
       return typeof value === 'function' ? value : invalid;
-    case 'executor':
-      return classes.executor!(value, report);
     case 'object':
       return isObject(value) ? value : invalid;
     case 'args':
@@ -79,13 +75,13 @@ export function convert(
       return (classes.schema ?? toSchema)(value, report);
     case 'list':
       return Array.isArray(value) ? (value as unknown[]) : invalid;
-    case 'identity':
-      return classes.identity!(value, report);
     case 'identifier':
       if (typeof value === 'number' && Number.isFinite(value)) return String(value);
       return typeof value === 'string' ? value : invalid;
+    case 'text':
+    case 'identity':
     case 'message':
-      return classes.message!(value, report);
+    case 'executor':
     case 'content':
     case 'results':
     case 'mediaReader':
@@ -116,6 +112,11 @@ export function convert(
 /** Whether a value is an object other than a list. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether a field has no value. */
+export function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
 }
 
 function toNumber(value: unknown, lenient: boolean): Conversion {

@@ -12,7 +12,14 @@ import {
 } from '../abi/rules.gen.js';
 import { isTurncoreError, TurncoreError } from '../errors.js';
 import type { CheckedAs } from './checked.js';
-import { type ClassKinds, convert, type Conversion, invalid, isObject } from './field-kinds.js';
+import {
+  type ClassKinds,
+  convert,
+  type Conversion,
+  invalid,
+  isAbsent,
+  isObject,
+} from './field-kinds.js';
 import { suggest } from './suggest.js';
 
 /** The classes in the rules of a type. */
@@ -53,18 +60,9 @@ export function check<const T extends RuledType | TypeRules, const C extends Cla
 ): CheckedAs<T, C>;
 export function check(type: RuledType | TypeRules, raw: unknown, classes: Classes = {}): Checked {
   const plan = planOf(type);
-  const violations: string[] = [];
-  const values: Record<string, unknown> = {};
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
-    violations.push(phrase('type', { type: plan.type.title }));
-  } else {
-    checkFields(plan, raw as Record<string, unknown>, values, classes, violations);
-    for (const rule of plan.type.cross ?? []) {
-      checkCross(rule, raw as Record<string, unknown>, values, violations);
-    }
-    if (classes.also !== undefined)
-      violations.push(...classes.also(raw as Record<string, unknown>, violations));
-  }
+  const checking = new Checking(plan, classes);
+  checking.object(raw);
+  const { violations, values } = checking;
   if (violations.length > 0) throw violationError(plan.type.code as ErrorCode, violations);
   return values;
 }
@@ -95,163 +93,130 @@ function planOf(name: RuledType | TypeRules): Plan {
   return plan;
 }
 
-function checkFields(
-  plan: Plan,
-  raw: Record<string, unknown>,
-  values: Record<string, unknown>,
-  classes: Classes,
-  violations: string[],
-): void {
-  for (const [name, rules] of plan.fields) {
-    let value = raw[name];
-    let given = name;
-    if (rules.aliases !== undefined) {
-      for (const alias of rules.aliases) {
+/** The aliases of a field without any. */
+const NONE: readonly string[] = [];
+
+/** The check of one object. */
+class Checking {
+  readonly values: Record<string, unknown> = {};
+  readonly violations: string[] = [];
+  readonly #plan: Plan;
+  readonly #classes: Classes;
+
+  constructor(plan: Plan, classes: Classes) {
+    this.#plan = plan;
+    this.#classes = classes;
+  }
+
+  object(raw: unknown): void {
+    const { type } = this.#plan;
+    if (!isObject(raw)) {
+      this.#refuse('type', { type: type.title });
+      return;
+    }
+    this.#fields(raw);
+    for (const rule of type.cross ?? []) {
+      const { field, other } = rule;
+      if (breaks(rule, raw, this.values)) this.#refuse(rule.rule, { field, other });
+    }
+    const { also } = this.#classes;
+    if (also !== undefined) this.violations.push(...also(raw, this.violations));
+  }
+
+  /** Notes a violation. */
+  #refuse(rule: keyof typeof PHRASES, words: Readonly<Record<string, string>>): typeof invalid {
+    this.violations.push(phrase(rule, words));
+    return invalid;
+  }
+
+  #fields(raw: Checked): void {
+    const { fields, names } = this.#plan;
+    for (const [name, rules] of fields) {
+      let value = raw[name];
+      let given = name;
+      for (const alias of rules.aliases ?? NONE) {
         if (raw[alias] === undefined) continue;
-        if (value !== undefined) violations.push(phrase('alias', { alias, field: given }));
+        if (value !== undefined) this.#refuse('alias', { alias, field: given });
         else {
           value = raw[alias];
           given = alias;
         }
       }
+      if (!isAbsent(value)) {
+        const isList = rules.kind === 'list';
+        const checked = isList ? this.#list(given, rules, value) : this.#value(given, rules, value);
+        if (checked !== invalid) this.values[name] = checked;
+      } else if (rules.required === true) this.#refuse('required', { field: given });
+      else if (rules.default !== undefined) this.values[name] = rules.default;
     }
-    checkField(plan.type, name, given, rules, value, values, classes, violations);
+    for (const key of Object.keys(raw)) {
+      if (!names.has(key)) {
+        this.violations.push(unknownField('', key, Object.keys(this.#plan.type.fields)));
+      }
+    }
   }
-  for (const key of Object.keys(raw)) {
-    if (!plan.names.has(key)) violations.push(unknownField('', key, Object.keys(plan.type.fields)));
-  }
-}
 
-function checkField(
-  type: TypeRules,
-  name: string,
-  given: string,
-  rules: FieldRules,
-  value: unknown,
-  values: Record<string, unknown>,
-  classes: Classes,
-  violations: string[],
-): void {
-  if (value === undefined || value === null) {
-    if (rules.required === true) violations.push(phrase('required', { field: given }));
-    else if (rules.default !== undefined) values[name] = rules.default;
-    return;
+  #list(field: string, { item, nonEmpty }: FieldRules, value: unknown): Conversion {
+    if (!Array.isArray(value)) {
+      const byName = item?.kind === 'instance' && isObject(value);
+      return this.#refuse(byName ? 'byName' : 'list', { field });
+    }
+    const list = value as unknown[];
+    if (nonEmpty === true && list.length === 0) return this.#refuse('nonEmptyList', { field });
+    if (item === undefined) return list.slice();
+    const checked: unknown[] = [];
+    for (let i = 0; i < list.length; i++)
+      checked.push(this.#value(`${field}[${i}]`, item, list[i]));
+    return checked;
   }
-  const checked =
-    rules.kind === 'list'
-      ? checkList(type, given, rules, value, classes, violations)
-      : checkValue(type, given, rules, value, classes, violations);
-  if (checked !== invalid) values[name] = checked;
-}
 
-function checkList(
-  type: TypeRules,
-  field: string,
-  rules: FieldRules,
-  value: unknown,
-  classes: Classes,
-  violations: string[],
-): Conversion {
-  if (!Array.isArray(value)) {
-    const byName = rules.item?.kind === 'instance' && isObject(value);
-    violations.push(phrase(byName ? 'byName' : 'list', { field }));
-    return invalid;
-  }
-  const item = rules.item;
-  const list = value as unknown[];
-  if (rules.nonEmpty === true && list.length === 0) {
-    violations.push(phrase('nonEmptyList', { field }));
-    return invalid;
-  }
-  if (item === undefined) return list.slice();
-  const checked: unknown[] = [];
-  for (let i = 0; i < list.length; i++) {
-    checked.push(checkValue(type, `${field}[${i}]`, item, list[i], classes, violations));
-  }
-  return checked;
-}
-
-function checkValue(
-  type: TypeRules,
-  field: string,
-  rules: FieldRules,
-  value: unknown,
-  classes: Classes,
-  violations: string[],
-): Conversion {
-  if (rules.kind === 'instance') {
-    const test = classes.instances?.[rules.class ?? ''];
-    if (test?.(value) === true) return value;
-    violations.push(phrase('instance', { field, class: rules.class ?? 'its class' }));
-    return invalid;
-  }
-  const before = violations.length;
-  const report = (part: string): void => void violations.push(within(field, part));
-  const checked = convert(rules.kind, value, type.convert === true, report, classes);
-  if (checked === invalid) {
-    if (violations.length === before) {
+  #value(field: string, rules: FieldRules, value: unknown): Conversion {
+    if (rules.kind === 'instance') {
+      const test = this.#classes.instances?.[rules.class ?? ''];
+      if (test?.(value) === true) return value;
+      return this.#refuse('instance', { field, class: rules.class ?? 'its class' });
+    }
+    const { violations } = this;
+    const before = violations.length;
+    const report = (part: string): void => void violations.push(within(field, part));
+    const lenient = this.#plan.type.convert === true;
+    const checked = convert(rules.kind, value, lenient, report, this.#classes);
+    if (checked === invalid) {
+      if (violations.length > before) return invalid;
       const empty = rules.kind === 'results' && Array.isArray(value) && value.length === 0;
-      violations.push(phrase(empty ? 'nonEmptyList' : rules.kind, { field }));
+      return this.#refuse(empty ? 'nonEmptyList' : rules.kind, { field });
     }
-    return invalid;
-  }
-  if (rules.nonEmpty === true && value === '') {
-    violations.push(phrase('nonEmpty', { field }));
-    return invalid;
-  }
-  if (rules.enum !== undefined && !rules.enum.includes(checked as string)) {
-    const values = rules.enum.map((v) => `"${v}"`).join(', ');
-    violations.push(phrase('enum', { field, values }));
-    return invalid;
-  }
-  if (rules.min !== undefined && rules.max !== undefined) {
-    const n = checked as number;
-    if (!(n >= rules.min && n <= rules.max)) {
-      violations.push(phrase('range', { field, min: `${rules.min}`, max: `${rules.max}` }));
-      return invalid;
+    if (rules.nonEmpty === true && value === '') return this.#refuse('nonEmpty', { field });
+    if (rules.enum !== undefined && !rules.enum.includes(checked as string)) {
+      const values = rules.enum.map((v) => `"${v}"`).join(', ');
+      return this.#refuse('enum', { field, values });
     }
+    const { min, max, params } = rules;
+    if (min !== undefined && max !== undefined) {
+      const n = checked as number;
+      if (!(n >= min && n <= max)) {
+        return this.#refuse('range', { field, min: `${min}`, max: `${max}` });
+      }
+    }
+    if (params !== undefined && typeof checked === 'function' && checked.length > params) {
+      return this.#refuse('params', { field, max: `${params}` });
+    }
+    return checked;
   }
-  if (
-    rules.params !== undefined &&
-    typeof checked === 'function' &&
-    checked.length > rules.params
-  ) {
-    violations.push(phrase('params', { field, max: `${rules.params}` }));
-    return invalid;
-  }
-  return checked;
 }
 
-function checkCross(rule: CrossRule, raw: Checked, values: Checked, violations: string[]): void {
-  const { field, other } = rule;
-  const value = values[field];
-  switch (rule.rule) {
-    case 'exactlyOne':
-      // A wrong value was reported before.
-      if (isAbsent(raw[field]) === isAbsent(raw[other])) {
-        violations.push(phrase('exactlyOne', { field, other }));
-      }
-      return;
+/** Whether an object breaks a rule about two of its fields. */
+function breaks({ rule, field, other }: CrossRule, raw: Checked, values: Checked): boolean {
+  switch (rule) {
+    case 'exactlyOne': // A wrong value was reported before.
+      return isAbsent(raw[field]) === isAbsent(raw[other]);
     case 'either':
-      if (isAbsent(raw[field]) && isAbsent(raw[other])) {
-        violations.push(phrase('either', { field, other }));
-      }
-      return;
+      return isAbsent(raw[field]) && isAbsent(raw[other]);
     case 'requires':
-      if (value !== undefined && values[other] === undefined) {
-        violations.push(phrase('requires', { field, other }));
-      }
-      return;
-    case 'requiredWithout':
-      // An empty string counts as absent, an empty Tokenizable does not.
-      if (values[other] === undefined && (isAbsent(raw[field]) || raw[field] === '')) {
-        violations.push(phrase('requiredWithout', { field, other }));
-      }
+      return values[field] !== undefined && values[other] === undefined;
+    case 'requiredWithout': // An empty string counts as absent, an empty Tokenizable does not.
+      return values[other] === undefined && (isAbsent(raw[field]) || raw[field] === '');
   }
-}
-
-function isAbsent(value: unknown): boolean {
-  return value === undefined || value === null;
 }
 
 /** A violation inside a field's value, with the field's name before it. */
