@@ -155,6 +155,23 @@ func TestDeadline(t *testing.T) {
 			t.Errorf("contexts %v are aborted, storage saw %q", p.expired, p.storage)
 		}
 	})
+	t.Run("of a dispatch in another", func(t *testing.T) {
+		p := &play{t: t}
+		p.executor = func(s *seam) error {
+			inner := &Config{DispatchInput: bound, Executor: running(func(d *Dispatch) error {
+				s.turn.SetElapsed(60)
+				s.turn.Tick()
+				return abortion
+			})}
+			if _, err := s.turn.Dispatch(s.task, s.d, inner); !errors.Is(err, fault.Deadline) || s.d.aborted {
+				t.Errorf("the inner dispatch: %v; the outer is aborted: %t", err, s.d.aborted)
+			}
+			return s.ack()
+		}
+		if status, _, err := p.run(); status != StatusAck || err != nil || len(p.expired) != 1 {
+			t.Errorf("%s, %v, contexts %v are aborted", statuses[status], err, p.expired)
+		}
+	})
 	t.Run("between iterations", func(t *testing.T) {
 		p := &play{t: t, config: Config{DispatchInput: bound}}
 		p.executor = func(s *seam) error {

@@ -90,22 +90,24 @@ func TestReaderLines(t *testing.T) {
 
 // H5: hints are trusted, and the reader is not asked.
 func TestHintsAreBelieved(t *testing.T) {
-	p := &play{t: t}
-	p.prepare = func(p *play) {
-		body := record.AppendRetrievable(nil, record.RetrievableFields{
-			ID: "r", Part: record.AppendArtifact(nil, classText, 99, 7, ""), TrustTier: "first-party",
-		})
-		p.add(0, record.Retrievables, p.body("r", body))
-	}
-	p.executor = func(s *seam) error {
-		bytes, _ := s.reads("artifact_byte_length", `{"callId":"r"}`)
-		lines, _ := s.reads("artifact_line_count", `{"callId":"r"}`)
-		if bytes != "99" || lines != "7" || len(s.library.inOrder) != 0 {
-			t.Errorf("%s bytes, %s lines, effects %v", bytes, lines, s.library.inOrder)
+	for _, hint := range [][2]int64{{99, 7}, {0, 0}} {
+		p := &play{t: t}
+		p.prepare = func(p *play) {
+			body := record.AppendRetrievable(nil, record.RetrievableFields{
+				ID: "r", Part: record.AppendArtifact(nil, classText, hint[0], hint[1], ""), TrustTier: "first-party",
+			})
+			p.add(0, record.Retrievables, p.body("r", body))
 		}
-		return s.ack()
+		p.executor = func(s *seam) error {
+			bytes, _ := s.reads("artifact_byte_length", `{"callId":"r"}`)
+			lines, _ := s.reads("artifact_line_count", `{"callId":"r"}`)
+			if got, want := bytes+" "+lines, fmt.Sprint(hint[0], " ", hint[1]); got != want || len(s.library.inOrder) != 0 {
+				t.Errorf("bytes and lines %s, not %s; effects %v", got, want, s.library.inOrder)
+			}
+			return s.ack()
+		}
+		p.run()
 	}
-	p.run()
 }
 
 // An answer has a limit, and says so.

@@ -18,7 +18,7 @@ func entries(s *Stash) string {
 }
 
 func TestStashLoad(t *testing.T) {
-	twice := []byte{0x83, 0xa1, 'a', 1, 0xa1, 'b', 2, 0xa1, 'a', 3}
+	twice := []byte{0x84, 0xa1, 'a', 1, 0xa1, 'b', 2, 0xa1, 'a', 3, 0xa1, 'c', 4}
 	for name, c := range map[string]struct {
 		m    []byte
 		want string
@@ -27,7 +27,7 @@ func TestStashLoad(t *testing.T) {
 		"nothing":   {nil, "", nil},
 		"null":      {[]byte{0xc0}, "", nil},
 		"map":       {valueFrom(`{"x":[1],"y":null}`), "x=[1] y=null", nil},
-		"one twice": {twice, "a=3 b=2", nil},
+		"one twice": {twice, "a=3 b=2 c=4", nil},
 		"list":      {valueFrom(`[1]`), "", value.ErrKind},
 		"cut off":   {twice[:5], "a=1", value.ErrTruncated},
 	} {

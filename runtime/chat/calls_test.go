@@ -290,6 +290,7 @@ func TestFailedGeneration(t *testing.T) {
 		{"tagged", `"<function=get>{\"x\":1}</function>"`, []string{`get {"x":1}`}},
 		{"cut off", `"{\"name\": \"get\", \"argum"`, []string{`get {}`}},
 		{"tagged without a bracket", `"<function=get{\"x\":1}</function>"`, []string{`get {"x":1}`}},
+		{"too many", `"[` + strings.Repeat(`{\"name\":\"get\"},`, 256) + `{\"name\":\"boom\"}]"`, slices.Repeat([]string{`get {}`}, 256)},
 		{"one of them without a name", `"[{\"name\":\"get\"},{\"arguments\":{\"y\":2}}]"`, []string{`get {}`}},
 	}
 	for _, tt := range tests {

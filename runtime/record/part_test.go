@@ -58,6 +58,7 @@ func TestCheckParts(t *testing.T) {
 		{"list of media", record.ToolCalls, call(list(media, media)), ""},
 		{"no results", record.ToolCalls, call(list()), "`results` must have at least one entry"},
 		{"mixed list", record.ToolCalls, call(list(artifact, media)), "`results` must be a string"},
+		{"odd one in a list", record.ToolCalls, call(list(media, artifact, media)), "`results` must be a string"},
 		{"list of texts", record.ToolCalls, call(fromJSON(t, `["a"]`)), "`results` must be a string"},
 		{"object", record.ToolCalls, call(object), "`results` must be a string, a Tokenizable, a SpooledArtifact, a Media, or a list"},
 		{"number", record.ToolCalls, call(tuple(5)[1:]), "`results` must be a string"},
