@@ -144,8 +144,10 @@ func TestAnthropicAnswers(t *testing.T) {
 					`"citations":null},{"type":"text","text":"b"}],"model":"m","stop_reason":"end_turn",` +
 					`"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":2}}`,
 			},
-			events: []string{"thought t1 hm", "message m2 a", "message m2 b", "thought t1 |", "store t1",
-				"message m2 |", "store m2"},
+			events: []string{
+				"thought t1 hm", "message m2 a", "message m2 b", "thought t1 |", "store t1",
+				"message m2 |", "store m2",
+			},
 		},
 		{
 			name: "members in alphabetical order",
@@ -285,8 +287,10 @@ func TestAnthropicRequests(t *testing.T) {
 		setUp         func(d *dispatch)
 		want          string
 	}{
-		{"nothing but a message", `{"model":"m"}`, message("user", "hi"),
-			`{"model":"m","max_tokens":16384,"stream":true,` + cached + `,` + hi},
+		{
+			"nothing but a message", `{"model":"m"}`, message("user", "hi"),
+			`{"model":"m","max_tokens":16384,"stream":true,` + cached + `,` + hi,
+		},
 		{
 			"in one piece",
 			`{"model":"m","stream":false,"max_tokens":5,"temperature":1}`,
@@ -349,9 +353,11 @@ func TestAnthropicRequests(t *testing.T) {
 		}, `{"model":"m","max_tokens":5,"stream":true,` + hi},
 		{"speakers", `{"model":"m","max_tokens":5,"cache_control":false}`, func(d *dispatch) {
 			d.add(record.Messages, record.AppendMessage(nil,
-				record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"),
+				record.MessageFields{
+					ID: "1", Role: "user", Content: []byte("hi"),
 					Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 1,
-					UpdatedAt: 1}))
+					UpdatedAt: 1,
+				}))
 			d.say("assistant", "Hello, Ann")
 		}, `{"model":"m","max_tokens":5,"stream":true,"messages":[{"role":"user","content":"ann: hi"},` +
 			`{"role":"assistant","content":[{"type":"text","text":"Hello, Ann"}]}]}`},
@@ -374,15 +380,19 @@ func TestAnthropicRequests(t *testing.T) {
 			for i, f := range []record.ThoughtFields{
 				{ID: "1", Content: []byte("plain")},
 				{ID: "2", Content: []byte("foreign"), Payload: value.AppendString(nil, "x"), ReplayCompatibility: "other"},
-				{ID: "3", Content: []byte("malformed"), Payload: value.AppendString(nil, "x"),
-					ReplayCompatibility: "anthropic-messages-thinking-v1"},
+				{
+					ID: "3", Content: []byte("malformed"), Payload: value.AppendString(nil, "x"),
+					ReplayCompatibility: "anthropic-messages-thinking-v1",
+				},
 			} {
 				f.CreatedAt, f.UpdatedAt = 2000+int64(i), 3000
 				d.add(record.Thoughts, record.AppendThought(nil, f))
 			}
 			d.add(record.Messages, record.AppendMessage(nil,
-				record.MessageFields{ID: "a", Role: "assistant", Content: []byte("Hello"), CreatedAt: 3000,
-					UpdatedAt: 3000}))
+				record.MessageFields{
+					ID: "a", Role: "assistant", Content: []byte("Hello"), CreatedAt: 3000,
+					UpdatedAt: 3000,
+				}))
 		}, `{"model":"m","max_tokens":5,"stream":true,"messages":[{"role":"user","content":"hi"},` +
 			`{"role":"assistant","content":[{"type":"text","text":"Hello"}]}]}`},
 	}

@@ -7,8 +7,12 @@ var All = []chat.Provider{openAI{inAnswers}, anthropic{}, gemini{}, ollama{}, re
 
 // Core are the providers of the core module. Of the others it has the names, so that an error says which module to use.
 var Core = []chat.Provider{
-	openAI{}, elsewhere{name: anthropicName}, elsewhere{name: geminiName}, elsewhere{name: ollamaName},
-	elsewhere{name: openAIResponsesName}, elsewhere{name: modelName},
+	openAI{},
+	elsewhere{name: anthropicName},
+	elsewhere{name: geminiName},
+	elsewhere{name: ollamaName},
+	elsewhere{name: openAIResponsesName},
+	elsewhere{name: modelName},
 }
 
 // fullModule is the module that has everything.

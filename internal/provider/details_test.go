@@ -127,15 +127,26 @@ func TestReasoningDetails(t *testing.T) {
 			nil,
 		},
 		{"no objects in it", []string{`{"reasoning_details":["signature",7,null,[{"data":"x"}]]}`}, "", nil},
-		{"a number for a text and for a signature",
-			[]string{`{"reasoning_details":[{` + text + `,"text":5,"signature":6}]}`}, "", nil},
+		{
+			"a number for a text and for a signature",
+			[]string{`{"reasoning_details":[{` + text + `,"text":5,"signature":6}]}`},
+			"", nil,
+		},
 		{"a number for a text", []string{
 			`{"reasoning_details":[{"text":5,"signature":"s"}]}`, `{"reasoning_details":[{"text":6}]}`,
 		}, `[{"text":6,"signature":"s"}]`, []string{""}},
-		{"names given twice", []string{`{"reasoning_details":[{"data":"x","id":"1","id":"2"}]}`},
-			`[{"data":"x","id":"2"}]`, []string{""}},
-		{"an object in it that is empty", []string{`{"reasoning_details":[{},{"data":"x"}]}`}, `[{},{"data":"x"}]`,
-			[]string{""}},
+		{
+			"names given twice",
+			[]string{`{"reasoning_details":[{"data":"x","id":"1","id":"2"}]}`},
+			`[{"data":"x","id":"2"}]`,
+			[]string{""},
+		},
+		{
+			"an object in it that is empty",
+			[]string{`{"reasoning_details":[{},{"data":"x"}]}`},
+			`[{},{"data":"x"}]`,
+			[]string{""},
+		},
 	} {
 		stream := messages(append(append([]string{}, mapped(c.deltas, deltaOf)...), deltaOf(getCall),
 			`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)...)

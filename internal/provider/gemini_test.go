@@ -111,8 +111,10 @@ func TestGeminiAnswers(t *testing.T) {
 					geminiUsage,
 				),
 			},
-			events: []string{"thought t1 hm", "message m3 a", "message m3 b", "thought t1 |", "store t1",
-				"thought t2 |", "store t2", "message m3 |", "store m3"},
+			events: []string{
+				"thought t1 hm", "message m3 a", "message m3 b", "thought t1 |", "store t1",
+				"thought t2 |", "store t2", "message m3 |", "store m3",
+			},
 		},
 		{
 			name: "other candidates and parts",
@@ -246,8 +248,10 @@ func TestGeminiRequests(t *testing.T) {
 	}{
 		{"nothing but a message", `{"model":"m-1"}`, hi, "/models/m-1:streamGenerateContent?alt=sse", `{` + contents},
 		{"in one piece", `{"model":"m-1","stream":false}`, hi, "/models/m-1:generateContent", `{` + contents},
-		{"a model of one's own", `{"model":"tunedModels/a b?#"}`, hi,
-			"/tunedModels/a%20b%3F%23:streamGenerateContent?alt=sse", `{` + contents},
+		{
+			"a model of one's own", `{"model":"tunedModels/a b?#"}`, hi,
+			"/tunedModels/a%20b%3F%23:streamGenerateContent?alt=sse", `{` + contents,
+		},
 		{
 			"options have their places",
 			`{"model":"m","temperature":0.5,"safetySettings":[],"maxOutputTokens":9,"body":{"labels":{"a":"b"}},` +
@@ -266,28 +270,36 @@ func TestGeminiRequests(t *testing.T) {
 			"/models/m:streamGenerateContent?alt=sse", `{` + get + `,"behavior":"BLOCKING"}]}],` +
 				`"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},"generationConfig":{"topK":3},` + contents,
 		},
-		{"a choice without tools", `{"model":"m","toolConfig":{}}`, hi, "/models/m:streamGenerateContent?alt=sse",
-			`{` + contents},
+		{
+			"a choice without tools", `{"model":"m","toolConfig":{}}`, hi, "/models/m:streamGenerateContent?alt=sse",
+			`{` + contents,
+		},
 		{"blank messages and speakers", `{"model":"m"}`, func(d *dispatch) {
 			d.say("user", "\n")
 			d.say("assistant", " ")
 			d.add(record.Messages, record.AppendMessage(nil,
-				record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"),
+				record.MessageFields{
+					ID: "1", Role: "user", Content: []byte("hi"),
 					Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 5000,
-					UpdatedAt: 5000}))
+					UpdatedAt: 5000,
+				}))
 		}, "/models/m:streamGenerateContent?alt=sse", `{"contents":[{"role":"user","parts":[{"text":"ann: hi"}]}]}`},
-		{"calls and thoughts of elsewhere", `{"model":"m"}`, func(d *dispatch) {
-			d.add(record.Thoughts, record.AppendThought(nil,
-				record.ThoughtFields{ID: "t", Content: []byte("plain"), Payload: value.AppendString(nil, "x"),
-					ReplayCompatibility: "gemini-thought-signature-v1", CreatedAt: 1, UpdatedAt: 1}))
-			d.add(record.ToolCalls, record.AppendToolCall(nil, record.ToolCallFields{
-				ID: "call_1", Tool: "a.b:c d", Args: value.AppendMapHeader(nil, 0), Checksum: "x", IsComplete: true,
-				Results: value.AppendString(nil, ""), CreatedAt: 1, UpdatedAt: 1, CompletedAt: 1,
-			}))
-		}, "/models/m:streamGenerateContent?alt=sse",
+		{
+			"calls and thoughts of elsewhere", `{"model":"m"}`, func(d *dispatch) {
+				d.add(record.Thoughts, record.AppendThought(nil,
+					record.ThoughtFields{
+						ID: "t", Content: []byte("plain"), Payload: value.AppendString(nil, "x"),
+						ReplayCompatibility: "gemini-thought-signature-v1", CreatedAt: 1, UpdatedAt: 1,
+					}))
+				d.add(record.ToolCalls, record.AppendToolCall(nil, record.ToolCallFields{
+					ID: "call_1", Tool: "a.b:c d", Args: value.AppendMapHeader(nil, 0), Checksum: "x", IsComplete: true,
+					Results: value.AppendString(nil, ""), CreatedAt: 1, UpdatedAt: 1, CompletedAt: 1,
+				}))
+			}, "/models/m:streamGenerateContent?alt=sse",
 			`{"contents":[{"role":"user","parts":[{"text":"."}]},` +
 				`{"role":"model","parts":[{"functionCall":{"name":"a.b:c_d","args":{}}}]},` +
-				`{"role":"user","parts":[{"functionResponse":{"name":"a.b:c_d","response":{"output":""}}}]}]}`},
+				`{"role":"user","parts":[{"functionResponse":{"name":"a.b:c_d","response":{"output":""}}}]}]}`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -70,8 +70,10 @@ func TestThoughtsAtTheBeginningStream(t *testing.T) {
 	d := newDispatch(t)
 	d.say("user", "hi")
 	d.play(newExecutor(t, `{"model":"m"}`, provider.OpenAI), speaks("<think>abcdef</think>ghijklmnopqrst", 7))
-	want := []string{"thought t1 abcdef", "message m2 ghijklm", "message m2 nopqrst", "thought t1 |", "store t1",
-		"message m2 |", "store m2"}
+	want := []string{
+		"thought t1 abcdef", "message m2 ghijklm", "message m2 nopqrst", "thought t1 |", "store t1",
+		"message m2 |", "store m2",
+	}
 	if !slices.Equal(d.events, want) {
 		t.Errorf("%q, want %q", d.events, want)
 	}
@@ -189,8 +191,15 @@ func TestRetriesBehindHeldText(t *testing.T) {
 	for _, c := range []struct {
 		text     string
 		requests int
-	}{{" ", 2}, {"\n<thi", 2}, {"<think>\n</thi", 2}, {"<think></think>\n", 2}, {"<think>H", 1}, {"<thing", 1},
-		{"<think></think>H", 1}} {
+	}{
+		{" ", 2},
+		{"\n<thi", 2},
+		{"<think>\n</thi", 2},
+		{"<think></think>\n", 2},
+		{"<think>H", 1},
+		{"<thing", 1},
+		{"<think></think>H", 1},
+	} {
 		for _, failure := range []string{"", `data: {"error":{"message":"Overloaded","code":503}}` + "\n\n"} {
 			d := newDispatch(t)
 			d.say("user", "hi")
@@ -248,10 +257,14 @@ func TestOptionsOfReasoningInTexts(t *testing.T) {
 		{provider.OpenAI, `"reasoningFormat":"think_tag"`, core},
 		{provider.OpenAI, `"reasoningFormat":1`, core},
 		{openAIInFull, `"reasoningFormat":""`, known},
-		{provider.OpenAI, `"reasoningOpened":true`,
-			"`reasoningOpened` is not in this module, but in turncore-full.wasm"},
-		{openAIInFull, `"reasoningOpened":true`,
-			"`reasoningOpened` needs a reasoningFormat that is neither leading nor off"},
+		{
+			provider.OpenAI, `"reasoningOpened":true`,
+			"`reasoningOpened` is not in this module, but in turncore-full.wasm",
+		},
+		{
+			openAIInFull, `"reasoningOpened":true`,
+			"`reasoningOpened` needs a reasoningFormat that is neither leading nor off",
+		},
 		{openAIInFull, `"reasoningOpened":true,"reasoningFormat":"off"`, "`reasoningOpened` needs a reasoningFormat"},
 		{provider.Anthropic, `"reasoningFormat":"leading"`, "`reasoningFormat` is not for provider anthropic"},
 	} {

@@ -245,11 +245,15 @@ func TestOllamaRequests(t *testing.T) {
 		d.add(record.Thoughts, record.AppendThought(nil,
 			record.ThoughtFields{ID: "1", Content: []byte("hm"), CreatedAt: 2000, UpdatedAt: 2000}))
 		d.add(record.Thoughts, record.AppendThought(nil,
-			record.ThoughtFields{ID: "2", Content: []byte("foreign"), Payload: value.AppendString(nil, "x"),
-				ReplayCompatibility: "other", CreatedAt: 2001, UpdatedAt: 2001}))
+			record.ThoughtFields{
+				ID: "2", Content: []byte("foreign"), Payload: value.AppendString(nil, "x"),
+				ReplayCompatibility: "other", CreatedAt: 2001, UpdatedAt: 2001,
+			}))
 		d.add(record.Messages, record.AppendMessage(nil,
-			record.MessageFields{ID: "a", Role: "assistant", Content: []byte("Hello"), CreatedAt: 3000,
-				UpdatedAt: 3000}))
+			record.MessageFields{
+				ID: "a", Role: "assistant", Content: []byte("Hello"), CreatedAt: 3000,
+				UpdatedAt: 3000,
+			}))
 	}
 	tests := []struct {
 		name, options string
@@ -276,9 +280,11 @@ func TestOllamaRequests(t *testing.T) {
 			hi(d)
 		}, `{"model":"m","stream":true,"tools":[{"type":"function","function":{"name":"get","description":"Does get",` +
 			`"parameters":{"type":"object","properties":{}},"strict":true}}],` + messages},
-		{"no thoughts", `{"model":"m"}`, thought,
+		{
+			"no thoughts", `{"model":"m"}`, thought,
 			`{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"},` +
-				`{"role":"assistant","content":"Hello"}]}`},
+				`{"role":"assistant","content":"Hello"}]}`,
+		},
 		{
 			"thoughts",
 			`{"model":"m","thoughts":"thinking"}`,
@@ -288,9 +294,11 @@ func TestOllamaRequests(t *testing.T) {
 		},
 		{"speakers", `{"model":"m"}`, func(d *dispatch) {
 			d.add(record.Messages, record.AppendMessage(nil,
-				record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"),
+				record.MessageFields{
+					ID: "1", Role: "user", Content: []byte("hi"),
 					Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 1,
-					UpdatedAt: 1}))
+					UpdatedAt: 1,
+				}))
 		}, `{"model":"m","stream":true,"messages":[{"role":"user","content":"ann: hi"}]}`},
 	}
 	for _, tt := range tests {

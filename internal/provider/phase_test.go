@@ -16,8 +16,10 @@ func TestPhases(t *testing.T) {
 	}
 	call := `{"type":"function_call","id":"fc_1","call_id":"c1","name":"get","arguments":"{}"}`
 	whole := func(items string) reply {
-		return reply{mediaType: "application/json",
-			body: `{"object":"response","status":"completed","model":"m","output":[` + items + `]}`}
+		return reply{
+			mediaType: "application/json",
+			body:      `{"object":"response","status":"completed","model":"m","output":[` + items + `]}`,
+		}
 	}
 	begun := `{"type":"message","id":"msg_1","role":"assistant","status":"in_progress","content":[],` +
 		`"phase":"commentary"}`

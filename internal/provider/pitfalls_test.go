@@ -148,8 +148,10 @@ func TestOddConversationsAreSent(t *testing.T) {
 	thought := func(d *dispatch, text string) {
 		d.clock++
 		d.add(record.Thoughts, record.AppendThought(nil,
-			record.ThoughtFields{ID: "t" + strconv.FormatInt(d.clock, 10), Content: []byte(text), CreatedAt: d.clock,
-				UpdatedAt: d.clock}))
+			record.ThoughtFields{
+				ID: "t" + strconv.FormatInt(d.clock, 10), Content: []byte(text), CreatedAt: d.clock,
+				UpdatedAt: d.clock,
+			}))
 	}
 	odd := map[string]func(d *dispatch){
 		"nothing":                       func(*dispatch) {},

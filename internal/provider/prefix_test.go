@@ -27,8 +27,10 @@ var talks = []struct {
 			`"arguments":"{\"city\": \"Oslo\"}"}},{"index":1,"id":"call_0","function":{"name":"time",`+
 			`"arguments":""}}]},"finish_reason":"tool_calls"}]}`,
 	), []string{``, `"thoughts":"reasoning_content",`, `"thoughts":"text","thoughtSurfacing":"all",`}},
-	{provider.OpenAI, gatewayTools,
-		[]string{``, `"thoughts":"reasoning_content",`, `"thoughts":"text","thoughtSurfacing":"all",`}},
+	{
+		provider.OpenAI, gatewayTools,
+		[]string{``, `"thoughts":"reasoning_content",`, `"thoughts":"text","thoughtSurfacing":"all",`},
+	},
 	{provider.Anthropic, thinkingAndTools, []string{``, `"thoughts":"text",`}},
 	{provider.Responses, reasoningAndTools, []string{``, `"thoughts":"text",`}},
 	{provider.Ollama, ollamaTools, []string{``, `"thoughts":"thinking",`}},
@@ -37,8 +39,10 @@ var talks = []struct {
 		`{"reasoning":"First this."}`, `{"text":"I look it up."}`,
 		`{"toolCall":{"index":0,"id":"call_0","name":"get","arguments":"{\"city\": \"Oslo\"}"}}`,
 		`{"toolCall":{"index":1,"name":"time","arguments":"{}"},"finish":"tool_calls"}`,
-	), []string{`"capabilities":{"tools":"native","media":["image","document"]},`,
-		`"thoughts":"text","capabilities":{"tools":"native"},`}},
+	), []string{
+		`"capabilities":{"tools":"native","media":["image","document"]},`,
+		`"thoughts":"text","capabilities":{"tools":"native"},`,
+	}},
 	{engine, lines(
 		`{"reasoning":"First this."}`,
 		`{"text":"I look it up.\n<tool_call>\n{\"name\": \"get\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>"}`,
@@ -54,8 +58,10 @@ type converse struct {
 }
 
 func (c *converse) word() string {
-	words := []string{"a", "ä\n", `"q"`, " ", "</memories>", "tc0123456789abcdef",
-		strings.Repeat("long ", 50), "\u2028"}
+	words := []string{
+		"a", "ä\n", `"q"`, " ", "</memories>", "tc0123456789abcdef",
+		strings.Repeat("long ", 50), "\u2028",
+	}
 	return words[c.r.IntN(len(words))] + strconv.Itoa(c.r.IntN(1000))
 }
 
@@ -70,8 +76,12 @@ func fromJSON(t testing.TB, text string) []byte {
 func (c *converse) at() int64 { c.clock += int64(c.r.IntN(2)); return c.clock }
 
 func (c *converse) media() []byte {
-	kinds := [][2]string{{"image", "image/png"}, {"document", "application/pdf"}, {"video", "video/mp4"},
-		{"audio", "audio/wav"}}
+	kinds := [][2]string{
+		{"image", "image/png"},
+		{"document", "application/pdf"},
+		{"video", "video/mp4"},
+		{"audio", "audio/wav"},
+	}
 	kind := kinds[c.r.IntN(len(kinds))]
 	return medium(c.t.(*testing.T), kind[0], kind[1], "a.b")
 }
@@ -95,16 +105,20 @@ func (c *converse) happen() {
 	}
 	switch at := c.at(); c.r.IntN(6) {
 	case 0, 1:
-		m := record.MessageFields{ID: id, Role: "user", Content: []byte(c.word()), Identity: from, CreatedAt: at,
-			UpdatedAt: at}
+		m := record.MessageFields{
+			ID: id, Role: "user", Content: []byte(c.word()), Identity: from, CreatedAt: at,
+			UpdatedAt: at,
+		}
 		if c.r.IntN(2) == 0 {
 			m.Attachments = c.parts()
 		}
 		c.add(record.Messages, record.AppendMessage(nil, m))
 	case 2:
 		c.add(record.Messages, record.AppendMessage(nil,
-			record.MessageFields{ID: id, Role: "assistant", Content: []byte(c.word()), Identity: from, CreatedAt: at,
-				UpdatedAt: at}))
+			record.MessageFields{
+				ID: id, Role: "assistant", Content: []byte(c.word()), Identity: from, CreatedAt: at,
+				UpdatedAt: at,
+			}))
 	case 3, 4:
 		t := record.ThoughtFields{ID: id, Content: []byte(c.word()), Identity: from, CreatedAt: at, UpdatedAt: at}
 		if tag := c.p.Protocol().Reasoning; tag != "" && c.r.IntN(2) == 0 {

@@ -86,13 +86,19 @@ var streams = []struct {
 	failure  string // an event that says that the answer failed
 }{
 	{provider.OpenAI, gatewayTools, "\n\n", messages(`{"error":{"code":502,"message":"Overloaded"}}`)},
-	{provider.Anthropic, thinkingAndTools, "\n\n",
-		messages(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)},
-	{provider.Responses, reasoningAndTools, "\n\n",
-		messages(`{"type":"error","code":"server_error","message":"Overloaded","param":null}`)},
+	{
+		provider.Anthropic, thinkingAndTools, "\n\n",
+		messages(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
+	},
+	{
+		provider.Responses, reasoningAndTools, "\n\n",
+		messages(`{"type":"error","code":"server_error","message":"Overloaded","param":null}`),
+	},
 	{provider.Ollama, ollamaTools, "\n", `{"error":"Overloaded"}` + "\n"},
-	{provider.Gemini, geminiTools, "\r\n\r\n",
-		chunks(`{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`)},
+	{
+		provider.Gemini, geminiTools, "\r\n\r\n",
+		chunks(`{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`),
+	},
 }
 
 // However the bytes of a stream are cut into parts, the same comes of it.

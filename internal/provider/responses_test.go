@@ -162,14 +162,16 @@ func TestResponsesAnswers(t *testing.T) {
 	}{
 		{
 			name: "one response",
-			reply: reply{mediaType: "application/json",
+			reply: reply{
+				mediaType: "application/json",
 				body: `{"object":"response","status":"completed","model":"m","output":[` +
 					`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"a"},` +
 					`{"type":"summary_text","text":"b"}]},` +
 					`{"type":"message","content":[{"type":"output_text","text":"Hel"},{"type":"output_text",` +
 					`"text":"lo"}]},` +
 					`{"type":"web_search_call","id":"ws_1","status":"completed"},` +
-					`{"type":"message","content":[{"type":"refusal","refusal":"I'm sorry"}]}],"usage":{"input_tokens":1}}`},
+					`{"type":"message","content":[{"type":"refusal","refusal":"I'm sorry"}]}],"usage":{"input_tokens":1}}`,
+			},
 			events: []string{
 				"thought t1 a", "thought t1 \n\n", "thought t1 b", "message m2 Hel", "message m2 lo", "message m2 \n\n",
 				"message m2 I'm sorry", "thought t1 |", "store t1", "message m2 |", "store m2",
@@ -285,9 +287,11 @@ func TestResponsesAnswers(t *testing.T) {
 		},
 		{
 			name: "made in the background",
-			reply: reply{mediaType: "application/json",
+			reply: reply{
+				mediaType: "application/json",
 				body: `{"id":"resp_1","object":"response","status":"queued","background":true,"output":[],` +
-					`"error":null}`},
+					`"error":null}`,
+			},
 			code: fault.ChatProviderError, says: []string{"status queued"},
 		},
 		{
@@ -387,13 +391,17 @@ func TestResponsesCalls(t *testing.T) {
 		events []string
 		want   []string
 	}{
-		"deltas alone": {[]string{itemEvent("added", "0", added), argsDelta("0", `{\"a\":`),
-			argsDelta("0", `1}`)}, one},
+		"deltas alone": {[]string{
+			itemEvent("added", "0", added), argsDelta("0", `{\"a\":`),
+			argsDelta("0", `1}`),
+		}, one},
 		"done alone": {[]string{itemEvent("done", "0",
 			strings.Replace(added, `""}`, `"{\"a\":1}"}`, 1))}, one},
 		"arguments done": {[]string{itemEvent("added", "0", added), argsDone("0", `{\"a\":1}`)}, one},
-		"done corrects deltas": {[]string{itemEvent("added", "0", added), argsDelta("0", `{\"a\":`),
-			argsDone("0", `{\"a\":1}`)}, one},
+		"done corrects deltas": {[]string{
+			itemEvent("added", "0", added), argsDelta("0", `{\"a\":`),
+			argsDone("0", `{\"a\":1}`),
+		}, one},
 		"whole when it begins, and again when it ends": {
 			[]string{
 				itemEvent("added", "0", strings.Replace(added, `""}`, `"{\"a\":1}"}`, 1)),
@@ -423,8 +431,10 @@ func TestResponsesCalls(t *testing.T) {
 			},
 			two,
 		},
-		"arguments of nothing": {[]string{argsDelta("7", `{}`), itemEvent("added", "0", added),
-			argsDelta("0", `{\"a\":1}`)}, one},
+		"arguments of nothing": {[]string{
+			argsDelta("7", `{}`), itemEvent("added", "0", added),
+			argsDelta("0", `{\"a\":1}`),
+		}, one},
 		"an item without a call's": {[]string{itemEvent("done", "0",
 			`{"id":"call_1","type":"function_call","name":"get","arguments":"{\"a\":1}"}`)}, one},
 	} {
@@ -488,12 +498,18 @@ func TestResponsesRequests(t *testing.T) {
 			hi,
 			`{"model":"m","max_output_tokens":20,"reasoning":{"effort":"low","summary":"auto"}` + plain + input,
 		},
-		{"a model that does not reason", `{"model":"openai/gpt-4o"}`, hi,
-			`{"model":"openai/gpt-4o","stream":true,"store":false,` + input},
-		{"nor does a chat model", `{"model":"gpt-5-chat-latest"}`, hi,
-			`{"model":"gpt-5-chat-latest","stream":true,"store":false,` + input},
-		{"no reasoning, but the store", `{"model":"m","include":[],"store":true}`, hi,
-			`{"model":"m","include":[],"store":true,"stream":true,` + input},
+		{
+			"a model that does not reason", `{"model":"openai/gpt-4o"}`, hi,
+			`{"model":"openai/gpt-4o","stream":true,"store":false,` + input,
+		},
+		{
+			"nor does a chat model", `{"model":"gpt-5-chat-latest"}`, hi,
+			`{"model":"gpt-5-chat-latest","stream":true,"store":false,` + input,
+		},
+		{
+			"no reasoning, but the store", `{"model":"m","include":[],"store":true}`, hi,
+			`{"model":"m","include":[],"store":true,"stream":true,` + input,
+		},
 		{
 			"a form of the text",
 			`{"model":"m","text":{"format":{"type":"json_object"},"verbosity":"low"}}`,
@@ -510,13 +526,17 @@ func TestResponsesRequests(t *testing.T) {
 				`"properties":{}},"strict":true}],"tool_choice":{"type":"function","name":"get"},` +
 				`"parallel_tool_calls":false,` + input,
 		},
-		{"a choice without tools", `{"model":"m","tool_choice":"required"}`, hi,
-			`{"model":"m","stream":true` + plain + input},
+		{
+			"a choice without tools", `{"model":"m","tool_choice":"required"}`, hi,
+			`{"model":"m","stream":true` + plain + input,
+		},
 		{"speakers", `{"model":"m"}`, func(d *dispatch) {
 			d.add(record.Messages, record.AppendMessage(nil,
-				record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"),
+				record.MessageFields{
+					ID: "1", Role: "user", Content: []byte("hi"),
 					Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 1,
-					UpdatedAt: 1}))
+					UpdatedAt: 1,
+				}))
 			d.say("assistant", "Hello, Ann")
 		}, `{"model":"m","stream":true` + plain + `"input":[{"type":"message","role":"user","content":"ann: hi"},` +
 			`{"type":"message","role":"assistant","content":"Hello, Ann"}]}`},
@@ -524,17 +544,23 @@ func TestResponsesRequests(t *testing.T) {
 			d.say("user", "hi")
 			for i, f := range []record.ThoughtFields{
 				{ID: "1", Content: []byte("plain")},
-				{ID: "2", Content: []byte("foreign"), Payload: value.AppendString(nil, "x"),
-					ReplayCompatibility: "anthropic-messages-thinking-v1"},
-				{ID: "3", Content: []byte("malformed"), Payload: value.AppendString(nil, "x"),
-					ReplayCompatibility: "openai-responses-reasoning-v1"},
+				{
+					ID: "2", Content: []byte("foreign"), Payload: value.AppendString(nil, "x"),
+					ReplayCompatibility: "anthropic-messages-thinking-v1",
+				},
+				{
+					ID: "3", Content: []byte("malformed"), Payload: value.AppendString(nil, "x"),
+					ReplayCompatibility: "openai-responses-reasoning-v1",
+				},
 			} {
 				f.CreatedAt, f.UpdatedAt = 2000+int64(i), 3000
 				d.add(record.Thoughts, record.AppendThought(nil, f))
 			}
 			d.add(record.Messages, record.AppendMessage(nil,
-				record.MessageFields{ID: "a", Role: "assistant", Content: []byte("Hello"), CreatedAt: 3000,
-					UpdatedAt: 3000}))
+				record.MessageFields{
+					ID: "a", Role: "assistant", Content: []byte("Hello"), CreatedAt: 3000,
+					UpdatedAt: 3000,
+				}))
 		}, `{"model":"m","stream":true` + plain + `"input":[{"type":"message","role":"user","content":"hi"},` +
 			`{"type":"message","role":"assistant","content":"Hello"}]}`},
 	}

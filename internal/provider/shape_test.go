@@ -120,8 +120,10 @@ func TestStrictSchemas(t *testing.T) {
 func TestSchemasOfTools(t *testing.T) {
 	for _, c := range []struct{ schema, sent string }{
 		{`{"type":"object"}`, `{"type":"object","properties":{}}`},
-		{`{"type":"object","additionalProperties":{"type":"array"}}`,
-			`{"type":"object","additionalProperties":{"type":"array","items":{}},"properties":{}}`},
+		{
+			`{"type":"object","additionalProperties":{"type":"array"}}`,
+			`{"type":"object","additionalProperties":{"type":"array","items":{}},"properties":{}}`,
+		},
 		{
 			`{"type":"object","properties":{"l":{"type":"array"},"n":{"type":["string","array"]},` +
 				`"o":{"type":"object"},"any":true,"type":{"enum":["array"]}},"required":["l"]}`,
