@@ -209,3 +209,29 @@ func TestTokenBudgetTwice(t *testing.T) {
 		}
 	}
 }
+
+// unmeasured is an executor that cannot render its request, and says so when it runs.
+type unmeasured struct{ running }
+
+var errUnmeasured = errors.New("no request")
+
+func (unmeasured) Measure(Task, *Dispatch, map[int64]bool, func([]byte, []int64, bool)) error {
+	return errUnmeasured
+}
+
+// A request that cannot be rendered is the executor's failure, not the budget's.
+func TestBudgetOfARequestThatFails(t *testing.T) {
+	p := &play{t: t}
+	ran := false
+	p.executor = func(s *seam) error {
+		inner := &Config{
+			DispatchInput: []Middleware{{Builtin: TokenBudget(Budget{Limit: 10})}},
+			Executor:      unmeasured{running(func(*Dispatch) error { ran = true; return errUnmeasured })},
+		}
+		if _, err := s.turn.Dispatch(s.task, s.d, inner); !errors.Is(err, errUnmeasured) || !ran {
+			t.Errorf("%v; the executor ran: %t", err, ran)
+		}
+		return s.ack()
+	}
+	p.run()
+}

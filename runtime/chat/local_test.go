@@ -197,6 +197,7 @@ func TestLocalFailures(t *testing.T) {
 		{"an error part", &parts{data: []string{"{\"text\":\"a\"}\n{\"error\":{\"code\":\"x\",\"message\":\"no\"}}\n"}}, fault.ChatProviderError},
 		{"nothing", &parts{}, fault.ChatEmptyResponse},
 		{"half a line", &parts{data: []string{"{\"text\":\"a\"}\n{\"te"}}, fault.ChatStreamError},
+		{"a line without end", &parts{data: []string{"{\"text\":\"a\"}\n", `{"text":"` + strings.Repeat("a", 9<<20)}}, fault.ChatStreamError},
 		{"silence", &parts{err: runtime.ErrIdle}, fault.ChatStreamStalled},
 	} {
 		d := localTurn(t, options, c.answer)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
@@ -98,6 +99,17 @@ func TestOptionDefaults(t *testing.T) {
 	r, _, _ = sent(t, `{"model": "m", "includeUsage": false}`, false)
 	if !strings.HasPrefix(string(r.Body), `{"model":"m","stream":true,"messages":[`) {
 		t.Errorf("request %s", r.Body)
+	}
+}
+
+// Bytes are no JSON.
+func TestOptionsOfBytes(t *testing.T) {
+	for _, name := range []string{"top_p", "stop", "seed"} {
+		options := value.AppendString(value.AppendString(value.AppendMapHeader(nil, 2), "model"), "m")
+		options = value.AppendBytes(value.AppendString(options, name), []byte{1})
+		if _, err := chat.New(options, provider.OpenAI); !errors.Is(err, fault.ChatInvalidOptions) || !strings.Contains(err.Error(), "`"+name+"` must be ") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
