@@ -2,6 +2,7 @@
 # budget, and which package may know which.
 source .ci/lib.sh
 need_wasm
-go_test -count=1 ./wasm/build/... ./wasm/core ./wasm/full
-go_test_in wasm/size -count=1
-go run ./wasm/build
+beside go_test -count=1 ./wasm/build/... ./wasm/core ./wasm/full
+beside go_test_in wasm/size -count=1
+beside go run ./wasm/build
+together
