@@ -243,10 +243,17 @@ func (t *turn) settle(eff *effect, value []byte, err error) {
 
 // drop removes an effect from the table.
 func (t *turn) drop(eff *effect) {
-	if i := slices.Index(t.effects, eff); i >= 0 {
+	last := len(t.effects) - 1
+	switch i := slices.Index(t.effects, eff); {
+	case i < 0:
+		return
+	case i == last: // almost always
+		t.effects[last] = nil
+		t.effects = t.effects[:last]
+	default:
 		t.effects = slices.Delete(t.effects, i, i+1)
-		t.in.effects--
 	}
+	t.in.effects--
 }
 
 // find returns an outstanding effect by its number.
