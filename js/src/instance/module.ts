@@ -74,7 +74,7 @@ export class Module {
   constructor(source: ModuleSource, options: ModuleOptions = {}) {
     this.#source = source;
     this.#options = options;
-    if (this.givenCompiled) this.#any = source as WebAssembly.Module;
+    if (this.givenCompiled) this.#any = source;
   }
 
   /**
