@@ -1,6 +1,6 @@
 // The agent: the module, a runner, and one conversation at a time.
-import { createRunner, loadModule } from '/turncore/index.js';
-import { fullModuleURL } from '/turncore/wasm.js';
+import { createRunner, loadModule } from '/turncore/turncore.min.js';
+import { fullModuleURL } from '/turncore/wasm.min.js';
 
 import { tools } from './tools.js';
 

@@ -1,5 +1,5 @@
 // llama.cpp in the page: GGUF files, on WebAssembly.
-import { wllamaEngine } from '/turncore/entries/models.js';
+import { wllamaEngine } from '/turncore/models.min.js';
 
 const silent = () => undefined;
 /** The library tells much. Only what goes wrong is for the console. */
