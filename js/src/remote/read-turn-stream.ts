@@ -27,9 +27,9 @@ export function readTurnStream<Output = unknown>(response: Response): TurnStream
           if (event.event === 'turnGateClosed') closeGate(gates, event);
           stream.push(event);
         },
-        gate: (parts) => {
-          const gate = new RemoteGate(parts);
-          gates.set(parts.id, gate);
+        gate: (question) => {
+          const gate = new RemoteGate(question);
+          gates.set(gate.id, gate);
           return gate;
         },
       });

@@ -4,7 +4,7 @@
 import { TurncoreError } from '../errors.js';
 import {
   digestIn,
-  type GateParts,
+  type Question,
   type ResolveOptions,
   type Settlement,
   TurnGate,
@@ -20,8 +20,8 @@ export class RemoteGate extends TurnGate {
   readonly #settle: Settle | undefined;
 
   /** @internal */
-  constructor(parts: Omit<GateParts, 'settle'>, settle?: Settle) {
-    super({ ...parts, settle: () => undefined });
+  constructor(question: Question, settle?: Settle) {
+    super(question, () => undefined);
     this.#settle = settle;
   }
 

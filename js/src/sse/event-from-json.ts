@@ -4,13 +4,13 @@
 import { codeInfo, TurncoreError } from '../errors.js';
 import * as E from '../events/events.js';
 import type { ErrorJSON } from '../events/error-json.js';
-import type { GateParts } from '../events/turn-gate.js';
+import type { Question } from '../events/turn-gate.js';
 
 /** A JSON object. */
 export type Members = Readonly<Record<string, unknown>>;
 
 /** Makes the gate of an event. */
-export type MakeGate = (gate: Omit<GateParts, 'settle'>, turnId: string) => E.TurnGate;
+export type MakeGate = (question: Question, turnId: string) => E.TurnGate;
 
 /** What a member must be; `json` for anything, and a question mark for what may be missing. */
 type Shape = Readonly<Record<string, 'string' | 'number' | 'boolean' | 'json' | 'list' | 'error'>>;
@@ -115,7 +115,7 @@ export function eventFromJSON(
 ): E.TurnEvent | undefined {
   if (name === 'turnGateOpen') {
     const { gateId: id, ...parts } = shaped(name, members, gateShape);
-    return gate({ id, ...parts } as Omit<GateParts, 'settle'>, head.turnId ?? '');
+    return gate({ id, ...parts } as Question, head.turnId ?? '');
   }
   if (!Object.hasOwn(kinds, name)) return undefined;
   const [make, has, may] = kinds[name as PlainName];

@@ -46,7 +46,7 @@ const vectors = JSON.parse(
   readFileSync(new URL('../../../../abi/testdata/sse.json', import.meta.url), 'utf8'),
 ) as { streams: Stream[]; accepted: Response[]; malformed: Response[] };
 
-const makeGate: MakeGate = (parts) => new TurnGate({ ...parts, settle: () => undefined });
+const makeGate: MakeGate = (question) => new TurnGate(question, () => undefined);
 
 /** The event of a line of the event log. */
 function eventOf(line: Line, texts: Map<string, string>): TurnEvent {
