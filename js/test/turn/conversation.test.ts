@@ -81,7 +81,7 @@ describe('conversations', { skip }, () => {
     const { text, toolCalls } = await (await agent(model())).stream({ message }).result;
     const host = await testHost({ fetch: simulatedFetch({ pauseMs: 1 }) });
     const chat = { baseURL: 'http://simulated/v1', model: 'simulated', trust: 'off' } as const;
-    const runner = createRunner({ ...model(), model: chat, host });
+    const runner = createRunner({ tools: [calc], model: chat, host });
     const result = await runner.stream({ message }).result;
     assert.equal(result.status, 'ack');
     assert.equal(result.text, text);
