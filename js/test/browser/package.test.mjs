@@ -27,8 +27,8 @@ after(async () => {
 
 test('a page makes a runner before anything is loaded, and its turn is the one of Node', async () => {
   const seen = await page.evaluate(async () => {
-    const turncore = await import('/package/index.js');
-    const host = await import('/package/entries/host.js');
+    const turncore = await import('/package/turncore.min.js');
+    const host = await import('/package/host.min.js');
     const { fixedSeams, makeRunner, runTurn } = await import('/smoke/one-turn.mjs');
     const loads = () =>
       performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.wasm')).length;
@@ -47,7 +47,7 @@ test('a page makes a runner before anything is loaded, and its turn is the one o
 
 test('a page runs turns side by side in one instance', async () => {
   const runs = await page.evaluate(async () => {
-    const turncore = await import('/package/index.js');
+    const turncore = await import('/package/turncore.min.js');
     const { makeRunner, runTurn } = await import('/smoke/one-turn.mjs');
     const host = new turncore.Host();
     return Promise.all(Array.from({ length: 20 }, () => runTurn(makeRunner(turncore, host))));
@@ -115,7 +115,7 @@ test('a policy without wasm-unsafe-eval is told as an error with a code', async 
   );
   await strict.goto(`${server.address}/`);
   const error = await strict.evaluate(async () => {
-    const turncore = await import('/package/index.js');
+    const turncore = await import('/package/turncore.min.js');
     const { makeRunner, runTurn } = await import('/smoke/one-turn.mjs');
     return runTurn(makeRunner(turncore, {})).then(
       () => undefined,
@@ -134,8 +134,8 @@ async function readmeProgram() {
   const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
   const programs = Array.from(readme.matchAll(/^```js\n(.*?)^```$/gms), ([, code]) => code);
   return programs[1]
-    .replace("'turncore'", "'/package/index.js'")
-    .replace("'turncore/simulated'", "'/package/entries/simulated.js'");
+    .replace("'turncore'", "'/package/turncore.min.js'")
+    .replace("'turncore/simulated'", "'/package/simulated.min.js'");
 }
 
 function nameOf(line) {

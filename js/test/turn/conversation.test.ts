@@ -86,7 +86,7 @@ describe('conversations', { skip }, () => {
     assert.equal(result.status, 'ack');
     assert.equal(result.text, text);
     assert.deepEqual(result.toolCalls, toolCalls);
-    assert.equal(result.toolCalls[0]!.results, 5);
+    assert.equal(result.toolCalls[0]!.results, '5');
     const stopped = runner.stream({ message: 'a long text', sessionId: 'another' });
     for await (const event of stopped) if (event.event === 'message') break;
     assert.equal((await stopped.result).status, 'aborted');

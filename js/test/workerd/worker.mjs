@@ -1,9 +1,8 @@
 // Turns in workerd: runners are made at global scope, where neither randomness nor I/O is allowed, and run in requests.
-import turncoreModule from './turncore.wasm';
-import * as hosts from './turncore/entries/host.js';
-import { simulatedFetch } from './turncore/entries/simulated.js';
-import * as turncore from './turncore/index.js';
-import { fixedSeams, makeRunner, runTurn } from './smoke/one-turn.mjs';
+import * as turncore from 'turncore';
+import * as hosts from 'turncore/host';
+import { simulatedFetch } from 'turncore/simulated';
+import { fixedSeams, makeRunner, runTurn } from '../smoke/one-turn.mjs';
 
 const { createRunner, Host, Tool } = turncore;
 
@@ -12,9 +11,8 @@ let elapsed = 0;
 Date.now = () => hosts.FIXED_INSTANT + elapsed;
 performance.now = () => 1000 + elapsed;
 
-const comparable = makeRunner(turncore, { ...fixedSeams(hosts), module: turncoreModule });
+const comparable = makeRunner(turncore, fixedSeams(hosts));
 const shared = new Host({
-  module: turncoreModule,
   fetch: async (input, init) => {
     const response = await fetch(input, init);
     elapsed++;
@@ -36,7 +34,7 @@ const agent = createRunner({
 const alone = createRunner({
   model: { baseURL: 'http://simulated/v1', model: 'simulated' },
   tools: [weather],
-  host: { module: turncoreModule, fetch: simulatedFetch() },
+  host: { fetch: simulatedFetch() },
 });
 
 const routes = {
