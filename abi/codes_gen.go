@@ -130,6 +130,8 @@ const (
 	CodeModelInvalidPart = "E_MODEL_INVALID_PART"
 	// CodeModelUnknown: The runner has no engine of this name.
 	CodeModelUnknown = "E_MODEL_UNKNOWN"
+	// CodeModelUnsupported: This device cannot run the model.
+	CodeModelUnsupported = "E_MODEL_UNSUPPORTED"
 	// CodeNotAMediaReader: The value is not a media reader.
 	CodeNotAMediaReader = "E_NOT_A_MEDIA_READER"
 	// CodeNotASpoolReader: The value is not a spool reader.
@@ -494,6 +496,11 @@ var codes = [...]CodeInfo{
 		Code: CodeModelUnknown, Status: 404, Fatal: true,
 		Message: "The runner has no engine of this name.",
 		Help:    "Give the runner the engine that its chat executor names.",
+	},
+	{
+		Code: CodeModelUnsupported, Status: 501, Fatal: true,
+		Message: "This device cannot run the model.",
+		Help:    "The message lists everything that is missing: WebGPU or one of its features, the browser's own model, memory, free storage. Take a smaller model, another engine, or a model behind an API.",
 	},
 	{
 		Code: CodeNotAMediaReader, Status: 500, Fatal: true,

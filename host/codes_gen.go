@@ -102,6 +102,7 @@ const (
 	// Models of the host.
 
 	CodeModelUnknown     Code = abi.CodeModelUnknown     // The runner has no engine of this name.
+	CodeModelUnsupported Code = abi.CodeModelUnsupported // This device cannot run the model.
 	CodeModelFailed      Code = abi.CodeModelFailed      // The engine failed.
 	CodeModelInvalidPart Code = abi.CodeModelInvalidPart // The engine's output is not a valid part of an answer.
 

@@ -1,6 +1,9 @@
 package runtime
 
-import "strconv"
+import (
+	"math/bits"
+	"strconv"
+)
 
 // Seams of a turn: stretches of host code that run again as a whole if they are lost. Between them a context is in the
 // seam inBetween.
@@ -16,6 +19,8 @@ const (
 // location is a context's position in the turn. It counts the requests made from there.
 type location struct {
 	seam       byte
+	used       bool              // something was counted since the seam began
+	kinds      uint16            // the kinds counted in effects, a bit each
 	dispatches uint32            // dispatches opened from here
 	effects    [16]uint32        // by kind
 	checksum   string            // of the first tool call
@@ -23,10 +28,23 @@ type location struct {
 	others     map[string]uint32 // number of other tool calls, by checksum; most seams have none
 }
 
-// enter begins a seam.
+// enter begins a seam. Most seams make no request, so that it is inlined.
 func (l *location) enter(seam byte) {
-	l.seam, l.dispatches, l.effects, l.checksum, l.calls = seam, 0, [16]uint32{}, "", 0
-	clear(l.others)
+	l.seam = seam
+	if l.used {
+		l.reset()
+	}
+}
+
+// reset sets the counts back to 0.
+func (l *location) reset() {
+	for ; l.kinds != 0; l.kinds &= l.kinds - 1 {
+		l.effects[bits.TrailingZeros16(l.kinds)] = 0
+	}
+	l.used, l.dispatches, l.checksum, l.calls = false, 0, "", 0
+	if len(l.others) > 0 {
+		clear(l.others)
+	}
 }
 
 // AppendPath appends the location of a context, which is the same when the turn runs again. Each level of nesting adds
@@ -52,10 +70,8 @@ func (t *Turn) AppendPath(dst []byte, context uint32) []byte {
 
 // openPath is the path of a new dispatch opened from a context.
 func (t *Turn) openPath(source *contextState) string {
+	source.place.used = true
 	source.place.dispatches++
-	if source.number == 0 && source.place.seam == inBetween && source.place.dispatches == 1 {
-		return "d1" // the turn's own
-	}
 	path := t.AppendPath(nil, source.number)
 	if len(path) > 0 {
 		path = append(path, '.')
@@ -65,14 +81,17 @@ func (t *Turn) openPath(source *contextState) string {
 
 // Ordinal numbers the effects of a kind (below 16) within their seam, from 1.
 func (t *Turn) Ordinal(context uint32, kind uint8) uint32 {
-	n := &t.contextOf(context).place.effects[kind&15]
-	*n++
-	return *n
+	l := &t.contextOf(context).place
+	l.used = true
+	l.kinds |= 1 << (kind & 15)
+	l.effects[kind&15]++
+	return l.effects[kind&15]
 }
 
 // CallOrdinal numbers the tool calls with one checksum within their seam, from 1.
 func (t *Turn) CallOrdinal(context uint32, checksum string) uint32 {
 	l := &t.contextOf(context).place
+	l.used = true
 	if l.calls == 0 || l.checksum == checksum {
 		l.checksum = checksum
 		l.calls++

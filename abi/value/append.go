@@ -28,6 +28,10 @@ func AppendInt(dst []byte, n int64) []byte {
 
 func appendWideInt(dst []byte, n int64) []byte {
 	switch {
+	case uint64(n) < 1<<8: // most of them
+		return append(dst, 0xcc, byte(n))
+	case uint64(n) < 1<<16:
+		return append(dst, 0xcd, byte(n>>8), byte(n))
 	case n > MaxInt || n < -MaxInt:
 		return AppendFloat(dst, float64(n))
 	case n < 0 && n >= -32:

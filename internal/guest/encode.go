@@ -30,15 +30,28 @@ func (t *turn) effectHead(eff *effect, kind uint8, context uint32) []byte {
 
 func (t *turn) effectHeadAs(eff *effect, kind uint8, context, ordinal uint32) []byte {
 	eff.context = context
-	t.in.path = t.run.AppendPath(t.in.path[:0], context)
 	b := value.AppendListHeader(t.in.out, 8)
 	b = value.AppendInt(b, int64(abi.OpEffect))
 	b = value.AppendInt(b, int64(t.number))
 	b = value.AppendInt(b, int64(eff.number))
 	b = value.AppendInt(b, int64(kind))
 	b = value.AppendInt(b, int64(context))
-	b = value.AppendText(b, t.in.path)
+	b = t.appendPath(b, context)
 	return value.AppendInt(b, int64(ordinal))
+}
+
+// appendPath appends the location of a context as text. Almost every path is short enough to be written behind a header
+// of one byte, without a copy.
+func (t *turn) appendPath(b []byte, context uint32) []byte {
+	start := len(b)
+	b = t.run.AppendPath(value.AppendStringHeader(b, 0), context)
+	n := len(b) - start - 1
+	if n < 32 {
+		b[start] |= byte(n)
+		return b
+	}
+	t.in.path = append(t.in.path[:0], b[start+1:]...)
+	return value.AppendText(b[:start], t.in.path)
 }
 
 // reply appends a Reply frame to the outbox.

@@ -24,7 +24,7 @@ type coroutine struct {
 	fail func(error) // called when the body panics
 	done func()      // called when the body has ended, even by a panic
 	lost bool        // a body called Goexit, which would also end whoever resumes it
-	gone error       // set when nobody waits for the body any more: its requests fail with it
+	gone error       // once the body's result is no longer wanted: its requests fail with this
 }
 
 // spawn runs body as a task of t until it first waits. A panic calls fail; the end calls done.
@@ -243,10 +243,17 @@ func (t *turn) settle(eff *effect, value []byte, err error) {
 
 // drop removes an effect from the table.
 func (t *turn) drop(eff *effect) {
-	if i := slices.Index(t.effects, eff); i >= 0 {
+	last := len(t.effects) - 1
+	switch i := slices.Index(t.effects, eff); {
+	case i < 0:
+		return
+	case i == last: // almost always
+		t.effects[last] = nil
+		t.effects = t.effects[:last]
+	default:
 		t.effects = slices.Delete(t.effects, i, i+1)
-		t.in.effects--
 	}
+	t.in.effects--
 }
 
 // find returns an outstanding effect by its number.

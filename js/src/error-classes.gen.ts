@@ -191,6 +191,9 @@ export const E_MODEL_INVALID_PART = /* @__PURE__ */ errorClass('E_MODEL_INVALID_
 /** The runner has no engine of this name. */
 export const E_MODEL_UNKNOWN = /* @__PURE__ */ errorClass('E_MODEL_UNKNOWN');
 
+/** This device cannot run the model. */
+export const E_MODEL_UNSUPPORTED = /* @__PURE__ */ errorClass('E_MODEL_UNSUPPORTED');
+
 /** The value is not a media reader. */
 export const E_NOT_A_MEDIA_READER = /* @__PURE__ */ errorClass('E_NOT_A_MEDIA_READER');
 

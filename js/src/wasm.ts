@@ -3,12 +3,5 @@
  *
  * @packageDocumentation
  */
-
-/** The URL of `turncore.wasm`, the default module, for `loadModule` or for your own fetch and cache. */
-export const moduleURL: URL = new URL('./turncore.wasm', import.meta.url);
-
-/**
- * The URL of `turncore-full.wasm`, the same module with all model providers; the default one has OpenAI's protocol
- * only.
- */
-export const fullModuleURL: URL = new URL('./turncore-full.wasm', import.meta.url);
+export { moduleURL } from './module-url.js';
+export { fullModuleURL } from './full-module-url.js';

@@ -25,6 +25,9 @@ const KNOWN = [
  */
 const LATE = ['tools/tool.ts -> host/validate-arguments.ts'];
 
+/** What `#packaged` names in package.json: one of several files that export the same names. */
+const PACKAGED = 'packaged/fetched.ts';
+
 /** Files that every place may import. They import `abi` and each other. */
 const COMMON = ['attempt.ts', 'awaitable.ts', 'builtin.ts', 'bytes.ts', 'entropy.ts', 'errors.ts'];
 
@@ -32,10 +35,14 @@ const COMMON = ['attempt.ts', 'awaitable.ts', 'builtin.ts', 'bytes.ts', 'entropy
 const PLACES: Readonly<Record<string, readonly string[]>> = {
   abi: [],
   wasi: [],
-  'wasm.ts': [],
+  'locate.ts': [],
+  'module-url.ts': ['locate.ts'],
+  'full-module-url.ts': ['locate.ts'],
+  'wasm.ts': ['module-url.ts', 'full-module-url.ts'],
+  packaged: ['locate.ts', 'module-url.ts', 'full-module-url.ts'],
   codec: ['abi'],
   'error-classes.gen.ts': [],
-  instance: ['abi', 'wasi', 'codec'],
+  instance: ['abi', 'wasi', 'locate.ts', 'packaged', 'codec'],
   simulated: ['codec'],
   stash: ['abi', 'codec'],
   journal: ['abi', 'codec', 'instance'],
@@ -174,7 +181,8 @@ function arrowsOf(from: string, text: string): Arrow[] {
   const arrows: Arrow[] = [];
   const add = (target: ts.Node | undefined, typeOnly: boolean): void => {
     if (target === undefined || !ts.isStringLiteralLike(target)) return;
-    if (!target.text.startsWith('.')) return;
+    if (target.text === '#packaged') arrows.push({ from, to: PACKAGED, typeOnly });
+    if (!target.text.startsWith('.') || /\.wasm(\?module)?$/.test(target.text)) return;
     const to = posix.join(posix.dirname(from), target.text).replace(/\.js$/, '.ts');
     arrows.push({ from, to, typeOnly });
   };

@@ -130,6 +130,8 @@ const (
 	ModelInvalidPart Code = "E_MODEL_INVALID_PART"
 	// ModelUnknown: The runner has no engine of this name.
 	ModelUnknown Code = "E_MODEL_UNKNOWN"
+	// ModelUnsupported: This device cannot run the model.
+	ModelUnsupported Code = "E_MODEL_UNSUPPORTED"
 	// NotAMediaReader: The value is not a media reader.
 	NotAMediaReader Code = "E_NOT_A_MEDIA_READER"
 	// NotASpoolReader: The value is not a spool reader.
@@ -243,6 +245,7 @@ var table = [...]info{
 	{ModelFailed, "The engine failed.", 502, false},
 	{ModelInvalidPart, "The engine's output is not a valid part of an answer.", 502, true},
 	{ModelUnknown, "The runner has no engine of this name.", 404, true},
+	{ModelUnsupported, "This device cannot run the model.", 501, true},
 	{NotAMediaReader, "The value is not a media reader.", 500, true},
 	{NotASpoolReader, "The value is not a spool reader.", 500, true},
 	{NoReaderResolver, "No resolver is registered for the reader's tag.", 422, false},

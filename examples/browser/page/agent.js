@@ -1,5 +1,5 @@
 // The agent: the module, a runner, and one conversation at a time.
-import { createRunner, loadModule } from '/turncore/index.js';
+import { createRunner, loadModule } from '/turncore/turncore.min.js';
 
 import { tools } from './tools.js';
 

@@ -1,5 +1,5 @@
 // What the agent can do. Tools run in the page, beside the module; the calculator runs inside it.
-import { calculatorTool, Tool } from '/turncore/index.js';
+import { calculatorTool, Tool } from '/turncore/turncore.min.js';
 
 const skies = [
   'clear sky',

@@ -392,6 +392,12 @@ export const CODES = {
     message: 'The runner has no engine of this name.',
     help: 'Give the runner the engine that its chat executor names.',
   },
+  E_MODEL_UNSUPPORTED: {
+    status: 501,
+    fatal: true,
+    message: 'This device cannot run the model.',
+    help: "The message lists everything that is missing: WebGPU or one of its features, the browser's own model, memory, free storage. Take a smaller model, another engine, or a model behind an API.",
+  },
   E_NOT_A_MEDIA_READER: {
     status: 500,
     fatal: true,

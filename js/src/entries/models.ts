@@ -1,8 +1,8 @@
 /**
  * Models: the options of each provider, the interface of a model that the host runs itself, and adapters for libraries
  * that run models on the device, as engines of the chat executor. The libraries are not dependencies: install the one
- * you use and pass in what it gives. An adapter loads the model at its first request, tells the progress, checks the
- * storage that the browser may need, and is released with `dispose()`.
+ * you use and pass in what it gives. An adapter checks the device, loads the model at its first request, tells the
+ * progress, and is released with `dispose()`, which also cancels a download.
  *
  * @packageDocumentation
  */
@@ -25,6 +25,12 @@ export type {
   PageEngine,
   TellProgress,
 } from '../local-models/page-engine.js';
+export {
+  checkDevice,
+  type DeviceLike,
+  type DeviceNeeds,
+  type GPUAdapterLike,
+} from '../local-models/device.js';
 export { wllamaEngine, type WllamaLike, type WllamaSettings } from '../local-models/wllama.js';
 export {
   webLLMEngine,

@@ -20,15 +20,13 @@ export type Settlement =
   | { readonly by: 'reject'; readonly error: unknown }
   | { readonly by: 'abort' };
 
-/** The fields of a gate. */
-export interface GateParts {
+/** What a gate asks. */
+export interface Question {
   readonly id: string;
   readonly reason: string;
   readonly payload: unknown;
   readonly createdAt: number;
   readonly digest: string;
-  /** Settles it in the module, synchronously. */
-  readonly settle: (settlement: Settlement) => void;
 }
 
 /** Binds a decision to its question. */
@@ -63,15 +61,15 @@ export class TurnGate extends BaseEvent {
   readonly #settle: (settlement: Settlement) => void;
   #result: GateResult | undefined;
 
-  /** @internal Turns make gates. */
-  constructor(parts: GateParts) {
+  /** @internal Turns make gates. @param settle settles it in the module, synchronously */
+  constructor(question: Question, settle: (settlement: Settlement) => void) {
     super();
-    this.id = parts.id;
-    this.reason = parts.reason;
-    this.payload = parts.payload;
-    this.createdAt = parts.createdAt;
-    this.digest = parts.digest;
-    this.#settle = parts.settle;
+    this.id = question.id;
+    this.reason = question.reason;
+    this.payload = question.payload;
+    this.createdAt = question.createdAt;
+    this.digest = question.digest;
+    this.#settle = settle;
   }
 
   /** Whether the gate is settled. */

@@ -4,7 +4,7 @@
 import { rejected } from '../attempt.js';
 import { DEFAULT_QUOTA, type Limits, type Quota } from '../instance/limits.js';
 import { loadModule, Module } from '../instance/module.js';
-import { type ModuleSource, tagOf } from '../instance/source.js';
+import type { ModuleSource } from '../instance/source.js';
 import { type Clock, type Entropy, systemClock, systemEntropy } from '../entropy.js';
 import type { JournalSink, StepRecorder } from '../journal/writer.js';
 import { JournalWriter } from '../journal/writer.js';
@@ -152,7 +152,7 @@ export class Host {
     if (core !== undefined) return Promise.resolve(core);
     if (this.#core?.alive === true) return Promise.reject(this.#overloaded());
     // A compiled module starts synchronously: in workerd a request must not wait for work that another request began.
-    if (this.#compiled || tagOf(this.#options.module) === 'WebAssembly.Module') {
+    if (this.#compiled || this.#handle().givenCompiled) {
       try {
         return Promise.resolve(this.#start());
       } catch (error) {

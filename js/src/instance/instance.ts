@@ -261,7 +261,7 @@ export class Instance {
     }
     const out = new Uint8Array(this.#chunk, this.#chunkUsed, length);
     this.#chunkUsed += length;
-    if (length <= 64) for (let i = 0; i < length; i++) out[i] = memory[at + i]!;
+    if (length <= 128) for (let i = 0; i < length; i++) out[i] = memory[at + i]!;
     else out.set(memory.subarray(at, at + length));
     return out;
   }

@@ -1,6 +1,8 @@
 /**
  * A module: its source, which is compiled once, at the first use.
  */
+import { core, full } from '#packaged';
+
 import { Feature } from '../abi/frames.gen.js';
 import { messageOf, type TurncoreError } from '../errors.js';
 import { StderrTail } from '../wasi/stderr.js';
@@ -75,7 +77,7 @@ export class Module {
   constructor(source: ModuleSource, options: ModuleOptions = {}) {
     this.#source = source;
     this.#options = options;
-    if (tagOf(source) === 'WebAssembly.Module') this.#any = source;
+    if (this.givenCompiled) this.#any = source;
   }
 
   /**
@@ -96,6 +98,11 @@ export class Module {
       this.#compiling.set(pages, compiling);
     }
     return compiling;
+  }
+
+  /** @internal Whether it was given compiled: it can start at once, and its memory is bounded after steps only. */
+  get givenCompiled(): boolean {
+    return tagOf(this.#source) === 'WebAssembly.Module';
   }
 
   async #compile(pages: number): Promise<WebAssembly.Module> {
@@ -187,31 +194,13 @@ export class Module {
  *
  * @param source default: the `turncore.wasm` of this package
  */
-export function loadModule(source?: ModuleSource, options?: ModuleOptions): Module {
-  return new Module(
-    source ?? packaged('turncore.wasm', () => new URL('../turncore.wasm', import.meta.url)),
-    options,
-  );
+export function loadModule(source: ModuleSource = core, options?: ModuleOptions): Module {
+  return new Module(source, options);
 }
 
 /** Names the `turncore-full.wasm` of this package, which has all providers of models. */
 export function loadFullModule(options?: ModuleOptions): Module {
-  return new Module(
-    packaged('turncore-full.wasm', () => new URL('../turncore-full.wasm', import.meta.url)),
-    options,
-  );
-}
-
-/** Where a file of this package is. In workerd and in some bundles, import.meta.url is no URL that could say so. */
-function packaged(name: string, url: () => URL): URL {
-  try {
-    return url();
-  } catch (cause) {
-    throw cannotLoad(
-      `this bundle does not know where ${name} is: give loadModule its URL, bytes or WebAssembly.Module`,
-      cause,
-    );
-  }
+  return new Module(full, options);
 }
 
 interface ReactorExports {

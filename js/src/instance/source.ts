@@ -1,8 +1,11 @@
 /**
  * Gets the bytes of a module, on every platform.
  */
+import { readFile } from '#packaged';
+
 import { messageOf, TurncoreError } from '../errors.js';
 import { hex } from '../bytes.js';
+import { LOST } from '../locate.js';
 import { confine, ConfineError } from './confine.js';
 import { checkTypes } from './contract.js';
 
@@ -107,12 +110,14 @@ async function openSource(source: ModuleSource): Promise<Opened> {
 
 async function openLocation(location: URL | string): Promise<Opened> {
   const url = urlOf(location);
+  if (url?.protocol === LOST) {
+    throw cannotLoad(`this bundle does not know where ${url.pathname} is`);
+  }
   if (url !== undefined && url.protocol !== 'file:') return fetchModule(url.href);
-  const fs = fileSystem();
   // Without a file system, a text that is not a URL is relative to the page.
-  if (fs === undefined) return fetchModule(url?.href ?? String(location));
+  if (readFile === undefined) return fetchModule(url?.href ?? String(location));
   try {
-    return await fs.readFile(url ?? String(location));
+    return await readFile(url ?? String(location));
   } catch (cause) {
     throw unusable(`cannot read ${String(location)}`, cause);
   }
@@ -127,20 +132,6 @@ function urlOf(location: URL | string): URL | undefined {
   } catch {
     return undefined;
   }
-}
-
-interface FileSystem {
-  readFile(path: string | URL): Promise<Uint8Array<ArrayBuffer>>;
-}
-
-interface ProcessLike {
-  getBuiltinModule?: (name: string) => unknown;
-}
-
-/** Node's file system where there is one. Bundlers for browsers see no import of it. */
-function fileSystem(): FileSystem | undefined {
-  const process = (globalThis as { process?: ProcessLike }).process;
-  return process?.getBuiltinModule?.('node:fs/promises') as FileSystem | undefined;
 }
 
 async function fetchModule(target: string | Request): Promise<Response> {
@@ -170,10 +161,15 @@ function unusable(what: string, cause: unknown): TurncoreError {
   return cannotLoad(`${what}: ${messageOf(cause)}`, cause);
 }
 
+/** The remedy for a module that cannot be loaded. */
+const REMEDY =
+  'Give the module yourself: `host: { module }` takes its URL, its bytes, a Response or a WebAssembly.Module. ' +
+  'docs/hosts.md has the line for each platform and bundler.';
+
 /** The error for a module that cannot be loaded. */
 export function cannotLoad(why: string, cause?: unknown): TurncoreError {
-  return new TurncoreError('E_INVALID_MODULE', `The module cannot be loaded: ${why}`, {
-    help: 'Check where the module comes from; the message says what failed.',
+  return new TurncoreError('E_INVALID_MODULE', `The module cannot be loaded: ${why}. ${REMEDY}`, {
+    help: REMEDY,
     ...(cause === undefined ? {} : { cause }),
   });
 }

@@ -3,6 +3,7 @@
  */
 import type { ModelCapabilities } from '../chat/options.gen.js';
 import type { ModelEngine, ModelPart, ModelRequest } from '../chat/model-engine.js';
+import { checkDevice, type DeviceNeeds } from './device.js';
 
 /** The loading progress of an engine. */
 export interface EngineProgress {
@@ -30,13 +31,18 @@ export interface EngineSettings {
   readonly capabilities?: ModelCapabilities | undefined;
   /** Gets the loading progress. Its errors are ignored. */
   readonly onProgress?: TellProgress | undefined;
+  /**
+   * What the model needs of the device beside what its library always needs, or a function that says so. It is checked
+   * before the model is loaded: what is missing fails the load with E_MODEL_UNSUPPORTED.
+   */
+  readonly needs?: DeviceNeeds | (() => DeviceNeeds | Promise<DeviceNeeds>) | undefined;
 }
 
 /** An engine that runs in the page. */
 export interface PageEngine extends ModelEngine {
   /** Loads it before its first use. All calls share one load; a failed load is repeated. */
   load(): Promise<void>;
-  /** Frees its resources. A later use loads it again. */
+  /** Frees its resources, and cancels a load at once. A later use loads it again. */
   dispose(): Promise<void>;
 }
 
@@ -44,14 +50,26 @@ export interface PageEngine extends ModelEngine {
 export interface Adapter<T> {
   readonly name: string;
   readonly capabilities: ModelCapabilities;
-  load(tell: TellProgress): Promise<T>;
+  /** What every model of the library needs. */
+  readonly needs?: DeviceNeeds | undefined;
+  /** @param signal fires when nobody wants the model any more; what arrives later is unloaded */
+  load(tell: TellProgress, signal: AbortSignal): Promise<T>;
   unload(loaded: T): unknown;
   generate(loaded: T, request: ModelRequest): AsyncIterable<ModelPart>;
 }
 
+/** A load under way, or its result. */
+interface Load<T> {
+  /** What the library gives, whether it is wanted or not. */
+  readonly arrived: Promise<T>;
+  /** The same, unless it is cancelled first. */
+  readonly wanted: Promise<T>;
+  readonly cancel: AbortController;
+}
+
 /** Makes an engine from an adapter. */
 export function pageEngine<T>(settings: EngineSettings, adapter: Adapter<T>): PageEngine {
-  let current: Promise<T> | undefined;
+  let current: Load<T> | undefined;
   const tell: TellProgress = (progress) => {
     try {
       settings.onProgress?.(progress);
@@ -60,34 +78,44 @@ export function pageEngine<T>(settings: EngineSettings, adapter: Adapter<T>): Pa
     }
   };
 
-  async function loadNow(): Promise<T> {
-    tell({ phase: 'loading' });
-    try {
-      return await adapter.load(tell);
-    } catch (error) {
-      tell({ phase: 'failed', error });
-      throw error;
-    }
+  async function loadNow(signal: AbortSignal): Promise<T> {
+    const { needs } = settings;
+    await checkDevice({
+      ...adapter.needs,
+      ...(typeof needs === 'function' ? await needs() : needs),
+    });
+    signal.throwIfAborted();
+    return adapter.load((progress) => {
+      if (!signal.aborted) tell(progress);
+    }, signal);
   }
 
   /** The current load, or a new one. */
   function loaded(): Promise<T> {
-    if (current !== undefined) return current;
-    const load: Promise<T> = loadNow().then(
-      async (thing) => {
-        if (current !== load) {
-          await adapter.unload(thing);
-          throw new Error('the engine was disposed of while it was loading');
-        }
+    if (current !== undefined) return current.wanted;
+    const cancel = new AbortController();
+    const { signal } = cancel;
+    tell({ phase: 'loading' });
+    const arrived = loadNow(signal);
+    const cancelled = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () =>
+        reject(new Error('the engine was disposed of while it was loading')),
+      );
+    });
+    const wanted = Promise.race([arrived, cancelled]).then(
+      (thing) => {
         tell({ phase: 'ready' });
         return thing;
       },
       (error: unknown) => {
         if (current === load) current = undefined;
+        if (!signal.aborted) tell({ phase: 'failed', error });
         throw error;
       },
     );
-    return (current = load);
+    const load: Load<T> = { arrived, wanted, cancel };
+    current = load;
+    return wanted;
   }
 
   return {
@@ -98,9 +126,10 @@ export function pageEngine<T>(settings: EngineSettings, adapter: Adapter<T>): Pa
       const load = current;
       current = undefined;
       if (load === undefined) return;
-      const thing = await load.catch(() => undefined);
+      load.cancel.abort();
+      const thing = await load.arrived.catch(() => undefined);
       if (thing !== undefined) await adapter.unload(thing);
-      tell({ phase: 'disposed' });
+      if (current === undefined) tell({ phase: 'disposed' });
     },
     async *generate(request) {
       const thing = await loaded();

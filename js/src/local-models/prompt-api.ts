@@ -2,6 +2,7 @@
  * The browser's own model: the Prompt API.
  */
 import type { ModelContent, ModelMessage, ModelPart } from '../chat/model-engine.js';
+import { unsupported } from './device.js';
 import { type EngineSettings, type PageEngine, pageEngine } from './page-engine.js';
 
 /** The used part of the global `LanguageModel`. */
@@ -35,22 +36,24 @@ export function promptAPIEngine(settings: PromptAPISettings = {}): PageEngine {
   const api = (): LanguageModelLike => {
     const found =
       settings.languageModel ?? (globalThis as { LanguageModel?: LanguageModelLike }).LanguageModel;
-    if (found === undefined) throw new Error('this browser has no LanguageModel');
+    if (found === undefined) throw unsupported(['this browser has no Prompt API (LanguageModel)']);
     return found;
   };
   return pageEngine<LanguageModelSession>(settings, {
     name: 'prompt-api',
     capabilities: { grammar: 'schema' },
-    async load(tell) {
+    async load(tell, signal) {
       const availability = await api().availability(settings.create);
-      if (availability === 'unavailable') throw new Error('the language model is unavailable');
+      if (availability === 'unavailable') {
+        throw unsupported(["the browser's own model is unavailable"]);
+      }
       const monitor = (target: EventTarget): void => {
         target.addEventListener('downloadprogress', (event) => {
           const { loaded } = event as ProgressEvent;
           tell({ phase: loaded < 1 ? 'loading' : 'compiling', progress: loaded });
         });
       };
-      return api().create({ ...settings.create, monitor });
+      return api().create({ ...settings.create, monitor, signal });
     },
     unload: (session) => session.destroy(),
     async *generate(_, { messages, schema, signal }) {

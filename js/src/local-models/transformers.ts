@@ -33,9 +33,17 @@ export interface TransformersSettings extends EngineSettings {
    * Makes the pipeline:
    *
    * @example
-   * load: (progress_callback) => pipeline('text-generation', modelId, { progress_callback })
+   * load: (progress_callback, signal) => {
+   *   env.fetch = (url, init) => fetch(url, { ...init, signal }); // cancels the download
+   *   return pipeline('text-generation', modelId, { progress_callback });
+   * }
+   *
+   * @param signal fires when the engine is disposed of
    */
-  readonly load: (progress: (info: TransformersProgress) => void) => Promise<TextGenerator>;
+  readonly load: (
+    progress: (info: TransformersProgress) => void,
+    signal: AbortSignal,
+  ) => Promise<TextGenerator>;
   /** Whether special tokens stay in the text, for models that write calls with them. Default: false. */
   readonly specialTokens?: boolean | undefined;
 }
@@ -49,7 +57,7 @@ export function transformersEngine(settings: TransformersSettings): PageEngine {
   return pageEngine<TextGenerator>(settings, {
     name: 'transformers.js',
     capabilities: {},
-    load: (tell) =>
+    load: (tell, signal) =>
       settings.load(({ status, file, progress }) => {
         // Sessions are made when the last file has arrived.
         const phase = status === 'done' || status === 'ready' ? 'compiling' : 'loading';
@@ -58,7 +66,7 @@ export function transformersEngine(settings: TransformersSettings): PageEngine {
           progress: progress === undefined ? undefined : progress / 100,
           detail: file === undefined ? status : `${status} ${file}`,
         });
-      }),
+      }, signal),
     unload: (generator) => generator.dispose(),
     async *generate(generator, request) {
       const turn = free;

@@ -24,25 +24,36 @@ export interface WebLLMSettings extends EngineSettings {
    * Makes the engine with its model:
    *
    * @example
-   * load: (initProgressCallback) => CreateMLCEngine(modelId, { initProgressCallback })
+   * load: async (initProgressCallback, signal) => {
+   *   const engine = new MLCEngine({ initProgressCallback });
+   *   signal.addEventListener('abort', () => engine.unload()); // cancels the download
+   *   await engine.reload(modelId);
+   *   return engine;
+   * }
+   *
+   * @param signal fires when the engine is disposed of
    */
-  readonly load: (initProgressCallback: (report: WebLLMProgress) => void) => Promise<WebLLMLike>;
+  readonly load: (
+    initProgressCallback: (report: WebLLMProgress) => void,
+    signal: AbortSignal,
+  ) => Promise<WebLLMLike>;
 }
 
 /**
- * An engine that runs models compiled for WebLLM. It accepts JSON Schemas. Set `grammar: 'gbnf'` in the capabilities
+ * An engine that runs models compiled for WebLLM, where the browser has WebGPU. It accepts JSON Schemas. Set `grammar: 'gbnf'` in the capabilities
  * for grammars, and `tools: 'native'` for the few models whose tools WebLLM supports.
  */
 export function webLLMEngine(settings: WebLLMSettings): PageEngine {
   return pageEngine<WebLLMLike>(settings, {
     name: 'webllm',
     capabilities: { grammar: 'schema' },
-    load: (tell) =>
+    needs: { webGPU: true },
+    load: (tell, signal) =>
       settings.load(({ progress, text }) => {
         // Fetching ends at 1; then shaders are compiled.
         const phase = progress < 1 ? 'loading' : 'compiling';
         tell({ phase, progress, detail: text });
-      }),
+      }, signal),
     unload: (engine) => engine.unload(),
     async *generate(engine, request) {
       // The library starts an answer when the previous one has ended.

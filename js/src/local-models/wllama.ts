@@ -23,16 +23,19 @@ export interface WllamaSettings extends EngineSettings {
    * Makes the instance and loads its model, which the library can do in many ways:
    *
    * @example
-   * load: async (tell) => {
+   * load: async (tell, signal) => {
    *   const wllama = new Wllama({ default: '/wllama.wasm' });
    *   await wllama.loadModelFromUrl(url, {
    *     n_ctx: 4096,
+   *     signal,
    *     progressCallback: ({ loaded, total }) => tell({ phase: 'loading', progress: loaded / total }),
    *   });
    *   return wllama;
    * }
+   *
+   * @param signal fires when the engine is disposed of
    */
-  readonly load: (tell: TellProgress) => Promise<WllamaLike>;
+  readonly load: (tell: TellProgress, signal: AbortSignal) => Promise<WllamaLike>;
 }
 
 /** A chunk of llama.cpp, which counts tokens in its own way. */

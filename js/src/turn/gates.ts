@@ -142,13 +142,13 @@ export class Gates {
   }
 
   /** Notes that a gate opens, as soon as the module's frame arrives. */
-  noteOpen(frame: EventFrame, { gate: number, ...shown }: GateOpenEvent): void {
+  noteOpen(frame: EventFrame, opened: GateOpenEvent): void {
+    const { gate: number, id } = opened;
     const turn = this.#turn;
     const check = this.#check;
     this.#check = undefined;
-    const gate = new TurnGate({
-      ...shown,
-      settle: (settlement) => this.#settle(number, shown.id, settlement, check),
+    const gate = new TurnGate(opened, (settlement) => {
+      this.#settle(number, id, settlement, check);
     });
     const { dispatch } = frame;
     const dispatchId = dispatch === 0 ? undefined : turn.dispatchId(dispatch);
@@ -178,20 +178,19 @@ export class Gates {
     settlement: Settlement,
     check: ResolutionCheck | undefined,
   ): SettleGateArgs {
-    const args = { gate, settle: Settle.Abort, value: null, digest: '', error: null };
-    switch (settlement.by) {
-      case 'resolve': {
-        const { value: given, digest } = settlement;
-        const value = check === undefined ? given : check(given, id);
-        const write: Write | null = value === undefined ? null : (e) => e.value(value, 'value');
-        return { ...args, settle: Settle.Resolve, value: write, digest };
-      }
-      case 'reject': {
-        const error = this.#turn.errors.wireOf(settlement.error, undefined);
-        return { ...args, settle: Settle.Reject, error };
-      }
-      case 'abort':
-        return args;
+    let settle: number = Settle.Abort;
+    let value: Write | null = null;
+    let digest = '';
+    let error: SettleGateArgs['error'] = null;
+    if (settlement.by === 'resolve') {
+      settle = Settle.Resolve;
+      const resolution = check === undefined ? settlement.value : check(settlement.value, id);
+      if (resolution !== undefined) value = (e) => e.value(resolution, 'value');
+      digest = settlement.digest;
+    } else if (settlement.by === 'reject') {
+      settle = Settle.Reject;
+      error = this.#turn.errors.wireOf(settlement.error, undefined);
     }
+    return { gate, settle, value, digest, error };
   }
 }

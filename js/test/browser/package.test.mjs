@@ -26,8 +26,8 @@ after(async () => {
 
 test('a page makes a runner before anything is loaded, and its turn is the one of Node', async () => {
   const seen = await page.evaluate(async () => {
-    const turncore = await import('/package/index.js');
-    const host = await import('/package/entries/host.js');
+    const turncore = await import('/package/turncore.min.js');
+    const host = await import('/package/host.min.js');
     const { fixedSeams, makeRunner, runTurn } = await import('/smoke/one-turn.mjs');
     const loads = () =>
       performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.wasm')).length;
@@ -46,7 +46,7 @@ test('a page makes a runner before anything is loaded, and its turn is the one o
 
 test('a page runs turns side by side in one instance', async () => {
   const runs = await page.evaluate(async () => {
-    const turncore = await import('/package/index.js');
+    const turncore = await import('/package/turncore.min.js');
     const { makeRunner, runTurn } = await import('/smoke/one-turn.mjs');
     const host = new turncore.Host();
     return Promise.all(Array.from({ length: 20 }, () => runTurn(makeRunner(turncore, host))));
@@ -103,7 +103,7 @@ test('a policy without wasm-unsafe-eval is told as an error with a code', async 
   );
   await strict.goto(`${server.address}/`);
   const error = await strict.evaluate(async () => {
-    const turncore = await import('/package/index.js');
+    const turncore = await import('/package/turncore.min.js');
     const { makeRunner, runTurn } = await import('/smoke/one-turn.mjs');
     return runTurn(makeRunner(turncore, {})).then(
       () => undefined,

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 
 import { build } from 'esbuild';
 
-import { dist } from '../smoke/package-folder.mjs';
+import { dist, packageUnderTest } from '../smoke/package-folder.mjs';
 import { launchChromium } from './chromium.mjs';
 
 const source = new URL('../../../examples/page/', import.meta.url);
@@ -28,7 +28,7 @@ before(async () => {
     minify: true,
     format: 'esm',
     write: false,
-    alias: { turncore: fileURLToPath(new URL('index.js', dist)) },
+    plugins: [packageUnderTest],
     logLevel: 'warning',
   });
   assert.deepEqual(bundle.warnings, []);

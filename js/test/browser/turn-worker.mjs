@@ -1,6 +1,6 @@
 // Runs the turn in a worker. The runner is made when the script is, before anything is loaded.
-import * as host from '../package/entries/host.js';
-import * as turncore from '../package/index.js';
+import * as host from '../package/host.min.js';
+import * as turncore from '../package/turncore.min.js';
 import { fixedSeams, makeRunner, runTurn } from '../smoke/one-turn.mjs';
 
 const runner = makeRunner(turncore, fixedSeams(host));

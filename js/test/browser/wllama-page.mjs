@@ -1,8 +1,8 @@
 // In the page: engines on wllama, and what they answer.
 import { Wllama } from '../wllama/index.js';
-import { createRunner, Host, Tool } from '../package/index.js';
-import { wllamaEngine } from '../package/entries/models.js';
-import { fullModuleURL } from '../package/wasm.js';
+import { createRunner, Host, Tool } from '../package/turncore.min.js';
+import { wllamaEngine } from '../package/models.min.js';
+import { fullModuleURL } from '../package/wasm.min.js';
 
 /** Engines are in the module with all providers. */
 const host = new Host({ module: fullModuleURL });

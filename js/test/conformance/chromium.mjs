@@ -33,9 +33,9 @@ async function report(name, file, { passed, failures, log }) {
 }
 
 async function inPage(text) {
-  const conformance = await import('/package/conformance/index.js');
-  const { loadModule } = await import('/package/index.js');
-  const { fullModuleURL } = await import('/package/wasm.js');
+  const conformance = await import('/package/conformance.min.js');
+  const { loadModule } = await import('/package/turncore.min.js');
+  const { fullModuleURL } = await import('/package/wasm.min.js');
   const { playCorpus } = await import('/conformance/play.mjs');
   return playCorpus(conformance, JSON.parse(text), { module: loadModule(fullModuleURL) });
 }

@@ -1,7 +1,7 @@
 // Plays the conformance corpus in a worker.
-import * as conformance from '../package/conformance/index.js';
-import { loadModule } from '../package/index.js';
-import { fullModuleURL } from '../package/wasm.js';
+import * as conformance from '../package/conformance.min.js';
+import { loadModule } from '../package/turncore.min.js';
+import { fullModuleURL } from '../package/wasm.min.js';
 import { playCorpus } from './play.mjs';
 
 self.addEventListener('message', async ({ data: text }) => {

@@ -9,7 +9,7 @@ import { all, later, request } from './harness.js';
 
 /** An engine whose loads a function answers. */
 function counted(
-  load: (count: number, tell: TellProgress) => Promise<string>,
+  load: (count: number, tell: TellProgress, signal: AbortSignal) => Promise<string>,
   onProgress?: TellProgress,
 ): { engine: PageEngine; loads: () => number; unloaded: string[] } {
   let loads = 0;
@@ -19,7 +19,7 @@ function counted(
     {
       name: 'counted',
       capabilities: { grammar: 'gbnf', tools: 'text' },
-      load: (tell) => load(++loads, tell),
+      load: (tell, signal) => load(++loads, tell, signal),
       unload: (thing) => unloaded.push(thing),
       async *generate(thing) {
         await Promise.resolve();
@@ -92,12 +92,63 @@ describe('an engine in the page', () => {
     const disposed = engine.dispose();
     await assert.rejects(loading, /disposed of while it was loading/);
     await disposed;
+    assert.equal(loads(), 0, 'it was disposed of before it began');
+    assert.deepEqual(await all(engine.generate(request())), [{ text: 'model 1' }]);
+    await Promise.all([engine.dispose(), engine.dispose()]);
+    assert.deepEqual(unloaded, ['model 1']);
+    assert.equal(loads(), 1);
+    assert.deepEqual(phases, ['loading', 'disposed', 'loading', 'ready', 'disposed']);
+  });
+
+  it('cancels a download when it is disposed of, and says no more of it', async () => {
+    const told: EngineProgress[] = [];
+    const { engine, unloaded } = counted(
+      (_, tell, signal) =>
+        new Promise((_, reject) => {
+          tell({ phase: 'loading', progress: 0.1 });
+          signal.addEventListener('abort', () => {
+            tell({ phase: 'loading', progress: 0.2 });
+            reject(signal.reason as Error);
+          });
+        }),
+      (progress) => told.push(progress),
+    );
+    const waiting = [engine.load(), all(engine.generate(request()))];
+    const left = Promise.allSettled(waiting);
+    await later();
+    await engine.dispose();
+    for (const settled of await left) {
+      assert.equal(settled.status, 'rejected');
+      assert.match(String(settled.reason), /disposed of while it was loading/);
+    }
+    assert.deepEqual(unloaded, []);
+    assert.deepEqual(told, [
+      { phase: 'loading' },
+      { phase: 'loading', progress: 0.1 },
+      { phase: 'disposed' },
+    ]);
+  });
+
+  it('does not wait for a library that loads on after it was cancelled', async () => {
+    const phases: string[] = [];
+    const finish: ((thing: string) => void)[] = [];
+    const { engine, unloaded } = counted(
+      () => new Promise((resolve) => finish.push(resolve)),
+      ({ phase }) => phases.push(phase),
+    );
+    const first = engine.load();
+    await later();
+    const disposed = engine.dispose();
+    await assert.rejects(first, /disposed of while it was loading/);
+    const second = engine.load();
+    await later();
+    finish[1]!('model 2');
+    await second;
+    finish[0]!('model 1');
+    await disposed;
     assert.deepEqual(unloaded, ['model 1']);
     assert.deepEqual(await all(engine.generate(request())), [{ text: 'model 2' }]);
-    await Promise.all([engine.dispose(), engine.dispose()]);
-    assert.deepEqual(unloaded, ['model 1', 'model 2']);
-    assert.equal(loads(), 2);
-    assert.deepEqual(phases, ['loading', 'disposed', 'loading', 'ready', 'disposed']);
+    assert.deepEqual(phases, ['loading', 'loading', 'ready']);
   });
 
   it('does not generate for who has left while it was loading', async () => {

@@ -185,9 +185,15 @@ describe('the adapter of the Prompt API', () => {
     const api = new FakeLanguageModel();
     api.status = 'unavailable';
     const engine = promptAPIEngine({ languageModel: api });
-    await assert.rejects(engine.load(), /the language model is unavailable/);
+    await assert.rejects(engine.load(), {
+      code: 'E_MODEL_UNSUPPORTED',
+      message: /the browser's own model is unavailable/,
+    });
     api.status = 'available';
     await engine.load();
-    await assert.rejects(promptAPIEngine().load(), /this browser has no LanguageModel/);
+    await assert.rejects(promptAPIEngine().load(), {
+      code: 'E_MODEL_UNSUPPORTED',
+      message: /this browser has no Prompt API/,
+    });
   });
 });

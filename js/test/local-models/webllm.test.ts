@@ -60,7 +60,10 @@ class FakeWebLLM implements WebLLMLike {
 
 const make = (count: number): { engine: ReturnType<typeof webLLMEngine>; library: FakeWebLLM } => {
   const library = new FakeWebLLM(count);
-  return { library, engine: webLLMEngine({ load: () => Promise.resolve(library) }) };
+  return {
+    library,
+    engine: webLLMEngine({ load: () => Promise.resolve(library), needs: { webGPU: false } }),
+  };
 };
 
 describe('the adapter of WebLLM', () => {
@@ -137,6 +140,7 @@ describe('the adapter of WebLLM', () => {
         return Promise.resolve(library);
       },
       onProgress: (progress) => told.push(progress),
+      needs: { webGPU: false },
     });
     await engine.load();
     await engine.dispose();
@@ -148,5 +152,39 @@ describe('the adapter of WebLLM', () => {
       { phase: 'disposed' },
     ]);
     assert.equal(library.unloads, 1);
+  });
+
+  it('needs WebGPU, and says so before it downloads anything', async () => {
+    const gpu = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+    Object.defineProperty(globalThis, 'navigator', { value: {}, configurable: true });
+    try {
+      const engine = webLLMEngine({ load: () => assert.fail('loaded') });
+      await assert.rejects(engine.load(), {
+        code: 'E_MODEL_UNSUPPORTED',
+        message: /this browser has no WebGPU/,
+      });
+    } finally {
+      Object.defineProperty(globalThis, 'navigator', gpu ?? { value: undefined });
+    }
+  });
+
+  it('cancels a download by the signal', async () => {
+    const library = new FakeWebLLM(0);
+    let cancelled = (): void => undefined;
+    const engine = webLLMEngine({
+      load: async (_, signal) => {
+        signal.addEventListener('abort', () => void library.unload().then(cancelled));
+        // As reload() does: it ends without an error.
+        await new Promise<void>((resolve) => (cancelled = resolve));
+        return library;
+      },
+      needs: { webGPU: false },
+    });
+    const loading = engine.load();
+    await later();
+    const disposed = engine.dispose();
+    await assert.rejects(loading, /disposed of while it was loading/);
+    await disposed;
+    assert.equal(library.unloads, 2);
   });
 });

@@ -25,10 +25,10 @@ try {
 
 async function inPage(address) {
   const { play } = await import('/recording/play.mjs');
-  const index = await import('/package/index.js');
+  const index = await import('/package/turncore.min.js');
   const lines = await import('/package/cli/lines.js');
   const entropy = await import('/package/entropy.js');
-  const { fullModuleURL } = await import('/package/wasm.js');
+  const { fullModuleURL } = await import('/package/wasm.min.js');
   return play({ index, lines, entropy }, address, () => ({
     module: index.loadModule(fullModuleURL),
   }));

@@ -1,5 +1,5 @@
 // Where the package under test is: what npm would install, if TURNCORE_PACKAGE says where, else the build here.
-import { access, readdir } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const folder = process.env.TURNCORE_PACKAGE ?? fileURLToPath(new URL('../../', import.meta.url));
@@ -13,11 +13,17 @@ await access(new URL('turncore.wasm', dist)).catch(() => {
   );
 });
 
-/** Paths of its JavaScript files within that folder. */
-export async function scripts() {
-  const paths = await readdir(dist, { recursive: true });
-  return paths.filter((path) => path.endsWith('.js')).sort();
-}
+/** For esbuild: the package's entry points, by the conditions of the build. */
+export const packageUnderTest = {
+  name: 'package under test',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^turncore(\/|$)/ }, ({ path, kind, pluginData }) =>
+      pluginData === packageUnderTest
+        ? undefined
+        : resolve(path, { kind, resolveDir: fileURLToPath(dist), pluginData: packageUnderTest }),
+    );
+  },
+};
 
 /** What the package's entry point `turncore` gives. */
 export function importPackage() {

@@ -1,14 +1,15 @@
 // Starts workerd with the package in it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { build } from 'esbuild';
 import workerd from 'workerd';
 
-import { dist, scripts } from '../smoke/package-folder.mjs';
+import { packageUnderTest } from '../smoke/package-folder.mjs';
 
 /** What the worker may rely on; later dates than the installed workerd knows are refused. */
 const COMPATIBILITY = '2026-01-01';
@@ -58,19 +59,18 @@ export async function startWorkerd(provider) {
   }
 }
 
-/** Puts the worker, the package and the configuration in a folder: workerd runs neither npm nor a bundler. */
+/** Puts the worker, bundled with the package, and the configuration in a folder. */
 async function layOut(folder) {
-  const modules = ['worker.mjs', 'smoke/one-turn.mjs'];
-  await mkdir(join(folder, 'smoke'));
-  await cp(new URL('./worker.mjs', import.meta.url), join(folder, 'worker.mjs'));
-  await cp(new URL('../smoke/one-turn.mjs', import.meta.url), join(folder, 'smoke/one-turn.mjs'));
-  await cp(new URL('turncore.wasm', dist), join(folder, 'turncore.wasm'));
-  for (const path of await scripts()) {
-    await cp(fileURLToPath(new URL(path, dist)), join(folder, 'turncore', path));
-    modules.push(`turncore/${path}`);
-  }
-  const list = modules.map((path) => `(name = "${path}", esModule = embed "${path}")`);
-  list.push('(name = "turncore.wasm", wasm = embed "turncore.wasm")');
+  const modules = [];
+  await build({
+    entryPoints: [fileURLToPath(new URL('./worker.mjs', import.meta.url))],
+    outfile: join(folder, 'worker.mjs'),
+    bundle: true,
+    format: 'esm',
+    conditions: ['workerd', 'worker', 'browser'],
+    plugins: [packageUnderTest, besideWorker(folder, modules)],
+    logLevel: 'warning',
+  });
   await writeFile(
     join(folder, 'config.capnp'),
     `using Workerd = import "/workerd/workerd.capnp";
@@ -87,9 +87,25 @@ const worker :Workerd.Worker = (
   compatibilityDate = "${COMPATIBILITY}",
   globalOutbound = "provider",
   modules = [
-    ${list.join(',\n    ')},
+    (name = "worker.mjs", esModule = embed "worker.mjs"),
+    ${modules.map((name) => `(name = "${name}", wasm = embed "${name}"),`).join('\n    ')}
   ],
 );
 `,
   );
+}
+
+/** Leaves modules out of the bundle, as wrangler does: they lie beside it, and workerd compiles them. */
+function besideWorker(folder, modules) {
+  return {
+    name: 'modules beside the worker',
+    setup({ onResolve }) {
+      onResolve({ filter: /\.wasm$/ }, async ({ path, resolveDir }) => {
+        const name = basename(path);
+        modules.push(name);
+        await cp(join(resolveDir, path), join(folder, name));
+        return { path: `./${name}`, external: true };
+      });
+    },
+  };
 }

@@ -1,8 +1,7 @@
 // Turns in workerd: runners are made at global scope, where neither randomness nor I/O is allowed, and run in requests.
-import turncoreModule from './turncore.wasm';
-import * as hosts from './turncore/entries/host.js';
-import * as turncore from './turncore/index.js';
-import { fixedSeams, makeRunner, runTurn } from './smoke/one-turn.mjs';
+import * as turncore from 'turncore';
+import * as hosts from 'turncore/host';
+import { fixedSeams, makeRunner, runTurn } from '../smoke/one-turn.mjs';
 
 const { createRunner, Host, Tool } = turncore;
 
@@ -11,9 +10,8 @@ let elapsed = 0;
 Date.now = () => hosts.FIXED_INSTANT + elapsed;
 performance.now = () => 1000 + elapsed;
 
-const comparable = makeRunner(turncore, { ...fixedSeams(hosts), module: turncoreModule });
+const comparable = makeRunner(turncore, fixedSeams(hosts));
 const shared = new Host({
-  module: turncoreModule,
   fetch: async (input, init) => {
     const response = await fetch(input, init);
     elapsed++;

@@ -1,0 +1,10 @@
+/** Modules as the platforms of this folder import them: compiled. */
+declare module '*.wasm' {
+  const module: WebAssembly.Module;
+  export default module;
+}
+
+declare module '*.wasm?module' {
+  const module: WebAssembly.Module;
+  export default module;
+}
