@@ -197,7 +197,13 @@ describe('Instance', { skip }, () => {
       batch[size] = 0;
       return (1024n << 32n) | BigInt(size);
     };
-    const guest = { memory, inbox: () => 1024, step, stderr: new StderrTail(), begin: () => {} };
+    const guest = {
+      memory,
+      inbox: () => 1024,
+      step,
+      stderr: new StderrTail(),
+      begin: () => undefined,
+    };
     const config = {
       guest,
       hello: undefined,
