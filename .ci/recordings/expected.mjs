@@ -9,48 +9,46 @@ export function answers(recording) {
 }
 
 function answer(body) {
-  const result = { text: "", thought: "", calls: [], error: null };
+  const result = { text: '', thought: '', calls: [], error: null };
   for (const chunk of documents(body)) {
     result.error ??= chunk.error ?? null;
     const choice = chunk.choices?.[0];
     const delta = choice?.delta ?? choice?.message;
     if (!delta) continue;
-    result.text += delta.content ?? "";
-    result.thought += delta.reasoning ?? delta.reasoning_content ?? "";
+    result.text += delta.content ?? '';
+    result.thought += delta.reasoning ?? delta.reasoning_content ?? '';
     for (const [i, part] of (delta.tool_calls ?? []).entries()) {
       const call = (result.calls[part.index ?? i] ??= {
-        id: "",
-        name: "",
-        json: "",
+        id: '',
+        name: '',
+        json: '',
       });
-      call.id ||= part.id ?? "";
-      call.name += part.function?.name ?? "";
-      call.json += part.function?.arguments ?? "";
+      call.id ||= part.id ?? '';
+      call.name += part.function?.name ?? '';
+      call.json += part.function?.arguments ?? '';
     }
   }
   result.calls = result.calls.map(({ id, name, json }) => ({
     id,
     name,
-    args: JSON.parse(json || "{}"),
+    args: JSON.parse(json || '{}'),
   }));
   return result;
 }
 
 /** The documents of a response. */
 function documents(body) {
-  if (body.trimStart().startsWith("{")) return [JSON.parse(body)];
+  if (body.trimStart().startsWith('{')) return [JSON.parse(body)];
   return body
-    .split("\n")
-    .filter((line) => line.startsWith("data:") && !line.includes("[DONE]"))
-    .map((line) => JSON.parse(line.slice("data:".length)));
+    .split('\n')
+    .filter((line) => line.startsWith('data:') && !line.includes('[DONE]'))
+    .map((line) => JSON.parse(line.slice('data:'.length)));
 }
 
 /** The text with which the recording answers a tool call, or undefined for the last one's call. */
 export function recordedResult(recording, callId) {
   for (const { request } of recording.interactions) {
-    const reply = request.body.messages.find(
-      (m) => m.role === "tool" && m.tool_call_id === callId,
-    );
+    const reply = request.body.messages.find((m) => m.role === 'tool' && m.tool_call_id === callId);
     if (reply) return text(reply.content);
   }
   return undefined;
@@ -58,7 +56,7 @@ export function recordedResult(recording, callId) {
 
 /** The text of a content field, which is a string or a list of parts. */
 export function text(content) {
-  if (typeof content === "string") return content;
-  if (Array.isArray(content)) return content.map(text).join("");
-  return content?.text ?? content?.content ?? "";
+  if (typeof content === 'string') return content;
+  if (Array.isArray(content)) return content.map(text).join('');
+  return content?.text ?? content?.content ?? '';
 }

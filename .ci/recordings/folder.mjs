@@ -1,18 +1,18 @@
 // Replays every journal of a folder in Node, with a guest that collects garbage
 // all the time and collections of the host forced before steps chosen at
 // random. Usage: node --expose-gc .ci/recordings/folder.mjs FOLDER
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-import { mulberry32 } from "../../js/dist/entropy.js";
-import { loadModule } from "../../js/dist/index.js";
-import { replay } from "../../js/dist/entries/replay.js";
+import { mulberry32 } from '../../js/dist/entropy.js';
+import { loadModule } from '../../js/dist/index.js';
+import { replay } from '../../js/dist/entries/replay.js';
 
 const [folder] = process.argv.slice(2);
 const module = loadModule(
-  readFileSync(new URL("../../wasm/full/turncore-full.wasm", import.meta.url)),
+  readFileSync(new URL('../../wasm/full/turncore-full.wasm', import.meta.url)),
 );
-const files = readdirSync(folder).filter((name) => name.endsWith(".journal"));
+const files = readdirSync(folder).filter((name) => name.endsWith('.journal'));
 const random = mulberry32(1);
 const total = { journals: 0, entries: 0, failed: 0 };
 
