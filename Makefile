@@ -12,13 +12,13 @@ help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install everything the other targets need (Go modules, npm packages, Chromium, a C compiler)
-	@$(LIB) for module in . "$${own_modules[@]}"; do go -C "$$module" mod download; done; go mod download -modfile=.ci/tools/go.mod; need_npm; need_c_compiler; need_chromium; echo "everything is installed"
+	@$(LIB) for module in . "$${own_modules[@]}"; do go -C "$$module" mod download; done; go mod download -modfile=.ci/tools/go.mod; need_npm; need_page_models; need_c_compiler; need_chromium; echo "everything is installed"
 
 demo: ## Serve the demo page on loopback; DEMO=cli chats in the terminal instead
 	@$(LIB) need_js; \
 	case "$(DEMO)" in \
 	  cli) need_command_go; exec build/turncore run $(ARGS) ;; \
-	  '') exec node examples/browser/server.mjs $(ARGS) ;; \
+	  '') need_page_models; exec node examples/browser/server.mjs $(ARGS) ;; \
 	  *) fail 'DEMO is cli or nothing' ;; \
 	esac
 
@@ -59,4 +59,4 @@ release: ## Tag a release that holds the modules: make release VERSION=v1.2.3
 	@go -C wasm/release run . "$(VERSION)"
 
 clean: ## Remove everything that was built or installed here
-	@rm -rf build js/build js/dist js/LICENSE js/node_modules js/*.tgz wasm/core/*.wasm wasm/full/*.wasm docs/api
+	@rm -rf build js/build js/dist js/LICENSE js/node_modules examples/browser/node_modules js/*.tgz wasm/core/*.wasm wasm/full/*.wasm docs/api

@@ -38,11 +38,21 @@ need_command() {
 
 # need_npm: the JavaScript tools, exactly as locked.
 need_npm() {
+  need_packages js
+}
+
+# need_page_models: the libraries that run models in the page, for the demo and its tests.
+need_page_models() {
+  need_packages examples/browser
+}
+
+# need_packages FOLDER: its npm packages, exactly as locked.
+need_packages() {
   command -v npm >/dev/null || fail 'npm is missing: install Node 20.19 or later'
-  local stamp=js/node_modules/.installed-lock.json
-  if cmp -s js/package-lock.json "$stamp"; then return; fi
-  (cd js && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
-  cp js/package-lock.json "$stamp"
+  local stamp=$1/node_modules/.installed-lock.json
+  if cmp -s "$1/package-lock.json" "$stamp"; then return; fi
+  (cd "$1" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+  cp "$1/package-lock.json" "$stamp"
 }
 
 # need_wasm: the modules in wasm/core and wasm/full, from the sources as they are.

@@ -170,12 +170,20 @@ const (
 	CodeToolFetch = "E_TOOL_FETCH"
 	// CodeTurnGateAborted: The gate was aborted.
 	CodeTurnGateAborted = "E_TURN_GATE_ABORTED"
+	// CodeTurnGateReadOnly: The gate cannot be settled from here.
+	CodeTurnGateReadOnly = "E_TURN_GATE_READ_ONLY"
 	// CodeTurnGateSettled: The gate is already settled.
 	CodeTurnGateSettled = "E_TURN_GATE_SETTLED"
 	// CodeTurnGateTimeout: The gate timed out.
 	CodeTurnGateTimeout = "E_TURN_GATE_TIMEOUT"
 	// CodeTurnQuotaExceeded: The turn exceeds its byte quota.
 	CodeTurnQuotaExceeded = "E_TURN_QUOTA_EXCEEDED"
+	// CodeTurnRequestRefused: The server refused the request.
+	CodeTurnRequestRefused = "E_TURN_REQUEST_REFUSED"
+	// CodeTurnStreamCut: The connection ended before the turn did.
+	CodeTurnStreamCut = "E_TURN_STREAM_CUT"
+	// CodeTurnStreamMalformed: The response is not the event stream of a turn.
+	CodeTurnStreamMalformed = "E_TURN_STREAM_MALFORMED"
 	// CodeValidationException: The value breaks the rules.
 	CodeValidationException = "VALIDATION_EXCEPTION"
 )
@@ -598,6 +606,11 @@ var codes = [...]CodeInfo{
 		Help:    "The gate or its turn was aborted while code waited for it.",
 	},
 	{
+		Code: CodeTurnGateReadOnly, Status: 405, Fatal: true,
+		Message: "The gate cannot be settled from here.",
+		Help:    "It was read from a response alone, which names no address for an answer. Send the answer to the server by a request of your own.",
+	},
+	{
 		Code: CodeTurnGateSettled, Status: 409, Fatal: false,
 		Message: "The gate is already settled.",
 		Help:    "Another answer was first, or the gate timed out or was aborted. The message and the details say how it was settled.",
@@ -611,6 +624,21 @@ var codes = [...]CodeInfo{
 		Code: CodeTurnQuotaExceeded, Status: 507, Fatal: false,
 		Message: "The turn exceeds its byte quota.",
 		Help:    "The bytes of the turn's records, queued writes, open streams and requests are bounded, per turn and summed per instance. Begin with less history, keep long results as artifacts, or raise the bound that the message names: turn or instance of the host's option quota.",
+	},
+	{
+		Code: CodeTurnRequestRefused, Status: 502, Fatal: false,
+		Message: "The server refused the request.",
+		Help:    "The message has the status and the beginning of the answer. An answer with an error of Turncore's gives that error instead.",
+	},
+	{
+		Code: CodeTurnStreamCut, Status: 502, Fatal: false,
+		Message: "The connection ended before the turn did.",
+		Help:    "The turn may still run. Ask the server for its events after the last one, or start over.",
+	},
+	{
+		Code: CodeTurnStreamMalformed, Status: 502, Fatal: false,
+		Message: "The response is not the event stream of a turn.",
+		Help:    "The message says what came instead. Check the address, and what stands between client and server: a proxy may answer in the server's place.",
 	},
 	{
 		Code: CodeValidationException, Status: 422, Fatal: false,

@@ -116,6 +116,13 @@ const (
 	CodeInvalidJournal Code = abi.CodeInvalidJournal // The journal cannot be read.
 	CodeReplayDiverged Code = abi.CodeReplayDiverged // The replayed turn differs from its journal.
 
+	// Turns over HTTP.
+
+	CodeTurnGateReadOnly    Code = abi.CodeTurnGateReadOnly    // The gate cannot be settled from here.
+	CodeTurnStreamMalformed Code = abi.CodeTurnStreamMalformed // The response is not the event stream of a turn.
+	CodeTurnStreamCut       Code = abi.CodeTurnStreamCut       // The connection ended before the turn did.
+	CodeTurnRequestRefused  Code = abi.CodeTurnRequestRefused  // The server refused the request.
+
 	// Frames.
 
 	CodeABIMalformedFrame Code = abi.CodeABIMalformedFrame // The frame is malformed.

@@ -1,6 +1,7 @@
 # The package, packed and installed, in headless Chromium: page and worker.
 source .ci/lib.sh
 need_chromium
+need_page_models
 new_consumer
 export TURNCORE_PACKAGE=$consumer/node_modules/turncore
 node_test js/test/browser/*.test.mjs

@@ -2,5 +2,6 @@
 source .ci/lib.sh
 need_js
 need_chromium
+need_page_models
 mapfile -t files < <(find examples -name '*.test.mjs' | sort)
 node_test "${files[@]}"

@@ -19,16 +19,19 @@ const DEFAULT_PAUSE = 30;
 
 const page = fileURLToPath(new URL('./page/', import.meta.url));
 const dist = fileURLToPath(new URL('../../js/dist/', import.meta.url));
+const libraries = fileURLToPath(new URL('./node_modules/', import.meta.url));
 
 try {
   const { port, pause } = settings();
-  await access(`${dist}turncore.wasm`).catch(() => {
-    throw new Error(
-      'the package is not built: run `make demo` in the project, which builds it first',
-    );
-  });
+  for (const needed of [`${dist}turncore.wasm`, `${libraries}@wllama/wllama/esm/index.js`]) {
+    await access(needed).catch(() => {
+      throw new Error(
+        'the package or the libraries are missing: run `make demo` in the project, which gets them first',
+      );
+    });
+  }
   const model = liveModel(process.env) ?? (await simulatedModel(pause));
-  const server = createDemoServer({ page, dist, model });
+  const server = createDemoServer({ page, dist, libraries, model });
   await listen(server, port ?? DEFAULT_PORT, { orFree: port === undefined });
   // Before the address is printed: whoever reads it may stop the server at once.
   for (const signal of ['SIGINT', 'SIGTERM']) {

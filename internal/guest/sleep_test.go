@@ -69,7 +69,7 @@ func TestAbortWakes(t *testing.T) {
 	}
 }
 
-// The turn's single timer is for whoever wakes first: a sleeper, a stream, a gate.
+// The turn's single timer is set for the first to wake: a sleeper, a stream or a gate.
 func TestSleepersShareTheTimer(t *testing.T) {
 	s := &sleeping{ms: []uint64{80}}
 	w := openWith(t, s.execute, nil)

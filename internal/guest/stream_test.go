@@ -156,7 +156,7 @@ func TestHTTPFails(t *testing.T) {
 	}
 }
 
-// The turn has one timer; a Tick wakes whoever has waited long enough, and a chunk restarts the wait.
+// The turn has one timer. A Tick wakes each stream that has waited long enough; a chunk restarts the wait.
 func TestIdle(t *testing.T) {
 	r := &reading{idle: 100}
 	w := openWith(t, r.execute, nil)

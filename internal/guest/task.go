@@ -24,7 +24,7 @@ type coroutine struct {
 	fail func(error) // called when the body panics
 	done func()      // called when the body has ended, even by a panic
 	lost bool        // a body called Goexit, which would also end whoever resumes it
-	gone error       // set when nobody waits for the body any more: its requests fail with it
+	gone error       // once the body's result is no longer wanted: its requests fail with this
 }
 
 // spawn runs body as a task of t until it first waits. A panic calls fail; the end calls done.

@@ -118,7 +118,7 @@ func TestCallsBehindReasoning(t *testing.T) {
 	}
 }
 
-// The history is sent as it is, whoever wrote tags into it.
+// The history is sent unchanged, even with tags in it.
 func TestTagsInTheHistory(t *testing.T) {
 	d := newDispatch(t)
 	d.say("user", "hi")

@@ -251,6 +251,9 @@ export const E_TOOL_FETCH = /* @__PURE__ */ errorClass('E_TOOL_FETCH');
 /** The gate was aborted. */
 export const E_TURN_GATE_ABORTED = /* @__PURE__ */ errorClass('E_TURN_GATE_ABORTED');
 
+/** The gate cannot be settled from here. */
+export const E_TURN_GATE_READ_ONLY = /* @__PURE__ */ errorClass('E_TURN_GATE_READ_ONLY');
+
 /** The gate is already settled. */
 export const E_TURN_GATE_SETTLED = /* @__PURE__ */ errorClass('E_TURN_GATE_SETTLED');
 
@@ -259,6 +262,15 @@ export const E_TURN_GATE_TIMEOUT = /* @__PURE__ */ errorClass('E_TURN_GATE_TIMEO
 
 /** The turn exceeds its byte quota. */
 export const E_TURN_QUOTA_EXCEEDED = /* @__PURE__ */ errorClass('E_TURN_QUOTA_EXCEEDED');
+
+/** The server refused the request. */
+export const E_TURN_REQUEST_REFUSED = /* @__PURE__ */ errorClass('E_TURN_REQUEST_REFUSED');
+
+/** The connection ended before the turn did. */
+export const E_TURN_STREAM_CUT = /* @__PURE__ */ errorClass('E_TURN_STREAM_CUT');
+
+/** The response is not the event stream of a turn. */
+export const E_TURN_STREAM_MALFORMED = /* @__PURE__ */ errorClass('E_TURN_STREAM_MALFORMED');
 
 /** The value breaks the rules. */
 export const VALIDATION_EXCEPTION = /* @__PURE__ */ errorClass('VALIDATION_EXCEPTION');

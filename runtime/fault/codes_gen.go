@@ -170,12 +170,20 @@ const (
 	ToolFetch Code = "E_TOOL_FETCH"
 	// TurnGateAborted: The gate was aborted.
 	TurnGateAborted Code = "E_TURN_GATE_ABORTED"
+	// TurnGateReadOnly: The gate cannot be settled from here.
+	TurnGateReadOnly Code = "E_TURN_GATE_READ_ONLY"
 	// TurnGateSettled: The gate is already settled.
 	TurnGateSettled Code = "E_TURN_GATE_SETTLED"
 	// TurnGateTimeout: The gate timed out.
 	TurnGateTimeout Code = "E_TURN_GATE_TIMEOUT"
 	// TurnQuotaExceeded: The turn exceeds its byte quota.
 	TurnQuotaExceeded Code = "E_TURN_QUOTA_EXCEEDED"
+	// TurnRequestRefused: The server refused the request.
+	TurnRequestRefused Code = "E_TURN_REQUEST_REFUSED"
+	// TurnStreamCut: The connection ended before the turn did.
+	TurnStreamCut Code = "E_TURN_STREAM_CUT"
+	// TurnStreamMalformed: The response is not the event stream of a turn.
+	TurnStreamMalformed Code = "E_TURN_STREAM_MALFORMED"
 	// ValidationException: The value breaks the rules.
 	ValidationException Code = "VALIDATION_EXCEPTION"
 )
@@ -265,8 +273,12 @@ var table = [...]info{
 	{ToolDownstreamError, "The tool's handler failed.", 500, false},
 	{ToolFetch, "The address was not fetched.", 422, false},
 	{TurnGateAborted, "The gate was aborted.", 499, false},
+	{TurnGateReadOnly, "The gate cannot be settled from here.", 405, true},
 	{TurnGateSettled, "The gate is already settled.", 409, false},
 	{TurnGateTimeout, "The gate timed out.", 408, false},
 	{TurnQuotaExceeded, "The turn exceeds its byte quota.", 507, false},
+	{TurnRequestRefused, "The server refused the request.", 502, false},
+	{TurnStreamCut, "The connection ended before the turn did.", 502, false},
+	{TurnStreamMalformed, "The response is not the event stream of a turn.", 502, false},
 	{ValidationException, "The value breaks the rules.", 422, false},
 }

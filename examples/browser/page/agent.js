@@ -1,10 +1,18 @@
 // The agent: the module, a runner, and one conversation at a time.
 import { createRunner, loadModule } from '/turncore/turncore.min.js';
+import { fullModuleURL } from '/turncore/wasm.min.js';
 
 import { tools } from './tools.js';
 
 const SYSTEM =
   'You are the assistant of a demo page. Use the tools where they fit. Answer briefly, in plain text without Markdown.';
+
+/** The modules, each loaded once. Engines are in the one with all providers. */
+const modules = new Map();
+function moduleAt(url) {
+  if (!modules.has(url)) modules.set(url, loadModule(url));
+  return modules.get(url);
+}
 
 /** Runs turns of a conversation in this page. */
 export class Agent {
@@ -12,15 +20,19 @@ export class Agent {
   #session = crypto.randomUUID();
   #outage = false;
 
-  /** @param config what the server says of the model */
-  constructor(config) {
+  /**
+   * @param model of requests to the server
+   * @param engine answers in place of the server, with the options
+   */
+  constructor({ model, engine, options }) {
+    const api = { baseURL: `${location.origin}/v1`, model };
     this.#runner = createRunner({
-      model: { baseURL: `${location.origin}/v1`, model: config.model },
+      model: engine === undefined ? api : { engine, ...options },
       system: SYSTEM,
       tools,
       bounds: { maxIterations: 8 },
       host: {
-        module: loadModule(),
+        module: moduleAt(engine === undefined ? undefined : fullModuleURL),
         allowedOrigins: [location.origin],
         fetch: (input, init) => (this.#outage ? outage() : fetch(input, init)),
       },
@@ -38,7 +50,7 @@ export class Agent {
     const ms = performance.now() - begun;
     const entry = performance
       .getEntriesByType('resource')
-      .find(({ name }) => name.endsWith('.wasm'));
+      .findLast(({ name }) => /\/turncore[\w-]*\.wasm$/.test(name));
     return { ms, wireBytes: entry?.encodedBodySize, bytes: entry?.decodedBodySize };
   }
 

@@ -2,15 +2,19 @@
 import { Agent } from './agent.js';
 import { Conversation } from './conversation.js';
 import { byId, element } from './elements.js';
+import { ModelBar } from './model-bar.js';
+import { modelsOf } from './models.js';
 import { Timeline } from './timeline.js';
 
+/** What to say, to every model or to one only. */
 const suggestions = [
   { text: 'What is the weather in Oslo?' },
   { text: 'Calculate (17 + 4) * 2.5' },
   { text: 'What time is it in Tokyo?' },
   { label: 'A tool that asks', text: 'Delete the note "groceries"' },
   { label: 'A tool that fails', text: 'Calculate 1 / 0' },
-  { label: 'A model that fails', text: 'Are you there?', fails: true },
+  { label: 'A model that fails', text: 'Are you there?', fails: true, only: 'server' },
+  { label: 'A song to stop', text: 'Sing!', only: 'scripted' },
 ];
 
 const [log, composer, text, send, stop] = ['log', 'composer', 'text', 'send', 'stop'].map(byId);
@@ -31,12 +35,6 @@ let agent;
 let running;
 /** Resolves when it has ended. */
 let ended = Promise.resolve();
-
-for (const { text: words, label = words, fails } of suggestions) {
-  const button = element('button', { type: 'button', className: 'chip', disabled: true }, label);
-  button.addEventListener('click', () => begin(words, { fails }));
-  byId('suggestions').append(button);
-}
 
 composer.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -62,34 +60,66 @@ byId('close').addEventListener('click', () => {
 });
 wide.addEventListener('change', () => showPanel(wide.matches));
 byId('reset').addEventListener('click', async () => {
-  running?.abort();
-  await ended;
+  await clear();
   agent?.forget();
-  conversation.clear();
-  timeline.clear();
   if (agent !== undefined) showState('ready');
-  byId('iteration').lastElementChild.textContent = '–';
   text.focus();
 });
 
 showPanel(wide.matches);
 await start();
 
-/** Loads the module and lets the visitor begin. */
+/** Learns what the server offers and takes the model that the page's address names. */
 async function start() {
   try {
     const config = await (await fetch('config.json')).json();
-    byId('model').textContent = config.live ? config.description : 'simulated model';
-    agent = new Agent(config);
-    showModule(await agent.start());
-    showState('ready');
-    showBusy(false);
-    if (wide.matches) text.focus();
+    const bar = new ModelBar(modelsOf(config), (state, model, engine) =>
+      state === 'ready' ? meet(config, model, engine) : leave(state),
+    );
+    await bar.choose(new URL(location.href).searchParams.get('model'));
+  } catch (error) {
+    showState('failed');
+    conversation.fail(error);
+  }
+}
+
+/** Nobody answers until a model is there. */
+async function leave(state) {
+  agent = undefined;
+  send.disabled = true;
+  byId('suggestions').replaceChildren();
+  byId('module').textContent = '';
+  await clear();
+  if (agent === undefined) showState(state);
+}
+
+/** Begins a conversation with a model. */
+async function meet(config, model, engine) {
+  const next = new Agent({ model: config.model, engine, options: model.options });
+  agent = next;
+  byId('module').textContent = 'The module is being loaded.';
+  try {
+    showModule(await next.start());
   } catch (error) {
     showState('failed');
     byId('module').textContent = 'The module could not be started.';
     conversation.fail(error);
+    return;
   }
+  if (agent !== next) return;
+  showSuggestions(model);
+  showState('ready');
+  showBusy(false);
+  if (wide.matches) text.focus();
+}
+
+/** Ends the conversation and forgets it. */
+async function clear() {
+  running?.abort();
+  await ended;
+  conversation.clear();
+  timeline.clear();
+  byId('iteration').lastElementChild.textContent = '–';
 }
 
 /** Begins a turn, unless one runs or there is nothing to say. */
@@ -163,6 +193,17 @@ function showBusy(busy) {
   send.hidden = busy;
   send.disabled = busy;
   for (const button of byId('suggestions').children) button.disabled = busy;
+}
+
+function showSuggestions({ id }) {
+  const buttons = suggestions
+    .filter(({ only }) => only === undefined || only === id)
+    .map(({ text: words, label = words, fails }) => {
+      const button = element('button', { type: 'button', className: 'chip' }, label);
+      button.addEventListener('click', () => begin(words, { fails }));
+      return button;
+    });
+  byId('suggestions').replaceChildren(...buttons);
 }
 
 function showModule({ ms, bytes, wireBytes }) {

@@ -1,15 +1,18 @@
 // The demo's HTTP server: files of the page and of the package, and one endpoint for the model.
 import { createServer } from 'node:http';
 
+import { scriptedGGUF } from '../model/scripted.mjs';
 import { respondJSON } from './json-response.mjs';
 import { StaticFiles } from './static-files.mjs';
 
+/** The model that is made here. */
+const SCRIPTED_PATH = '/models/scripted.gguf';
 /** The only path that anything may be posted to. */
 const CHAT_PATH = '/v1/chat/completions';
 
 /**
- * Nothing but our own files, no inline script or style, and WebAssembly. A page that calls models has no business
- * loading or sending anything elsewhere.
+ * Nothing but our own files, no inline script or style, and WebAssembly; llama.cpp runs in a worker that its library
+ * makes of a text. A page that calls models has no business loading or sending anything elsewhere.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -17,6 +20,7 @@ const CONTENT_SECURITY_POLICY = [
   "style-src 'self'",
   "img-src 'self'",
   "connect-src 'self'",
+  'worker-src blob:',
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -27,24 +31,31 @@ const CONTENT_SECURITY_POLICY = [
  *
  * @param page folder with the page's files
  * @param dist folder with the built package
+ * @param libraries folder with the packages that run models in the page
  * @param model what answers chat completions
  */
-export function createDemoServer({ page, dist, model }) {
-  const files = new StaticFiles({ '/turncore/': dist, '/': page });
+export function createDemoServer({ page, dist, libraries, model }) {
+  const files = new StaticFiles({
+    '/turncore/': dist,
+    '/libraries/wllama/': `${libraries}@wllama/wllama/esm/`,
+    '/libraries/wllama-compat/': `${libraries}@wllama/wllama-compat/wasm/`,
+    '/': page,
+  });
+  const scripted = scriptedGGUF();
   const config = { model: model.name, live: model.live, description: model.description };
   return createServer((request, response) => {
     response.setHeader('Content-Security-Policy', CONTENT_SECURITY_POLICY);
     response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Referrer-Policy', 'no-referrer');
     response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
-    answer(request, response, { files, config, model }).catch((error) => {
+    answer(request, response, { files, config, model, scripted }).catch((error) => {
       if (!response.headersSent) respondJSON(response, 500, { error: { message: error.message } });
       else response.destroy();
     });
   });
 }
 
-async function answer(request, response, { files, config, model }) {
+async function answer(request, response, { files, config, model, scripted }) {
   if (!isFromHere(request)) {
     respondJSON(response, 403, { error: { message: 'only the demo page may ask' } });
     return;
@@ -57,6 +68,15 @@ async function answer(request, response, { files, config, model }) {
   if (!allows(request, response, ['GET', 'HEAD'])) return;
   if (path === '/config.json') {
     respondJSON(response, 200, config);
+    return;
+  }
+  if (path === SCRIPTED_PATH) {
+    response.writeHead(200, {
+      'Content-Type': 'application/octet-stream',
+      'Content-Length': scripted.length,
+      'Cache-Control': 'no-cache',
+    });
+    response.end(request.method === 'HEAD' ? undefined : scripted);
     return;
   }
   if (!(await files.serve(path, request, response))) {

@@ -11,11 +11,12 @@ const TYPES = {
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.wasm': 'application/wasm',
 };
-/** What is worth compressing on loopback: the module, to show what a visitor would download. */
-const COMPRESSED = new Set(['.wasm']);
+/** What is worth compressing on loopback: the modules, to show what a visitor would download. */
+const COMPRESSED = /^\/turncore\/.*\.wasm$/;
 /** Good enough while a visitor waits; a release would take 11. */
 const QUALITY = 5;
 
@@ -37,7 +38,7 @@ export class StaticFiles {
     const info = type && (await stat(file).catch(() => undefined));
     if (!info?.isFile()) return false;
 
-    const brotli = COMPRESSED.has(extname(file)) && accepts(request, 'br');
+    const brotli = COMPRESSED.test(path) && accepts(request, 'br');
     const tag = `"${info.mtimeMs.toString(36)}-${info.size.toString(36)}${brotli ? '-br' : ''}"`;
     response.setHeader('ETag', tag);
     response.setHeader('Cache-Control', 'no-cache');

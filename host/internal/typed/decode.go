@@ -70,7 +70,7 @@ func Decode(raw []byte, v any) error {
 // method failed. It is "" if there is no such member.
 func culprit(text []byte, v any) string {
 	var members map[string]json.RawMessage
-	_ = json.Unmarshal(text, &members) // what is no object has none
+	_ = json.Unmarshal(text, &members) // only an object has members
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		alone, err := json.Marshal(map[string]json.RawMessage{name: members[name]})
 		if err == nil && json.Unmarshal(alone, reflect.New(reflect.TypeOf(v).Elem()).Interface()) != nil {

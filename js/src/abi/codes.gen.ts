@@ -512,6 +512,12 @@ export const CODES = {
     message: 'The gate was aborted.',
     help: 'The gate or its turn was aborted while code waited for it.',
   },
+  E_TURN_GATE_READ_ONLY: {
+    status: 405,
+    fatal: true,
+    message: 'The gate cannot be settled from here.',
+    help: 'It was read from a response alone, which names no address for an answer. Send the answer to the server by a request of your own.',
+  },
   E_TURN_GATE_SETTLED: {
     status: 409,
     fatal: false,
@@ -529,6 +535,24 @@ export const CODES = {
     fatal: false,
     message: 'The turn exceeds its byte quota.',
     help: "The bytes of the turn's records, queued writes, open streams and requests are bounded, per turn and summed per instance. Begin with less history, keep long results as artifacts, or raise the bound that the message names: turn or instance of the host's option quota.",
+  },
+  E_TURN_REQUEST_REFUSED: {
+    status: 502,
+    fatal: false,
+    message: 'The server refused the request.',
+    help: "The message has the status and the beginning of the answer. An answer with an error of Turncore's gives that error instead.",
+  },
+  E_TURN_STREAM_CUT: {
+    status: 502,
+    fatal: false,
+    message: 'The connection ended before the turn did.',
+    help: 'The turn may still run. Ask the server for its events after the last one, or start over.',
+  },
+  E_TURN_STREAM_MALFORMED: {
+    status: 502,
+    fatal: false,
+    message: 'The response is not the event stream of a turn.',
+    help: "The message says what came instead. Check the address, and what stands between client and server: a proxy may answer in the server's place.",
   },
   VALIDATION_EXCEPTION: {
     status: 422,

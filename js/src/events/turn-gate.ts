@@ -84,21 +84,21 @@ export class TurnGate extends BaseEvent {
    * the gate stays open; E_TURN_GATE_SETTLED, whatever the value
    */
   resolve(value?: unknown, options?: ResolveOptions): void {
-    this.#requireOpen();
-    this.#settle({ by: 'resolve', value, digest: this.#digestIn(options) });
+    this.requireOpen();
+    this.#settle({ by: 'resolve', value, digest: digestIn(this.id, options) });
   }
 
   /**
    * Settles the gate with an error; the waiting code gets the same object. @throws TurncoreError E_TURN_GATE_SETTLED
    */
   reject(error: unknown): void {
-    this.#requireOpen();
+    this.requireOpen();
     this.#settle({ by: 'reject', error });
   }
 
   /** Settles the gate with E_TURN_GATE_ABORTED. @throws TurncoreError E_TURN_GATE_SETTLED */
   abort(): void {
-    this.#requireOpen();
+    this.requireOpen();
     this.#settle({ by: 'abort' });
   }
 
@@ -107,20 +107,12 @@ export class TurnGate extends BaseEvent {
     this.#result = result;
   }
 
-  #requireOpen(): void {
+  /** @internal @throws TurncoreError E_TURN_GATE_SETTLED */
+  protected requireOpen(): void {
     const result = this.#result;
     if (result !== undefined) {
       throw TurncoreError.of('E_TURN_GATE_SETTLED', result, { details: { result } });
     }
-  }
-
-  /** The digest of a decision; an empty string for none. */
-  #digestIn(options: ResolveOptions | undefined): string {
-    if (options === undefined || options === null || !('digest' in options)) return '';
-    const { digest } = options;
-    if (typeof digest === 'string' && digest !== '') return digest;
-    const why = `${this.id}: the digest of what was shown is empty`;
-    throw TurncoreError.of('E_INVALID_TURN_GATE_RESOLUTION', why);
   }
 
   protected describe(json: Record<string, unknown>): void {
@@ -130,6 +122,15 @@ export class TurnGate extends BaseEvent {
     json['createdAt'] = this.createdAt;
     json['digest'] = this.digest;
   }
+}
+
+/** @internal The digest of a decision; an empty string for none. */
+export function digestIn(id: string, options: ResolveOptions | undefined): string {
+  if (options === undefined || options === null || !('digest' in options)) return '';
+  const { digest } = options;
+  if (typeof digest === 'string' && digest !== '') return digest;
+  const why = `${id}: the digest of what was shown is empty`;
+  throw TurncoreError.of('E_INVALID_TURN_GATE_RESOLUTION', why);
 }
 
 /**

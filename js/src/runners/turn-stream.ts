@@ -4,6 +4,7 @@
 import { errorJSON } from '../events/error-json.js';
 import type { GenerationStats, ToolCallEvent, TurnEvent, TurnStatus } from '../events/events.js';
 import type { Outcome } from '../turn/turn.js';
+import { turnResponse, type TurnResponseOptions } from '../sse/turn-response.js';
 import { ObjectReader } from '../output/object-reader.js';
 import { outputOf, type OutputSchema } from '../output/output.js';
 
@@ -136,6 +137,29 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
+  /**
+   * A response for a client, with the turn's events and its end as server-sent events: `readTurnStream` of
+   * `turncore/remote` reads them. It goes no faster than the client reads. When the client goes away, the turn is
+   * aborted, unless `onDisconnect` is `continue`.
+   *
+   * @throws TurncoreError E_INVALID_VALUE for an invalid option
+   */
+  toResponse(options?: TurnResponseOptions): Response {
+    const stream = this; // eslint-disable-line @typescript-eslint/no-this-alias -- for the getter
+    return turnResponse(
+      {
+        at: (index) => this.#events[index],
+        get ended() {
+          return stream.#ended;
+        },
+        onMore: (call) => void this.#waiting.push(call),
+        end: () => this.result,
+        abort: () => this.abort(),
+      },
+      options,
+    );
+  }
+
   async *#all(): AsyncGenerator<TurnEvent, void> {
     for (let next = 0; ;) {
       while (next < this.#events.length) yield this.#events[next++]!;
@@ -165,20 +189,20 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
   }
 
   /** @internal Ends with the turn. */
-  follow(outcome: Promise<Outcome>): void {
+  follow(outcome: Promise<Outcome & { readonly object?: unknown }>): void {
     outcome.then(
       (end) => void this.#end(end),
       (error: unknown) => void this.#end({ status: 'refused', iterations: 0, error }),
     );
   }
 
-  async #end(outcome: Outcome): Promise<void> {
+  async #end(outcome: Outcome & { readonly object?: unknown }): Promise<void> {
     const status = outcome.status === 'refused' ? 'failed' : outcome.status;
     let { error } = outcome;
     if (status === 'nack' || status === 'failed') this.#failure = { error };
     this.#ended = true;
     this.#wake();
-    let object: Output | undefined;
+    let object = outcome.object as Output | undefined;
     if (this.#schema !== undefined && status === 'ack') {
       try {
         object = await outputOf(this.#schema, this.#text);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { randomModel } from '../models/tiny-llama.mjs';
+import { randomModel } from '../../../examples/browser/model/tiny-llama.mjs';
 import { ANSWER, weatherModel, WORDS } from '../models/weather.mjs';
 import { launchChromium } from './chromium.mjs';
 import { startPackageServer } from './package-server.mjs';
@@ -14,7 +14,12 @@ const complaints = [];
 
 before(async () => {
   server = await startPackageServer({
-    folders: { wllama: new URL('../../node_modules/@wllama/wllama/esm/', import.meta.url) },
+    folders: {
+      wllama: new URL(
+        '../../../examples/browser/node_modules/@wllama/wllama/esm/',
+        import.meta.url,
+      ),
+    },
     files: { '/models/weather.gguf': weatherModel(), '/models/random.gguf': randomModel(7) },
     policy: '; worker-src blob:',
   });

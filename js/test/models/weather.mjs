@@ -1,5 +1,5 @@
 // The scripted model of the tests: it calls get_weather, answers what the tool said, and can go on about anything else.
-import { scriptedModel } from './tiny-llama.mjs';
+import { scriptedModel } from '../../../examples/browser/model/tiny-llama.mjs';
 
 /** What it says when it has the result of its call. */
 export const ANSWER = 'It is four degrees in Oslo now.';

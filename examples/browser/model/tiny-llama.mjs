@@ -1,8 +1,8 @@
 // Models of the llama architecture that are made here, small enough to run anywhere. Nothing is downloaded.
 //
 // scriptedModel answers in a fixed way: it has no attention and no feed-forward part (their weights are zero) and its
-// embeddings are one-hot or zero, so the last token alone decides on the next one. A text is a chain of tokens that occur nowhere
-// else; the chat template ends each prompt with the control token that the chain of its answer begins with.
+// embeddings are one-hot or zero, so the last token alone decides on the next one. A text is a chain of tokens that occur
+// nowhere else; the chat template ends each prompt with the control token that the chain of its answer begins with.
 //
 // randomModel has random weights: what it writes is noise, and what a grammar makes of noise is the grammar's work.
 import { writeGGUF } from './gguf.mjs';
@@ -59,7 +59,7 @@ function makeModel(name, { tokens, id }, template, sizes, fill) {
   const metadata = [
     ['general.architecture', 'text', 'llama'],
     ['general.name', 'text', name],
-    ['llama.context_length', 'u32', 4096],
+    ['llama.context_length', 'u32', 32768],
     ['llama.embedding_length', 'u32', width],
     ['llama.block_count', 'u32', layers],
     ['llama.feed_forward_length', 'u32', inner],
@@ -107,16 +107,22 @@ function makeModel(name, { tokens, id }, template, sizes, fill) {
 
 /**
  * A model that answers in a fixed way.
- * @param answers list of {when, pieces}: the first whose condition, a Jinja expression over `last` (the last message),
- * holds is given. A piece is a token; a piece that is the text of another token is joined to the one before it.
+ * @param answers list of {when, pieces, endless}: the first whose condition, a Jinja expression over `last` (the last
+ * message), holds is given. A piece is a token; a piece that is the text of another token is joined to the one before it,
+ * or to the one behind it. What is endless begins again at its end.
  */
 export function scriptedModel(answers) {
   const control = answers.map((_, n) => `<|answer_${n}|>`);
   const taken = new Set(vocabulary(control, []).tokens.map(({ text }) => text));
   const chains = answers.map(({ pieces }) => {
     const chain = [];
+    let first = '';
     for (const piece of pieces) {
-      if (chain.length > 0 && taken.has(piece)) {
+      if (chain.length === 0) {
+        first += piece;
+        if (taken.has(first)) continue;
+        chain.push(first);
+      } else if (taken.has(piece)) {
         taken.delete(chain.at(-1));
         chain.push(chain.pop() + piece);
       } else {
@@ -138,7 +144,7 @@ ${branches.join('')}{%- endif -%}{%- endif -%}`;
   const next = new Map();
   chains.forEach((chain, n) => {
     let from = words.id(control[n]);
-    for (const text of [...chain, END]) {
+    for (const text of [...chain, answers[n].endless ? chain[0] : END]) {
       next.set(from, words.id(text));
       from = words.id(text);
     }

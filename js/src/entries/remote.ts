@@ -1,0 +1,8 @@
+/**
+ * Turns that run elsewhere: a server sends their events with `toResponse`, and a client reads them as if they ran here.
+ *
+ * @packageDocumentation
+ */
+export { readTurnStream } from '../remote/read-turn-stream.js';
+export { RemoteGate } from '../remote/remote-gate.js';
+export type { OnDisconnect, TurnResponseOptions } from '../sse/turn-response.js';

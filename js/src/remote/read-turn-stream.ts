@@ -1,0 +1,120 @@
+/**
+ * Reads a turn from the response of a server.
+ */
+import { messageOf, TurncoreError } from '../errors.js';
+import type { TurnGateClosedEvent } from '../events/turn-gate.js';
+import { TurnStream } from '../runners/turn-stream.js';
+import { errorFromJSON, isMembers, malformed } from '../sse/event-from-json.js';
+import { TurnDecoder } from '../sse/turn-decoder.js';
+import { RemoteGate } from './remote-gate.js';
+
+/** Characters of a server's refusal that an error shows. */
+const SHOWN = 200;
+
+/**
+ * The turn whose events a server sends: the answer to a request that a `toResponse` of the server gave. Its loop and its
+ * result are like those of a turn that runs here. Aborting it closes the connection. Gates are shown but cannot be
+ * settled: a response does not say where an answer goes.
+ */
+export function readTurnStream<Output = unknown>(response: Response): TurnStream<Output> {
+  const reader = new AbortController();
+  const stream = new TurnStream<Output>(() => reader.abort());
+  stream.follow(
+    (async () => {
+      const gates = new Map<string, RemoteGate>();
+      const decoder = new TurnDecoder({
+        event: (event) => {
+          if (event.event === 'turnGateClosed') closeGate(gates, event);
+          stream.push(event);
+        },
+        gate: (question) => {
+          const gate = new RemoteGate(question);
+          gates.set(gate.id, gate);
+          return gate;
+        },
+      });
+      await readInto(decoder, response, reader.signal);
+      if (decoder.end !== undefined) return decoder.end;
+      if (reader.signal.aborted) return { status: 'aborted', iterations: 0, error: undefined };
+      throw TurncoreError.of('E_TURN_STREAM_CUT', `after event ${decoder.lastEventId}`);
+    })(),
+  );
+  return stream;
+}
+
+/** Closes the gate that an event says was settled. */
+export function closeGate(gates: Map<string, RemoteGate>, event: TurnGateClosedEvent): void {
+  gates.get(event.gateId)?.close(event.result);
+  gates.delete(event.gateId);
+}
+
+/**
+ * Reads a response to its end, to the turn's end, or until a signal aborts.
+ *
+ * @throws TurncoreError E_TURN_STREAM_MALFORMED; E_TURN_REQUEST_REFUSED or the server's own error, for a response that
+ *   is a refusal; E_TURN_STREAM_CUT when the connection fails
+ */
+export async function readInto(
+  decoder: TurnDecoder,
+  response: Response,
+  signal: AbortSignal,
+): Promise<void> {
+  await requireEvents(response);
+  const body = response.body?.getReader();
+  if (body === undefined) throw malformed('the response has no body');
+  const cancel = (): void => void body.cancel().catch(() => undefined);
+  signal.addEventListener('abort', cancel);
+  if (signal.aborted) cancel();
+  try {
+    for (;;) {
+      const bytes = await nextOf(body, signal);
+      if (bytes === undefined) return;
+      decoder.write(bytes);
+      if (decoder.end !== undefined) return;
+    }
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    cancel();
+  }
+}
+
+/** The next bytes of a body; undefined at its end. */
+async function nextOf(
+  body: ReadableStreamDefaultReader<Uint8Array>,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  try {
+    const { value } = await body.read();
+    return value;
+  } catch (cause) {
+    if (signal.aborted) return undefined;
+    throw TurncoreError.of('E_TURN_STREAM_CUT', messageOf(cause), { cause });
+  }
+}
+
+/** @throws TurncoreError (rejects) unless a response has the events of a turn */
+async function requireEvents(response: Response): Promise<void> {
+  if (!response.ok) throw await refusalOf(response);
+  const type = response.headers.get('content-type') ?? '';
+  if (/^text\/event-stream\s*(;|$)/i.test(type)) return;
+  await response.body?.cancel().catch(() => undefined);
+  throw malformed(`its content type is ${type === '' ? 'missing' : JSON.stringify(type)}`);
+}
+
+/** The error that a response with a status of failure has. */
+export async function refusalOf(response: Response): Promise<Error> {
+  const text = await response.text().catch(() => '');
+  try {
+    const json: unknown = JSON.parse(text);
+    const error = isMembers(json) ? errorFromJSON(json['error']) : undefined;
+    if (error instanceof TurncoreError) return error;
+  } catch {
+    // A proxy's page, for example.
+  }
+  const said = text.replace(/\s+/g, ' ').trim().slice(0, SHOWN);
+  const status = `${response.status} ${response.statusText}`.trim();
+  return TurncoreError.of('E_TURN_REQUEST_REFUSED', said === '' ? status : `${status}: ${said}`, {
+    status: response.status,
+    details: { status: response.status },
+  });
+}
