@@ -40,8 +40,8 @@ mutate: ## Make COUNT=200 random mutants of the core by SEED=1 and count those t
 bench: ## Measure sizes, start, steps, effects and turns on wazero, native and Node; PEERS=1 other libraries too, BASE=<commit> against that commit
 	@QUICK=$(QUICK) BASE=$(BASE) .ci/bench.sh
 
-wasm: ## Build the modules into wasm/core and wasm/full and print what they weigh
-	@go run ./wasm/build
+wasm: ## Build the modules into wasm/core and wasm/full and print what they weigh; PLAIN=1 unbaked, LINKED=1 not rewritten
+	@$(LIB) go run ./wasm/build "$${wasm_form[@]}"
 
 audit: ## Look every dependency up in the vulnerability databases of Go and npm; needs the network, so no lane runs it
 	@$(TOOL) govulncheck ./...; cd js && npm audit

@@ -55,10 +55,12 @@ need_packages() {
   cp "$1/package-lock.json" "$stamp"
 }
 
-# need_wasm: the modules in wasm/core and wasm/full, from the sources as they are.
+# need_wasm: the modules in wasm/core and wasm/full, from the sources as they are. PLAIN=1 leaves the baking out, and
+# LINKED=1 the rewriting: what goes wrong with and not without it is its fault.
 need_wasm() {
-  go run ./wasm/build -sizes=0
+  go run ./wasm/build -sizes=0 "${wasm_form[@]}"
 }
+wasm_form=(${PLAIN:+-plain} ${LINKED:+-linked})
 
 # need_js: the npm package in js/dist, with the module in it.
 need_js() {

@@ -47,6 +47,7 @@ const (
 	OpAbort       Op = 10
 	OpTick        Op = 11
 	OpDropHistory Op = 12
+	OpGCPercent   Op = 13
 )
 
 // Ops from guest to host.

@@ -38,6 +38,25 @@ func (z *Hello) Decode(r *Reader) {
 }
 
 // Append appends the encoded tuple.
+func (z *GCPercent) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Percent))
+	return b
+}
+
+func (z *GCPercent) stamp() { z.Op = OpGCPercent }
+
+func (z *GCPercent) decode(r Reader) error { z.Decode(&r); return r.end("GCPercent") }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *GCPercent) Decode(r *Reader) {
+	r.fields(2)
+	z.Op = uint8(r.Uint(math.MaxUint8))
+	z.Percent = uint32(r.Uint(math.MaxUint32))
+}
+
+// Append appends the encoded tuple.
 func (z *Limits) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 6)
 	b = value.AppendInt(b, int64(z.Frame))

@@ -11,6 +11,13 @@ type Hello struct {
 	Seed     []byte // 16 bytes of entropy for this instance alone
 }
 
+// GCPercent says how much the guest's heap may grow before garbage is collected. It follows Hello as a step of its own,
+// or is not sent. It has no answer.
+type GCPercent struct {
+	Op      uint8
+	Percent uint32 // of the live heap, > 0; 100 unless it is sent
+}
+
 // Limits bound what either side accepts. A host may lower them, never raise them.
 type Limits struct {
 	Frame           uint32 // bytes of one frame, and of one step's whole input

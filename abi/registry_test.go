@@ -20,7 +20,7 @@ type entry struct {
 var registry = []entry{
 	of[Hello](OpHello), of[OpenRunner](OpOpenRunner), of[CloseRunner](OpCloseRunner), of[History](OpHistory),
 	of[DropHistory](OpDropHistory), of[StartTurn](OpStartTurn), of[Call](OpCall), of[Edit](OpEdit), of[Result](OpResult),
-	of[Chunk](OpChunk), of[Abort](OpAbort), of[Tick](OpTick),
+	of[Chunk](OpChunk), of[Abort](OpAbort), of[Tick](OpTick), of[GCPercent](OpGCPercent),
 	of[Welcome](OpWelcome), of[Reply](OpReply), of[Event](OpEvent), of[Effect](OpEffect), of[Cancel](OpCancel),
 	of[Sync](OpSync), of[Timer](OpTimer), of[End](OpEnd), of[Fault](OpFault),
 	of[Limits](0), of[Quota](0), of[ExecuteToolResult](0), of[Middleware](0), of[ToolDef](0), of[Instruction](0), of[Block](0), of[ErrorValue](0),

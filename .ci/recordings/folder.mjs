@@ -34,7 +34,7 @@ for (const name of files) {
   total.journals++;
   try {
     const report = await replay(readFileSync(join(folder, name)), collecting, {
-      env: { GOGC: '1' },
+      gcPercent: 1,
     });
     total.entries += report.entries;
     if (report.difference === undefined) continue;

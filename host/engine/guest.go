@@ -16,6 +16,9 @@ const (
 // Guest receives the output and the sleeps of an instance from its WASI functions, while the instance starts or runs a
 // step.
 type Guest struct {
+	// GCPercent, set before the instance's first step, is sent to the guest behind its Hello; 0 for nothing.
+	GCPercent uint32
+
 	stderr stderr
 	naps   int // in this step
 }

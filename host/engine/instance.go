@@ -67,7 +67,22 @@ func (i *Instance) Step(dst, in []byte) (out []byte, err error) {
 	case len(answer) > abi.MaxStepOutput:
 		return dst, i.drop(fmt.Errorf("the step gave %d bytes, more than %d", len(answer), abi.MaxStepOutput))
 	}
-	return append(dst, answer...), nil
+	out = append(dst, answer...)
+	if i.guest.GCPercent != 0 {
+		if err := i.sendGCPercent(); err != nil {
+			return dst, i.drop(err)
+		}
+	}
+	return out, nil
+}
+
+// sendGCPercent passes the setting on, once. A guest that does not know the frame answers Fault, and goes on. The
+// caller holds the lock.
+func (i *Instance) sendGCPercent() error {
+	frame := abi.Append(nil, &abi.GCPercent{Percent: i.guest.GCPercent})
+	i.guest.GCPercent = 0
+	_, err := i.exchange(frame)
+	return err
 }
 
 // exchange runs a step and returns the answer in the core's memory. The caller holds the lock.

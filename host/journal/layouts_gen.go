@@ -5,6 +5,7 @@ package journal
 // tuples are the fields of every tuple, each a name and a type.
 var tuples = map[string]string{
 	"Hello":              "op:u8 major:u16 minor:u16 features:u64 limits:Limits quota:Quota seed:bin",
+	"GCPercent":          "op:u8 percent:u32",
 	"Limits":             "frame:u32 string:u32 array:u32 depth:u32 turnEffects:u32 instanceEffects:u32",
 	"Quota":              "turn:u64 instance:u64",
 	"OpenRunner":         "op:u8 runner:u32 call:u32 executor:ExecutorKind chat:value tools:ToolDef[] turnInput:Middleware[] turnOutput:Middleware[] dispatchInput:Middleware[] dispatchOutput:Middleware[] callbacks:u32 encodings:str[]",
@@ -95,7 +96,7 @@ var tuples = map[string]string{
 
 // groups are the names of numbers.
 var groups = map[string]map[int64]string{
-	"Op":             {1: "Hello", 2: "OpenRunner", 3: "CloseRunner", 4: "History", 5: "StartTurn", 6: "Call", 7: "Edit", 8: "Result", 9: "Chunk", 10: "Abort", 11: "Tick", 12: "DropHistory", 33: "Welcome", 34: "Reply", 35: "Event", 36: "Effect", 37: "Cancel", 38: "Sync", 39: "Timer", 40: "End", 41: "Fault"},
+	"Op":             {1: "Hello", 2: "OpenRunner", 3: "CloseRunner", 4: "History", 5: "StartTurn", 6: "Call", 7: "Edit", 8: "Result", 9: "Chunk", 10: "Abort", 11: "Tick", 12: "DropHistory", 13: "GCPercent", 33: "Welcome", 34: "Reply", 35: "Event", 36: "Effect", 37: "Cancel", 38: "Sync", 39: "Timer", 40: "End", 41: "Fault"},
 	"ExecutorKind":   {0: "host", 1: "chat"},
 	"MiddlewareKind": {0: "host", 1: "builtin"},
 	"EditKind":       {0: "add", 1: "addHistory", 2: "addKnown", 3: "remove", 4: "replace", 5: "clear", 6: "set", 7: "unset", 8: "define", 9: "register", 10: "unregister", 11: "hidden", 12: "keep"},

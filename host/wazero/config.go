@@ -1,6 +1,7 @@
 package wazero
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 )
@@ -16,7 +17,7 @@ type config struct {
 	cache  string // folder, "" for none
 	chosen bool   // the user named the folder, so failing to use it is an error
 	heap   bool   // keep linear memory on Go's heap
-	gc     int    // GOGC of the guest, 0 for Go's default
+	gc     uint32 // percent, 0 for Go's default
 
 	interpret bool
 }
@@ -41,9 +42,9 @@ func WithoutCache() Option {
 }
 
 // WithGCPercent sets GOGC inside the module: how much the guest's heap may grow, in percent of the live heap, before
-// a collection. Lower values take less memory and more time. 0 keeps Go's default, 100.
+// a collection. Lower values take less memory and more time. 0 or less keeps Go's default, 100.
 func WithGCPercent(percent int) Option {
-	return func(c *config) { c.gc = percent }
+	return func(c *config) { c.gc = uint32(min(max(percent, 0), math.MaxInt32)) }
 }
 
 // WithInterpreter runs the module without compiling it to machine code, for platforms that do not allow it, and for

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"strconv"
 
 	wz "github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -36,9 +35,7 @@ func (e *Engine) start(ctx context.Context, g *engine.Guest) (engine.Module, err
 				panic(err)
 			}
 		})
-	if e.config.gc != 0 {
-		config = config.WithEnv("GOGC", strconv.Itoa(e.config.gc))
-	}
+	g.GCPercent = e.config.gc
 	allocate := newMemory
 	if e.config.heap {
 		allocate = newHeapMemory

@@ -35,6 +35,7 @@ type Instance struct {
 	histories map[uint32]*runtime.History
 	effects   int // outstanding, in all turns
 	providers []chat.Provider
+	platform  Platform
 
 	idle    []*coroutine
 	spare   []*effect // settled ones, for reuse
@@ -68,6 +69,18 @@ func New(providers ...chat.Provider) *Instance {
 		histories: make(map[uint32]*runtime.History),
 	}
 }
+
+// Platform is what frames change of the Go runtime below the guest. A function that is nil is not called: in process,
+// the runtime is the host's own.
+type Platform struct {
+	// Reseed replaces the state that the runtime draws random numbers from, by the seed of Hello.
+	Reseed func(seed []byte)
+	// SetGCPercent is that of runtime/debug.
+	SetGCPercent func(percent int32)
+}
+
+// RunOn names the platform, before the first step.
+func (in *Instance) RunOn(p Platform) { in.platform = p }
 
 // Inbox returns a buffer for size bytes of frames and one more, the marker; nil if size is over the limit. It is valid
 // until the next call of any method.
@@ -186,6 +199,11 @@ func (in *Instance) takeOp(op abi.Op, r *abi.Reader) error {
 		if f.Decode(r); r.OK() {
 			delete(in.runners, f.Runner)
 		}
+	case abi.OpGCPercent:
+		var f abi.GCPercent
+		if f.Decode(r); r.OK() {
+			return in.gcPercent(&f)
+		}
 	case abi.OpHello:
 		if err := speaksOurs(*r); err != nil {
 			return err
@@ -208,6 +226,9 @@ func (in *Instance) hello(f *abi.Hello) error {
 		return badSeed("Hello", f.Seed)
 	}
 	in.greeted = true
+	if in.platform.Reseed != nil {
+		in.platform.Reseed(f.Seed)
+	}
 	in.limits = f.Limits.Effective()
 	quota := f.Quota.Effective()
 	in.quota = runtime.Quota{Turn: quota.Turn, Instance: quota.Instance}
@@ -217,6 +238,16 @@ func (in *Instance) hello(f *abi.Hello) error {
 		Op: abi.OpWelcome, Major: abi.Major, Minor: abi.Minor,
 		Features: f.Features & supported, Limits: in.limits, Quota: quota, Build: Build, Providers: in.speaks(),
 	})
+	return nil
+}
+
+func (in *Instance) gcPercent(f *abi.GCPercent) error {
+	if f.Percent == 0 || f.Percent > math.MaxInt32 {
+		return fault.New(fault.ABIMalformedFrame, "GCPercent: the percentage must be from 1 to 2147483647")
+	}
+	if in.platform.SetGCPercent != nil {
+		in.platform.SetGCPercent(int32(f.Percent))
+	}
 	return nil
 }
 

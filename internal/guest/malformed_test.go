@@ -50,6 +50,7 @@ func validFrames() map[string]marshaler {
 		"Chunk":           &abi.Chunk{Op: abi.OpChunk, Turn: 9, Effect: 5, Status: 200, Headers: [][]string{{"a", "b"}}, Data: abi.Bytes([]byte("x"))},
 		"Abort":           &abi.Abort{Op: abi.OpAbort, Turn: 1, Context: 1, Reason: reason},
 		"Tick":            &abi.Tick{Op: abi.OpTick, Turn: 1, Elapsed: 300},
+		"GCPercent":       &abi.GCPercent{Op: abi.OpGCPercent, Percent: 50},
 	}
 	store := &abi.StoreArgs{Collection: 3, Handle: 9, Data: body, Old: "x"}
 	for method, args := range map[uint8]marshaler{

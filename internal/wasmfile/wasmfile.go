@@ -16,8 +16,8 @@ const (
 	Memory
 	Global
 	Export
-	_ // the function to start with
-	_ // elements of tables
+	Start // the function to start with
+	_     // elements of tables
 	Code
 	Data
 	DataCount

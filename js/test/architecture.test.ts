@@ -143,6 +143,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'collections',
     'http',
     'readers',
+    'simulated',
     'chat',
     'events',
     'local-models',

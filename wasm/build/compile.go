@@ -9,10 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/turncore/turncore/internal/confine"
+	"github.com/turncore/turncore/wasm/build/internal/bake"
 	"github.com/turncore/turncore/wasm/build/internal/peephole"
 	"github.com/turncore/turncore/wasm/build/internal/segments"
 )
@@ -28,20 +30,40 @@ type target struct {
 	folder string   // below wasm
 	file   string   // name in the folder
 	goos   string   // GOOS; GOARCH is wasm
-	args   []string // what it needs besides the common arguments
+	mode   []string // -buildmode, if it is not the usual one
+	tags   []string // of the sources
 	budget int      // most bytes after brotli 11; 0 for no bound
 }
 
+// Every page downloads one of the two modules, so each has a bound. The core is what a page with one provider needs: a
+// tenth over the 900,000 bytes would be 3 ms of a fast line and 70 ms of a slow one, while the 7,000 bytes of the baked
+// memory save more than that at every start.
 var (
-	wasip1Target = target{folder: "core", file: "turncore.wasm", goos: "wasip1", args: []string{"-buildmode=c-shared"}, budget: 910_000}
-	fullTarget   = target{folder: "full", file: "turncore-full.wasm", goos: "wasip1", args: []string{"-buildmode=c-shared", "-tags=full"}, budget: 1_300_000}
-	jsTarget     = target{folder: "core", file: "turncore-js.wasm", goos: "js", args: []string{"-tags=full"}}
+	wasip1Target = target{folder: "core", file: "turncore.wasm", goos: "wasip1", mode: reactor, budget: 920_000}
+	fullTarget   = target{folder: "full", file: "turncore-full.wasm", goos: "wasip1", mode: reactor, tags: []string{"full"}, budget: 1_150_000}
+	jsTarget     = target{folder: "core", file: "turncore-js.wasm", goos: "js", tags: []string{"full"}}
 	targets      = []target{wasip1Target, fullTarget, jsTarget}
 )
 
+var reactor = []string{"-buildmode=c-shared"}
+
+// form is what the build makes of what Go's linker writes. Each part can be left out, to see what a fault comes from.
+type form struct {
+	rewrite bool // by the packages peephole and segments
+	bake    bool // started once: what begins is an initialised instance
+	named   bool // with the names of functions
+}
+
+// shipped is the form that hosts get.
+var shipped = form{rewrite: true, bake: true}
+
+// bakes reports whether t is baked in this form. A module for GOOS=js starts within Go's loader, which keeps a part of
+// it.
+func (f form) bakes(t target) bool { return f.bake && t.goos == "wasip1" }
+
 // compileAll builds all targets, each at the path that place gives. Those of one GOOS follow each other, since they are
 // made of the same compiled packages, and the two GOOS run side by side.
-func compileAll(ctx context.Context, root string, place func(target) string) error {
+func compileAll(ctx context.Context, root string, place func(target) string, f form) error {
 	systems := map[string][]target{}
 	for _, t := range targets {
 		systems[t.goos] = append(systems[t.goos], t)
@@ -52,7 +74,7 @@ func compileAll(ctx context.Context, root string, place func(target) string) err
 	for _, list := range systems {
 		group.Go(func() {
 			for _, t := range list {
-				if err := compile(ctx, root, t, place(t), stripped); err != nil {
+				if err := compile(ctx, root, t, place(t), f); err != nil {
 					mu.Lock()
 					errs = append(errs, err)
 					mu.Unlock()
@@ -71,16 +93,9 @@ var seldom = []string{
 	"runtime/internal/jsonpath", "runtime/internal/markdown", "runtime/internal/yaml",
 }
 
-// What the linker is told. Names of functions change neither code nor data: they tell which function the code of the
-// stripped file belongs to.
-const (
-	stripped = "-ldflags=-s -w"
-	named    = "-ldflags=-w"
-)
-
-// compile builds t from the sources under root, rewrites it as the packages peephole,
-// segments and confine do and puts it at path in one step, so that an interrupted build leaves the previous file.
-func compile(ctx context.Context, root string, t target, path, ldflags string) error {
+// compile builds t from the sources under root, gives it its form and puts it at path in one step, so that an
+// interrupted build leaves the previous file.
+func compile(ctx context.Context, root string, t target, path string, f form) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -92,21 +107,15 @@ func compile(ctx context.Context, root string, t target, path, ldflags string) e
 	}
 	defer os.RemoveAll(dir)
 	built := filepath.Join(dir, t.file)
-	if err := link(ctx, root, t, built, ldflags); err != nil {
+	if err := link(ctx, root, t, built, f); err != nil {
 		return err
 	}
 	file, err := os.ReadFile(built)
 	if err != nil {
 		return err
 	}
-	if file, err = peephole.Rewrite(file); err != nil {
-		return fmt.Errorf("rewrite %s: %w", t.file, err)
-	}
-	if file, err = segments.Rewrite(file); err != nil {
-		return fmt.Errorf("rewrite %s: %w", t.file, err)
-	}
-	if file, err = confine.Module(file, confine.BuiltPages); err != nil {
-		return fmt.Errorf("rewrite %s: %w", t.file, err)
+	if file, err = f.apply(ctx, t, file); err != nil {
+		return fmt.Errorf("%s: %w", t.file, err)
 	}
 	if err := os.WriteFile(built, file, 0o644); err != nil {
 		return err
@@ -117,13 +126,47 @@ func compile(ctx context.Context, root string, t target, path, ldflags string) e
 	return os.Rename(built, path)
 }
 
+// apply gives a linked file its form. Hosts in JavaScript allow the memory that it may grow to.
+func (f form) apply(ctx context.Context, t target, file []byte) (_ []byte, err error) {
+	if f.rewrite {
+		if file, err = peephole.Rewrite(file); err != nil {
+			return nil, err
+		}
+	}
+	if f.bakes(t) {
+		if file, err = bake.Module(ctx, file); err != nil {
+			return nil, err
+		}
+	}
+	if f.rewrite {
+		if file, err = segments.Rewrite(file); err != nil {
+			return nil, err
+		}
+	}
+	return confine.Module(file, confine.BuiltPages)
+}
+
 // link has the go command build t, and leaves the file as it wrote it.
-func link(ctx context.Context, root string, t target, path, ldflags string) error {
+func link(ctx context.Context, root string, t target, path string, f form) error {
 	toolchain, err := pinnedToolchain(ctx, root)
 	if err != nil {
 		return err
 	}
-	args := append([]string{"build", "-trimpath", "-buildvcs=false", ldflags, "-o", path}, t.args...)
+	ldflags, tags := "-ldflags=-s -w", t.tags
+	if f.named { // changes neither code nor data
+		ldflags = "-ldflags=-w"
+	}
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", ldflags, "-o", path}, t.mode...)
+	if f.bakes(t) {
+		overlay, err := reseedOverlay(ctx, root, toolchain, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		args, tags = append(args, "-overlay="+overlay), append(slices.Clone(tags), "baked")
+	}
+	if len(tags) > 0 {
+		args = append(args, "-tags="+strings.Join(tags, ","))
+	}
 	for _, name := range seldom {
 		args = append(args, "-gcflags="+modulePath+"/"+name+"=-l")
 	}
@@ -137,6 +180,25 @@ func link(ctx context.Context, root string, t target, path, ldflags string) erro
 		return fmt.Errorf("compile %s: %w\n%s", t.file, err, bytes.TrimSpace(out))
 	}
 	return nil
+}
+
+// reseedOverlay writes a file for -overlay to dir, by which Go's runtime has the function that a baked module calls at
+// its first step.
+func reseedOverlay(ctx context.Context, root, toolchain, dir string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+toolchain)
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("find Go's library: %w", err)
+	}
+	added := filepath.Join(strings.TrimSpace(string(out)), "src", "runtime", "turncore_reseed.go")
+	text, err := json.Marshal(map[string]any{"Replace": map[string]string{added: filepath.Join(root, "wasm", "build", "_runtime", "reseed.go")}})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "overlay.json")
+	return path, os.WriteFile(path, text, 0o600)
 }
 
 // pinnedToolchain returns the Go release that go.mod names. A newer local Go

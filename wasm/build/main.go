@@ -4,6 +4,8 @@
 //	go run ./wasm/build            write the files to wasm/core and wasm/full and print their sizes
 //	go run ./wasm/build -sizes=0   write them only
 //	go run ./wasm/build -o DIR     write them somewhere else
+//	go run ./wasm/build -plain     write modules that start in the host, not in the build
+//	go run ./wasm/build -linked    write what Go's linker makes, in segments and instructions
 //
 // The bytes depend on the sources and on the Go release that go.mod pins, and
 // on nothing else: not on the folder, the machine or the user.
@@ -31,6 +33,8 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
 	out := flags.String("o", "", "folder to write to (default wasm/core and wasm/full of this module)")
 	sizes := flags.Int("sizes", 12, "print sizes, and this many packages that pay most; 0 prints nothing")
+	plain := flags.Bool("plain", false, "do not bake: instances initialise themselves")
+	linked := flags.Bool("linked", false, "do not rewrite what Go's linker has made")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -44,7 +48,7 @@ func run(ctx context.Context, args []string) error {
 		}
 		return filepath.Join(root, "wasm", t.folder, t.file)
 	}
-	if err := compileAll(ctx, root, place); err != nil {
+	if err := compileAll(ctx, root, place, form{rewrite: !*linked, bake: !*plain}); err != nil {
 		return err
 	}
 	if *sizes == 0 {

@@ -38,7 +38,7 @@ func built(t *testing.T, which target) []byte {
 	t.Helper()
 	path := filepath.Join(buildDir, which.file)
 	if _, err := os.Stat(path); err != nil {
-		if err := compile(t.Context(), testRoot(t), which, path, stripped); err != nil {
+		if err := compile(t.Context(), testRoot(t), which, path, shipped); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -57,7 +57,7 @@ func TestBuildIsReproducible(t *testing.T) {
 	t.Setenv("GOCACHE", t.TempDir())
 	dir := t.TempDir()
 	place := func(which target) string { return filepath.Join(dir, which.file) }
-	if err := compileAll(t.Context(), copied, place); err != nil {
+	if err := compileAll(t.Context(), copied, place, shipped); err != nil {
 		t.Fatal(err)
 	}
 	for _, which := range targets {
@@ -168,7 +168,7 @@ func TestAFailedBuildKeepsTheFile(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := compile(ctx, testRoot(t), wasip1Target, path, stripped); err == nil {
+	if err := compile(ctx, testRoot(t), wasip1Target, path, shipped); err == nil {
 		t.Fatal("a cancelled build reported success")
 	}
 	left, err := os.ReadDir(filepath.Dir(path))

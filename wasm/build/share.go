@@ -30,7 +30,7 @@ func packageShares(ctx context.Context, root string) ([]share, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, fullTarget.file)
-	if err := compile(ctx, root, fullTarget, path, named); err != nil {
+	if err := compile(ctx, root, fullTarget, path, form{rewrite: true, bake: true, named: true}); err != nil {
 		return nil, err
 	}
 	data, err := os.ReadFile(path)
@@ -78,7 +78,7 @@ func attribute(info *binaryInfo, packages []string) []share {
 // listDeps returns the import paths of everything that pattern is compiled
 // from for a target, itself included.
 func listDeps(ctx context.Context, root string, t target, pattern string) ([]string, error) {
-	cmd := exec.CommandContext(ctx, "go", append(append([]string{"list", "-deps"}, t.args...), pattern)...)
+	cmd := exec.CommandContext(ctx, "go", append(append([]string{"list", "-deps", "-tags=" + strings.Join(t.tags, ",")}, t.mode...), pattern)...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "GOOS="+t.goos, "GOARCH=wasm", "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr

@@ -13,6 +13,15 @@ import (
 
 var instance = guest.New(providers...)
 
+func init() {
+	instance.RunOn(guest.Platform{Reseed: reseed, SetGCPercent: func(percent int32) { setGCPercent(percent) }})
+}
+
+// setGCPercent is debug.SetGCPercent without what else runtime/debug links.
+//
+//go:linkname setGCPercent runtime/debug.setGCPercent
+func setGCPercent(percent int32) (before int32)
+
 // inbox is the buffer that the last turncore_inbox gave.
 var inbox []byte
 

@@ -7,6 +7,7 @@ import "github.com/turncore/turncore/abi"
 // tuples are all types that cross the boundary.
 var tuples = []any{
 	abi.Hello{},
+	abi.GCPercent{},
 	abi.Limits{},
 	abi.Quota{},
 	abi.OpenRunner{},

@@ -33,6 +33,7 @@ export const Op = {
   Abort: 10,
   Tick: 11,
   DropHistory: 12,
+  GCPercent: 13,
   Welcome: 33,
   Reply: 34,
   Event: 35,

@@ -5,7 +5,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 import { baseURLOf, providerNames } from '../chat/providers.js';
 import type { ProviderName } from '../chat/options.gen.js';
-import { SIMULATED_MODEL } from '../simulated/provider.js';
+import { SIMULATED_MODEL } from '../simulated/answer.js';
 import { UsageError } from './usage.js';
 import { VARIABLES } from './variables.gen.js';
 

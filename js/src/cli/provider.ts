@@ -5,11 +5,10 @@ import type { Clock } from '../entropy.js';
 import { providerKey } from '../chat/providers.js';
 import type { ChatOptions, ProviderName } from '../chat/options.gen.js';
 import type { Credential } from '../http/credential.js';
-import { simulatedProvider } from '../simulated/provider.js';
+import { simulatedFetch } from '../simulated/fetch.js';
 import type { AnyTool } from '../tools/tool.js';
 import { builtinTools } from './builtin-tools.js';
 import type { RunOptions } from './command-line.js';
-import { serveLoopback } from './loopback.js';
 import { programTool } from './program-tool.js';
 
 /** A model and its connection. */
@@ -19,7 +18,6 @@ export interface Provider {
   readonly credentials: Readonly<Record<string, Credential>>;
   /** Undefined for the platform's own. */
   readonly fetch: typeof fetch | undefined;
-  readonly close: () => void;
 }
 
 /** The key's name in the module. */
@@ -28,20 +26,28 @@ const KEY = 'key';
 const SIMULATED_URL = 'http://simulated/v1';
 
 /** The provider in the options, or the simulated one. */
-export async function providerOf(options: RunOptions, clock: Clock): Promise<Provider> {
+export function providerOf(options: RunOptions, clock: Clock): Provider {
   const programs = options.tools.map(programTool);
   const { provider, baseURL, model } = options;
   if (provider !== undefined) {
     return endpoint({ provider, baseURL: baseURL!, model: model! }, options.key, programs);
   }
   const taken = new Set(options.tools.map(({ name }) => name));
-  const { fetch, close } = await serveLoopback(simulatedProvider());
   return {
     chat: { baseURL: SIMULATED_URL, model: model! },
     tools: [...builtinTools(clock).filter(({ name }) => !taken.has(name)), ...programs],
     credentials: {},
-    fetch,
-    close,
+    fetch: wholeResponses(simulatedFetch()),
+  };
+}
+
+/**
+ * A fetch that reads each response to its end: in a turn with a fixed clock nothing may depend on how an answer is cut.
+ */
+function wholeResponses(from: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const response = await from(input, init);
+    return new Response(await response.arrayBuffer(), response);
   };
 }
 
@@ -54,7 +60,7 @@ interface Endpoint {
 
 function endpoint(to: Endpoint, key: string | undefined, tools: readonly AnyTool[]): Provider {
   const chat = to as ChatOptions;
-  const plain = { chat, tools, credentials: {}, fetch: undefined, close: () => undefined };
+  const plain = { chat, tools, credentials: {}, fetch: undefined };
   if (key === undefined) return plain;
   const credential = providerKey(to.provider, key, [new URL(to.baseURL).origin]);
   return { ...plain, chat: { ...chat, credential: KEY }, credentials: { [KEY]: credential } };

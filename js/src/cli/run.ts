@@ -33,7 +33,6 @@ export async function run(args: string[]): Promise<boolean> {
     await converse(session);
     return true;
   } finally {
-    session.close();
     screen.close();
   }
 }

@@ -26,7 +26,6 @@ const SESSION = 'default';
 export class Session {
   readonly #options: RunOptions;
   readonly #screen: Screen;
-  readonly #provider: Provider;
   readonly #store = memoryStore();
   readonly #runner: AgentRunner;
   readonly #journal: { file: JournalFile | undefined } = { file: undefined };
@@ -34,7 +33,6 @@ export class Session {
   private constructor(options: RunOptions, screen: Screen, module: Module, provider: Provider) {
     this.#options = options;
     this.#screen = screen;
-    this.#provider = provider;
     const { seed } = options;
     const clock = clockOf(options);
     this.#runner = createRunner({
@@ -56,29 +54,19 @@ export class Session {
   /** Opens a session with the model in the options. */
   static async open(options: RunOptions, screen: Screen): Promise<Session> {
     const { verbose } = options;
-    const provider = await providerOf(options, clockOf(options));
+    const provider = providerOf(options, clockOf(options));
     if (options.provider === undefined) {
       screen.notice('the model is simulated; --provider, --base-url or --model choose a real one');
     }
-    try {
-      const module = loadModule(options.module ?? fullModuleURL);
-      if (verbose) {
-        const { model, baseURL } = provider.chat;
-        screen.note(
-          'dim',
-          `engine node, module ${await module.hash()}, model ${model} at ${baseURL}`,
-        );
-      }
-      return new Session(options, screen, module, provider);
-    } catch (error) {
-      provider.close();
-      throw error;
+    const module = loadModule(options.module ?? fullModuleURL);
+    if (verbose) {
+      const { model, baseURL } = provider.chat;
+      screen.note(
+        'dim',
+        `engine node, module ${await module.hash()}, model ${model} at ${baseURL}`,
+      );
     }
-  }
-
-  /** Releases its resources. */
-  close(): void {
-    this.#provider.close();
+    return new Session(options, screen, module, provider);
   }
 
   /**

@@ -31,6 +31,19 @@ export function writeHello(e: Encoder, x: HelloFrame): void {
   e.bin(x.seed);
 }
 
+/** Says how much the guest's heap may grow before garbage is collected. It follows Hello as a step of its own, or is not sent. It has no answer. */
+export interface GCPercentFrame {
+  /** of the live heap, > 0; 100 unless it is sent */
+  readonly percent: number;
+}
+
+/** Writes {@link GCPercentFrame}. */
+export function writeGCPercent(e: Encoder, x: GCPercentFrame): void {
+  e.arrayHeader(2);
+  e.int(Op.GCPercent);
+  e.int(x.percent);
+}
+
 /** Bound what either side accepts. A host may lower them, never raise them. */
 export interface Limits {
   /** bytes of one frame, and of one step's whole input */

@@ -5,4 +5,5 @@
  */
 export { readTurnStream } from '../remote/read-turn-stream.js';
 export { RemoteGate } from '../remote/remote-gate.js';
+export { type RemoteInput, RemoteRunner } from '../remote/remote-runner.js';
 export type { OnDisconnect, TurnResponseOptions } from '../sse/turn-response.js';

@@ -9,7 +9,6 @@ import type { Guest, StartedGuest } from './instance.js';
 /** The part of Go's loader that is used here. */
 export interface GoLoader {
   importObject: WebAssembly.Imports;
-  env: Record<string, string>;
   run(instance: WebAssembly.Instance): Promise<void>;
 }
 
@@ -35,11 +34,9 @@ interface GoExports {
 export function startGoJS(
   module: WebAssembly.Module,
   Loader: GoRuntime,
-  env: Readonly<Record<string, string>> | undefined,
   stderr: StderrTail,
 ): StartedGuest {
   const go = new Loader();
-  go.env = { ...env };
   const started: { exports?: GoExports } = {};
   let written = 0;
   const view = (at: number, size: number): DataView =>

@@ -7,7 +7,7 @@ import { CodecError, framesOf, MAX_STEP_OUTPUT } from '../codec/decoder.js';
 import { messageOf, tooLarge, TurncoreError } from '../errors.js';
 import type { StderrTail } from '../wasi/stderr.js';
 import type { Welcome, Limits } from './limits.js';
-import { decodeWelcome } from './limits.js';
+import { decodeWelcome, encodeGCPercent } from './limits.js';
 
 /** The guest's half of an instance, for either build. */
 export interface Guest {
@@ -32,6 +32,8 @@ export interface InstanceConfig {
   readonly guest: Guest;
   /** The Hello frame; undefined to leave the handshake to the caller. */
   readonly hello: Uint8Array | undefined;
+  /** Percent that the guest's heap may grow by between collections; undefined for its own setting. */
+  readonly gcPercent: number | undefined;
   readonly limits: Readonly<Limits>;
   /** The answer of turncore_abi. */
   readonly abi: number;
@@ -86,6 +88,8 @@ export class Instance {
   readonly #onStderr: ((line: string) => void) | undefined;
   #memory: Uint8Array<ArrayBuffer>;
   #frameLimit: number;
+  /** A frame that follows the Hello. */
+  #gcPercent: Uint8Array | undefined;
   #stepping = false;
   #failure: TurncoreError | undefined;
   #chunk = new ArrayBuffer(0);
@@ -100,6 +104,7 @@ export class Instance {
     this.#onStderr = config.onStderr;
     this.#memory = new Uint8Array(guest.memory.buffer);
     this.#frameLimit = config.limits.frame;
+    if (config.gcPercent !== undefined) this.#gcPercent = encodeGCPercent(config.gcPercent);
 
     this.abi = config.abi;
     if (config.hello === undefined) {
@@ -162,6 +167,7 @@ export class Instance {
     try {
       guest.begin();
       out = this.#run(guest, batch, size);
+      if (this.#gcPercent !== undefined) this.#sendGCPercent(guest, this.#gcPercent);
     } catch (error) {
       throw this.fail(messageOf(error), error);
     } finally {
@@ -201,6 +207,12 @@ export class Instance {
   /** Ends an unused instance, so that its memory can be collected. */
   close(): void {
     this.fail('the instance was closed');
+  }
+
+  /** Passes the setting on, once. A guest that does not know the frame answers Fault, and goes on. */
+  #sendGCPercent(guest: Guest, frame: Uint8Array): void {
+    this.#gcPercent = undefined;
+    this.#run(guest, frame, frame.length);
   }
 
   #run(guest: Guest, batch: Uint8Array, size: number): Uint8Array<ArrayBuffer> {

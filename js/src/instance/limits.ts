@@ -2,7 +2,7 @@
  * The bounds that host and module agree on with Hello and Welcome.
  */
 import { ABI_MAJOR, ABI_MINOR, Op } from '../abi/frames.gen.js';
-import { type OutboundFrame, readFrame, writeHello } from '../codec/tuples.gen.js';
+import { type OutboundFrame, readFrame, writeGCPercent, writeHello } from '../codec/tuples.gen.js';
 import { CodecError, DEFAULT_LIMITS, framesOf, type CodecLimits } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
 
@@ -30,6 +30,9 @@ export const DEFAULT_QUOTA: Readonly<Quota> = Object.freeze({
 
 /** Bytes of entropy for an instance. */
 export const SEED_SIZE = 16;
+
+/** The guest takes it as an i32. */
+const MAX_PERCENT = 2 ** 31 - 1;
 
 /** The ABI's own bounds. */
 export const DEFAULT_INSTANCE_LIMITS: Readonly<Limits> = Object.freeze({
@@ -73,6 +76,16 @@ export function encodeHello(
 ): Uint8Array<ArrayBuffer> {
   const e = new Encoder(64);
   writeHello(e, { major: ABI_MAJOR, minor: ABI_MINOR, features, limits, quota, seed });
+  return e.copy();
+}
+
+/** Encodes the GCPercent frame. */
+export function encodeGCPercent(percent: number): Uint8Array<ArrayBuffer> {
+  if (!Number.isInteger(percent) || percent < 1 || percent > MAX_PERCENT) {
+    throw new RangeError(`gcPercent must be an integer from 1 to ${MAX_PERCENT}, not ${percent}`);
+  }
+  const e = new Encoder(8);
+  writeGCPercent(e, { percent });
   return e.copy();
 }
 

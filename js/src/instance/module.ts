@@ -39,8 +39,11 @@ export interface InstantiateOptions {
   quota?: Readonly<Quota> | undefined;
   /** Feature bits that the host can use. Default: all that it knows. */
   features?: number | undefined;
-  /** Environment of the guest's Go runtime, such as GOGC. */
-  env?: Readonly<Record<string, string>> | undefined;
+  /**
+   * How much the guest's heap may grow before garbage is collected, in percent of the live heap; GOGC in Go. Lower
+   * values take less memory and more time. Default 100.
+   */
+  gcPercent?: number | undefined;
   /**
    * Bytes of memory that the guest may grow to. Default 1 GiB. For a module that was given compiled, or compiled by
    * {@link Module.compile} with another bound, the bound is checked only after each step.
@@ -160,6 +163,7 @@ export class Module {
               options.quota ?? DEFAULT_QUOTA,
               systemEntropy(SEED_SIZE),
             ),
+      gcPercent: options.gcPercent,
       limits,
       abi,
       maxMemory: options.maxMemory ?? MAX_MEMORY,
@@ -177,7 +181,7 @@ export class Module {
     const stderr = new StderrTail();
     if (options.onStderr !== undefined) stderr.collectLines();
     try {
-      return startGoJS(module, Loader, options.env, stderr);
+      return startGoJS(module, Loader, stderr);
     } catch (error) {
       throw startFailed(error, stderr);
     }
@@ -208,7 +212,7 @@ interface ReactorExports {
 }
 
 function startReactor(module: WebAssembly.Module, options: InstantiateOptions): StartedGuest {
-  const wasi = new Wasi({ env: options.env, monotonic: options.monotonic });
+  const wasi = new Wasi({ monotonic: options.monotonic });
   if (options.onStderr !== undefined) wasi.stderr.collectLines();
   try {
     const instance = new WebAssembly.Instance(module, { [WASI_MODULE]: wasi.imports });

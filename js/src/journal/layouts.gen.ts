@@ -3,6 +3,7 @@
 /** The fields of every tuple, each a name and a type. */
 export const TUPLES: Readonly<Record<string, string>> = {
   Hello: 'op:u8 major:u16 minor:u16 features:u64 limits:Limits quota:Quota seed:bin',
+  GCPercent: 'op:u8 percent:u32',
   Limits: 'frame:u32 string:u32 array:u32 depth:u32 turnEffects:u32 instanceEffects:u32',
   Quota: 'turn:u64 instance:u64',
   OpenRunner:
@@ -124,6 +125,7 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<number, string>>>> 
     10: 'Abort',
     11: 'Tick',
     12: 'DropHistory',
+    13: 'GCPercent',
     33: 'Welcome',
     34: 'Reply',
     35: 'Event',

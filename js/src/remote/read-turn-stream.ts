@@ -2,11 +2,11 @@
  * Reads a turn from the response of a server.
  */
 import { messageOf, TurncoreError } from '../errors.js';
-import type { TurnGateClosedEvent } from '../events/turn-gate.js';
-import { TurnStream } from '../runners/turn-stream.js';
+import type { TurnStream } from '../runners/turn-stream.js';
 import { errorFromJSON, isMembers, malformed } from '../sse/event-from-json.js';
 import { TurnDecoder } from '../sse/turn-decoder.js';
-import { RemoteGate } from './remote-gate.js';
+import type { TurnEnd } from '../sse/turn-end.js';
+import { type RemoteInput, RemoteRunner } from './remote-runner.js';
 
 /** Characters of a server's refusal that an error shows. */
 const SHOWN = 200;
@@ -17,35 +17,30 @@ const SHOWN = 200;
  * settled: a response does not say where an answer goes.
  */
 export function readTurnStream<Output = unknown>(response: Response): TurnStream<Output> {
-  const reader = new AbortController();
-  const stream = new TurnStream<Output>(() => reader.abort());
-  stream.follow(
-    (async () => {
-      const gates = new Map<string, RemoteGate>();
-      const decoder = new TurnDecoder({
-        event: (event) => {
-          if (event.event === 'turnGateClosed') closeGate(gates, event);
-          stream.push(event);
-        },
-        gate: (question) => {
-          const gate = new RemoteGate(question);
-          gates.set(gate.id, gate);
-          return gate;
-        },
-      });
-      await readInto(decoder, response, reader.signal);
+  const runner = new RemoteRunner<RemoteInput, Output>({
+    start: async (turn) => {
+      const decoder = new TurnDecoder(turn);
+      await readInto(decoder, response, turn.signal);
       if (decoder.end !== undefined) return decoder.end;
-      if (reader.signal.aborted) return { status: 'aborted', iterations: 0, error: undefined };
-      throw TurncoreError.of('E_TURN_STREAM_CUT', `after event ${decoder.lastEventId}`);
-    })(),
-  );
-  return stream;
+      if (turn.signal.aborted) return ABORTED;
+      throw cut(decoder);
+    },
+    settle: (_, gateId) => Promise.reject(TurncoreError.of('E_TURN_GATE_READ_ONLY', gateId)),
+  });
+  return runner.stream({});
 }
 
-/** Closes the gate that an event says was settled. */
-export function closeGate(gates: Map<string, RemoteGate>, event: TurnGateClosedEvent): void {
-  gates.get(event.gateId)?.close(event.result);
-  gates.delete(event.gateId);
+/** The end of a turn whose reader has stopped to listen. */
+export const ABORTED: TurnEnd = {
+  status: 'aborted',
+  iterations: 0,
+  error: undefined,
+  object: undefined,
+};
+
+/** The error for a connection that ended before its turn. */
+export function cut(decoder: TurnDecoder): TurncoreError {
+  return TurncoreError.of('E_TURN_STREAM_CUT', `after event ${decoder.lastEventId}`);
 }
 
 /**

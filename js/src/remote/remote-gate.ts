@@ -1,7 +1,6 @@
 /**
  * Gates of turns that run elsewhere.
  */
-import { TurncoreError } from '../errors.js';
 import {
   digestIn,
   type Question,
@@ -17,10 +16,10 @@ export type Settle = (settlement: Settlement) => Promise<void>;
 
 /** The gate of a turn that runs elsewhere. It is settled when the promise of the call resolves. */
 export class RemoteGate extends TurnGate {
-  readonly #settle: Settle | undefined;
+  readonly #settle: Settle;
 
   /** @internal */
-  constructor(question: Question, settle?: Settle) {
+  constructor(question: Question, settle: Settle) {
     super(question, () => undefined);
     this.#settle = settle;
   }
@@ -46,7 +45,6 @@ export class RemoteGate extends TurnGate {
 
   async #send(settlement: Settlement): Promise<void> {
     this.requireOpen();
-    if (this.#settle === undefined) throw TurncoreError.of('E_TURN_GATE_READ_ONLY', this.id);
     await this.#settle(settlement);
   }
 }

@@ -16,21 +16,12 @@ import type {
   TurnPipelineMiddlewareFn,
 } from '../context/functions.js';
 import { uuidv6, UUID_ENTROPY } from '../entropy.js';
-import { Bus, type Listener } from '../events/bus.js';
-import type {
-  FunctionalEvents,
-  ObservabilityEvents,
-  TurnEvent,
-  TurnEvents,
-  TurnGate,
-} from '../events/events.js';
-import { requireFunctional, requireObservability } from '../events/names.js';
+import type { TurnEvent } from '../events/events.js';
 import { Media } from '../primitives/media.js';
 import { Message, toMessage } from '../primitives/message.js';
 import { type Tokenizable, toText } from '../primitives/tokenizable.js';
 import { type Tokenizer, Tokenizers, tokenizerViolations } from '../primitives/tokenizers.js';
 import { ChatExecutor, toExecutor } from '../chat/chat-executor.js';
-import { GateBook } from '../turn/gates.js';
 import { type Host, hostOf, type HostOptions, hostViolations } from '../host/host.js';
 import type { Core } from '../turn/core.js';
 import { type Definition, toolParts } from '../turn/definition.js';
@@ -43,6 +34,7 @@ import { check, type Classes, phrase } from '../validation/rules.js';
 import { callbacksOf, type TurnCallbacks } from './callbacks.js';
 import { mixedViolations } from './own-callbacks.js';
 import type { OutputSchema } from '../output/output.js';
+import { RunnerEvents } from './runner-events.js';
 import { TurnStream } from './turn-stream.js';
 
 /** The configuration of a {@link TurnRunner}. */
@@ -144,18 +136,12 @@ export const inputClasses = {
 
 /**
  * Runs turns: input pipeline, dispatch, output pipeline. It holds no state of a turn, so any number may run at once.
- *
- * There are two buses with the same API: functional events (`on`) are the product's behaviour, observability events
- * (`observe`) are for monitoring. Listeners run before the call that caused the event returns; their errors are
- * reported as an `error` event with E_LISTENER_ERROR.
  */
-export class TurnRunner<Output = unknown> {
+export class TurnRunner<Output = unknown> extends RunnerEvents {
   readonly #definition: Definition;
   readonly #host: Host;
-  readonly #bus = new Bus<TurnEvents>();
   readonly #live = new Map<string, Live>();
   readonly #histories = new Map<string, History>();
-  readonly #gates = new GateBook();
 
   /**
    * Checks everything and loads nothing, so it may be called before a module is available.
@@ -163,6 +149,7 @@ export class TurnRunner<Output = unknown> {
    * @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation
    */
   constructor(config: TurnRunnerConfig) {
+    super();
     const values = check('TurnRunnerConfig', config, configClasses);
     requirePlaces('E_INVALID_TURN_RUNNER_CONFIG', values, pipelineNames);
     this.#definition = {
@@ -202,72 +189,6 @@ export class TurnRunner<Output = unknown> {
    */
   stream(input: TurnInput): TurnStream<Output> {
     return this.#begin(check('TurnInput', input, inputClasses), true).stream!;
-  }
-
-  /** Adds a listener of functional events. @returns this runner */
-  on<N extends keyof FunctionalEvents>(name: N, listener: Listener<FunctionalEvents[N]>): this {
-    requireFunctional(name);
-    this.#bus.add(name, listener);
-    return this;
-  }
-
-  /** Removes a listener of functional events. @returns this runner */
-  off<N extends keyof FunctionalEvents>(name: N, listener: Listener<FunctionalEvents[N]>): this {
-    requireFunctional(name);
-    this.#bus.remove(name, listener);
-    return this;
-  }
-
-  /** Adds a listener of the next functional event of a name. @returns this runner */
-  once<N extends keyof FunctionalEvents>(name: N, listener: Listener<FunctionalEvents[N]>): this {
-    requireFunctional(name);
-    this.#bus.add(name, listener, true);
-    return this;
-  }
-
-  /** Adds a listener of observability events. @returns this runner */
-  observe<N extends keyof ObservabilityEvents>(
-    name: N,
-    listener: Listener<ObservabilityEvents[N]>,
-  ): this {
-    requireObservability(name);
-    this.#bus.add(name, listener);
-    return this;
-  }
-
-  /** Removes a listener of observability events. @returns this runner */
-  unobserve<N extends keyof ObservabilityEvents>(
-    name: N,
-    listener: Listener<ObservabilityEvents[N]>,
-  ): this {
-    requireObservability(name);
-    this.#bus.remove(name, listener);
-    return this;
-  }
-
-  /** Adds a listener of the next observability event of a name. @returns this runner */
-  observeOnce<N extends keyof ObservabilityEvents>(
-    name: N,
-    listener: Listener<ObservabilityEvents[N]>,
-  ): this {
-    requireObservability(name);
-    this.#bus.add(name, listener, true);
-    return this;
-  }
-
-  /**
-   * The open gate with an id, for outside code to settle: a button, an HTTP handler.
-   *
-   * @param turnId the gate's turn. Default: any turn
-   * @returns undefined if there is no such gate, or several: a guess could approve the wrong one, so pass `turnId`
-   */
-  gate(id: string, turnId?: string): TurnGate | undefined {
-    return this.#gates.find(id, turnId);
-  }
-
-  /** The open gates of all turns, in the order in which they were opened. */
-  gates(): TurnGate[] {
-    return this.#gates.list();
   }
 
   /**
@@ -368,10 +289,10 @@ export class TurnRunner<Output = unknown> {
         stash: new Stash(input.stash).snapshot(),
         initial: [],
         dispatchBus: undefined,
-        bus: this.#bus,
+        bus: this.bus,
         tap,
         controller,
-        gates: this.#gates,
+        gates: this.openGates,
         waitFor: undefined,
         facade: facadeOf,
       },

@@ -1,24 +1,9 @@
 /**
- * A model provider that needs no network and no key, for Node: it speaks OpenAI's chat completions and answers by
- * simple rules. It calls a tool that the user's text mentions, with arguments found in that text, reports a tool's
- * answer, and otherwise repeats the text. The same request gets the same answer, also from its twin in the Go module.
- *
- * @packageDocumentation
+ * The simulated provider as a request handler of Node.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
-
-import { answerTo, type ChatRequest, readRequest } from './answer.js';
-import { streamedAnswer, wholeAnswer } from './chunks.js';
+import { pause, type SimulatedProviderOptions } from './pause.js';
 import { readBody } from './read-body.js';
-import { sortedJSON } from './text.js';
-
-export { SIMULATED_MODEL } from './answer.js';
-
-/** Settings of {@link simulatedProvider}. */
-export interface SimulatedProviderOptions {
-  /** Milliseconds between two parts of a streamed answer. Default 0. */
-  readonly pauseMs?: number | undefined;
-}
+import { replyTo } from './reply.js';
 
 /** The used part of a request: an `IncomingMessage` of `node:http` has it. */
 export interface ProviderRequest extends AsyncIterable<Uint8Array> {
@@ -28,7 +13,7 @@ export interface ProviderRequest extends AsyncIterable<Uint8Array> {
 
 /** The used part of a response: a `ServerResponse` of `node:http` has it. */
 export interface ProviderResponse {
-  writeHead(status: number, headers: Record<string, string>): unknown;
+  writeHead(status: number, headers: Readonly<Record<string, string>>): unknown;
   write(text: string): unknown;
   end(text?: string): unknown;
   destroy(): unknown;
@@ -57,35 +42,17 @@ async function handle(
   response: ProviderResponse,
   pauseMs: number,
 ): Promise<void> {
-  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-  if (request.method !== 'POST' || !pathname.endsWith('/chat/completions')) {
-    refuse(response, 404, 'the simulated provider answers POST …/chat/completions');
-    return;
-  }
-  let chat: ChatRequest;
-  try {
-    chat = readRequest(await readBody(request, MAX_REQUEST));
-  } catch (error) {
-    refuse(response, 400, `the request is no JSON: ${(error as Error).message}`);
-    return;
-  }
-  const answer = answerTo(chat);
-  if (!chat.stream) {
-    response.writeHead(200, { 'Content-Type': 'application/json' });
-    response.end(`${wholeAnswer(answer, chat)}\n`);
-    return;
-  }
-  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  for (const chunk of streamedAnswer(answer, chat)) {
-    response.write(`data: ${chunk}\n\n`);
-    if (pauseMs > 0) await sleep(pauseMs, undefined, { signal: gone.signal });
+  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+  const { status, headers, parts } = await replyTo(request.method, pathname, () =>
+    readBody(request, MAX_REQUEST),
+  );
+  response.writeHead(status, headers);
+  for (const part of parts.slice(0, -1)) {
+    response.write(part);
+    if (pauseMs > 0) await pause(pauseMs, gone.signal);
+    if (gone.signal.aborted) return;
   }
-  response.end();
-}
-
-function refuse(response: ProviderResponse, status: number, message: string): void {
-  response.writeHead(status, { 'Content-Type': 'application/json' });
-  response.end(`${sortedJSON({ error: { message, code: status } })}\n`);
+  response.end(parts.at(-1));
 }

@@ -9,12 +9,13 @@
  * @throws Error (rejects) when it has more, or breaks off
  */
 export async function readBody(request: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
-  const parts: Uint8Array[] = [];
+  const decoder = new TextDecoder();
+  let text = '';
   let size = 0;
   for await (const part of request) {
     size += part.length;
     if (size > limit) throw new Error(`it has more than ${limit} bytes`);
-    parts.push(part);
+    text += decoder.decode(part, { stream: true });
   }
-  return Buffer.concat(parts).toString('utf8');
+  return text + decoder.decode();
 }

@@ -7,7 +7,7 @@ import type { TurnEvent, TurnEvents } from '../events/events.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Root } from '../stash/stash.js';
 import type { ContextState } from './context-state.js';
-import type { GateBook } from './gates.js';
+import type { GateBook } from '../events/gate-book.js';
 import type { HttpSettings } from '../http/exchange.js';
 import type { Definition } from './definition.js';
 

@@ -1,5 +1,5 @@
 /**
- * The calls of WASI preview 1 that a Go reactor links, and no more: no files, no arguments, no sleep. Time and
+ * The calls of WASI preview 1 that a Go reactor links, and no more: no files, no arguments, no environment, no sleep. Time and
  * randomness only serve Go's own runtime; what the guest knows of time comes in with the frames.
  */
 import { StderrTail } from './stderr.js';
@@ -46,8 +46,6 @@ export class GuestExit extends Error {
 
 /** Settings of {@link Wasi}. */
 export interface WasiOptions {
-  /** Environment variables, such as GOGC or GODEBUG. */
-  env?: Readonly<Record<string, string>> | undefined;
   /** Milliseconds of a clock that never goes back; may stand still. Default: performance.now. */
   monotonic?: (() => number) | undefined;
   /** Bytes that the guest may write to stdout and stderr between two calls of {@link Wasi.begin}. Default 1 MiB. */
@@ -61,7 +59,6 @@ export class Wasi {
   /** What the guest wrote to stdout and stderr. */
   readonly stderr = new StderrTail();
 
-  readonly #env: readonly Uint8Array[];
   readonly #clock: () => number;
   readonly #writeBudget: number;
   readonly #start: number;
@@ -71,8 +68,6 @@ export class Wasi {
   #memory: WebAssembly.Memory | undefined;
 
   constructor(options: WasiOptions = {}) {
-    const text = new TextEncoder();
-    this.#env = Object.entries(options.env ?? {}).map(([k, v]) => text.encode(`${k}=${v}\0`));
     this.#clock = options.monotonic ?? platformClock();
     this.#writeBudget = options.writeBudget ?? 1 << 20;
     this.#start = this.#clock();
@@ -92,14 +87,10 @@ export class Wasi {
 
   #functions(): WebAssembly.ModuleImports {
     return {
-      args_sizes_get: (count: number, size: number) => this.#putPair(count, 0, size, 0),
+      args_sizes_get: (count: number, size: number) => this.#none(count, size),
       args_get: () => SUCCESS,
-      environ_sizes_get: (count: number, size: number) => {
-        let bytes = 0;
-        for (const entry of this.#env) bytes += entry.length;
-        return this.#putPair(count, this.#env.length, size, bytes);
-      },
-      environ_get: (list: number, at: number) => this.#environ(list >>> 0, at >>> 0),
+      environ_sizes_get: (count: number, size: number) => this.#none(count, size),
+      environ_get: () => SUCCESS,
       clock_time_get: (id: number, _precision: bigint, out: number) => this.#time(id, out >>> 0),
       random_get: (at: number, size: number) => this.#random(at >>> 0, size >>> 0),
       poll_oneoff: (subs: number, events: number, n: number, out: number) =>
@@ -135,25 +126,13 @@ export class Wasi {
     return new Uint8Array(buffer, at, size);
   }
 
-  #putPair(at1: number, v1: number, at2: number, v2: number): number {
-    const a = this.#view(at1 >>> 0, 4);
-    const b = this.#view(at2 >>> 0, 4);
+  /** A list of no texts: their number, and the bytes that they take. */
+  #none(count: number, size: number): number {
+    const a = this.#view(count >>> 0, 4);
+    const b = this.#view(size >>> 0, 4);
     if (a === undefined || b === undefined) return FAULT;
-    a.setUint32(0, v1, true);
-    b.setUint32(0, v2, true);
-    return SUCCESS;
-  }
-
-  #environ(list: number, at: number): number {
-    for (const entry of this.#env) {
-      const pointer = this.#view(list, 4);
-      const bytes = this.#bytes(at, entry.length);
-      if (pointer === undefined || bytes === undefined) return FAULT;
-      pointer.setUint32(0, at, true);
-      bytes.set(entry);
-      list += 4;
-      at += entry.length;
-    }
+    a.setUint32(0, 0, true);
+    b.setUint32(0, 0, true);
     return SUCCESS;
   }
 

@@ -1,5 +1,6 @@
 // The package in headless Chromium: in a page, and in a dedicated worker.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 
 import { expected } from '../smoke/expected.mjs';
@@ -12,7 +13,7 @@ let page;
 const complaints = [];
 
 before(async () => {
-  server = await startPackageServer();
+  server = await startPackageServer({ files: { '/browser/readme.mjs': await readmeProgram() } });
   browser = await launchChromium();
   page = await browser.newPage();
   page.on('console', (message) => complaints.push(message.text()));
@@ -92,6 +93,17 @@ test('a worker takes a module that the page has compiled', async () => {
   assert.deepEqual(run, expected);
 });
 
+test('the program of the README with a model and a tool runs in a page as it stands', async () => {
+  const own = await browser.newPage();
+  const said = [];
+  own.on('console', (message) => said.push(message.text()));
+  own.on('pageerror', (error) => said.push(String(error)));
+  await own.goto(`${server.address}/`);
+  await own.evaluate(() => import('/browser/readme.mjs'));
+  await own.close();
+  assert.deepEqual(said, ['get_weather -> The tool answered: 4 degrees in Oslo']);
+});
+
 test('a policy without wasm-unsafe-eval is told as an error with a code', async () => {
   const strict = await browser.newPage();
   await strict.route(`${server.address}/`, (route) =>
@@ -116,6 +128,15 @@ test('a policy without wasm-unsafe-eval is told as an error with a code', async 
 });
 
 test('the console stayed empty', () => assert.deepEqual(complaints, []));
+
+/** The README's second program, with the package's entry points at the addresses of the page's server. */
+async function readmeProgram() {
+  const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
+  const programs = Array.from(readme.matchAll(/^```js\n(.*?)^```$/gms), ([, code]) => code);
+  return programs[1]
+    .replace("'turncore'", "'/package/turncore.min.js'")
+    .replace("'turncore/simulated'", "'/package/simulated.min.js'");
+}
 
 function nameOf(line) {
   return JSON.parse(line).event;

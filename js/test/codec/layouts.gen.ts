@@ -15,6 +15,10 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     quota: 'Quota',
     seed: 'bin',
   },
+  GCPercent: {
+    op: 'u8',
+    percent: 'u32',
+  },
   Limits: {
     frame: 'u32',
     string: 'u32',

@@ -109,10 +109,7 @@ func obey(order byte) (ptr int64, keepMarker bool) {
 		outbox = append(outbox, 0x91, 7)
 		return 0, true
 	case orderEnv:
-		v, _ := syscall.Getenv("GUEST_TEST")
-		outbox = append(outbox, 0x91, 7, 0xd9, byte(len(v)))
-		outbox = append(outbox, v...)
-		outbox[0] = 0x92
+		outbox = append(outbox, 0x92, 7, byte(len(syscall.Environ())))
 	case orderClock:
 		// Two readings of both clocks, the way Go's runtime asks.
 		a, b := time.Now(), time.Now()

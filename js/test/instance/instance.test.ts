@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { decodeFrames } from '../codec/frames.js';
 import { loadModule, type InstantiateOptions, type Module } from '../../src/instance/module.js';
-import { ReentryError, type Instance } from '../../src/instance/instance.js';
+import { hex } from '../../src/bytes.js';
+import { Instance, ReentryError } from '../../src/instance/instance.js';
+import { DEFAULT_INSTANCE_LIMITS } from '../../src/instance/limits.js';
 import { isTurncoreError, type TurncoreError } from '../../src/errors.js';
+import { StderrTail } from '../../src/wasi/stderr.js';
 import { buildGuest, missingGo, Order, order } from './go-guest.js';
 
 const skip = (await missingGo()) ?? false;
@@ -181,11 +184,47 @@ describe('Instance', { skip }, () => {
     assert.equal(instance.stderr, 'first line\nsecond line\nhalf a');
   });
 
-  it('passes the environment, and nothing of its own', () => {
-    const instance = start({ env: { GUEST_TEST: 'grün', GOGC: '50' } });
-    assert.deepEqual(decodeFrames(instance.step(order(Order.Env))), [[7, 'grün']]);
-    const bare = start();
-    assert.deepEqual(decodeFrames(bare.step(order(Order.Env))), [[7, '']]);
+  it('passes no environment', () => {
+    assert.deepEqual(decodeFrames(start().step(order(Order.Env))), [[7, 0]]);
+  });
+
+  it('sends the percentage of the collector once, behind the first step, and ignores the answer', () => {
+    const memory = new WebAssembly.Memory({ initial: 1 });
+    const steps: string[] = [];
+    const step = (size: number): bigint => {
+      const batch = new Uint8Array(memory.buffer, 1024, size + 1);
+      steps.push(hex(batch.subarray(0, size)));
+      batch[size] = 0;
+      return (1024n << 32n) | BigInt(size);
+    };
+    const guest = {
+      memory,
+      inbox: () => 1024,
+      step,
+      stderr: new StderrTail(),
+      begin: () => undefined,
+    };
+    const config = {
+      guest,
+      hello: undefined,
+      limits: DEFAULT_INSTANCE_LIMITS,
+      abi: 0,
+      maxMemory: 1 << 20,
+    };
+    const instance = new Instance({ ...config, gcPercent: 300, onStderr: undefined });
+    for (const batch of [
+      [0x91, 1],
+      [0x91, 2],
+    ]) {
+      assert.deepEqual([...instance.step(Uint8Array.from(batch))], batch);
+    }
+    assert.deepEqual(steps, ['9101', '920dcd012c', '9102']);
+    for (const gcPercent of [0, -1, 1.5, 2 ** 31]) {
+      assert.throws(() => new Instance({ ...config, gcPercent, onStderr: undefined }), {
+        name: 'RangeError',
+        message: `gcPercent must be an integer from 1 to 2147483647, not ${gcPercent}`,
+      });
+    }
   });
 
   it('has clocks that run, stand still or jump back, and none of them kills it', () => {

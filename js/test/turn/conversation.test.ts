@@ -20,7 +20,7 @@ import {
   ToolCall,
 } from '../../src/index.js';
 import { type Clock, FIXED_INSTANT, fixedClock } from '../../src/entries/host.js';
-import { simulatedProvider } from '../../src/simulated/provider.js';
+import { simulatedFetch, simulatedProvider } from '../../src/entries/simulated.js';
 import { skip, testHost } from './harness.js';
 
 interface WireMessage {
@@ -74,6 +74,22 @@ describe('conversations', { skip }, () => {
   const model = (): AgentConfig => ({
     model: { baseURL, model: 'simulated', trust: 'off' },
     tools: [calc],
+  });
+
+  it('the simulated fetch serves turns as the listener does', async () => {
+    const message = 'please calc 4';
+    const { text, toolCalls } = await (await agent(model())).stream({ message }).result;
+    const host = await testHost({ fetch: simulatedFetch({ pauseMs: 1 }) });
+    const chat = { baseURL: 'http://simulated/v1', model: 'simulated', trust: 'off' } as const;
+    const runner = createRunner({ tools: [calc], model: chat, host });
+    const result = await runner.stream({ message }).result;
+    assert.equal(result.status, 'ack');
+    assert.equal(result.text, text);
+    assert.deepEqual(result.toolCalls, toolCalls);
+    assert.equal(result.toolCalls[0]!.results, '5');
+    const stopped = runner.stream({ message: 'a long text', sessionId: 'another' });
+    for await (const event of stopped) if (event.event === 'message') break;
+    assert.equal((await stopped.result).status, 'aborted');
   });
 
   it('an ack of the chat executor shows in the output pipeline; its handlers run once, before it', async () => {

@@ -66,6 +66,12 @@ test('conversations with a model stream side by side, and keep their histories a
   }
 });
 
+test('the simulated provider answers inside the worker', async () => {
+  const { status, text } = await get('/simulated?say=What+is+the+weather+in+Oslo%3F');
+  assert.equal(status, 'ack');
+  assert.equal(text, 'The tool answered: 4 °C in Oslo');
+});
+
 test('workerd has nothing to complain about', () => {
   assert.doesNotMatch(workerd.stderr(), /error|exception|hung/i);
 });

@@ -1,6 +1,7 @@
 // Turns in workerd: runners are made at global scope, where neither randomness nor I/O is allowed, and run in requests.
 import * as turncore from 'turncore';
 import * as hosts from 'turncore/host';
+import { simulatedFetch } from 'turncore/simulated';
 import { fixedSeams, makeRunner, runTurn } from '../smoke/one-turn.mjs';
 
 const { createRunner, Host, Tool } = turncore;
@@ -19,17 +20,21 @@ const shared = new Host({
   },
 });
 const own = makeRunner(turncore, shared);
+const weather = new Tool({
+  name: 'get_weather',
+  description: 'Tells the weather of a city.',
+  inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  handler: ({ city }) => `4 °C in ${city}`,
+});
 const agent = createRunner({
   model: { baseURL: 'http://provider/v1', model: 'simulated' },
-  tools: [
-    new Tool({
-      name: 'get_weather',
-      description: 'Tells the weather of a city.',
-      inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-      handler: ({ city }) => `4 °C in ${city}`,
-    }),
-  ],
+  tools: [weather],
   host: shared,
+});
+const alone = createRunner({
+  model: { baseURL: 'http://simulated/v1', model: 'simulated' },
+  tools: [weather],
+  host: { fetch: simulatedFetch() },
 });
 
 const routes = {
@@ -38,6 +43,12 @@ const routes = {
 
   /** The same with randomness of the platform, in the instance that requests share. */
   '/turn': async () => Response.json(await runTurn(own)),
+
+  /** A turn whose provider is in the worker itself. */
+  '/simulated': async ({ searchParams }) => {
+    const turn = { message: searchParams.get('say'), sessionId: crypto.randomUUID() };
+    return Response.json(await alone.stream(turn).result);
+  },
 
   /** A turn with the executor in the module, streamed as lines while it runs. */
   '/chat': ({ searchParams }) => {
