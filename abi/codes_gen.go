@@ -168,6 +168,10 @@ const (
 	CodeToolDownstreamError = "E_TOOL_DOWNSTREAM_ERROR"
 	// CodeToolFetch: The address was not fetched.
 	CodeToolFetch = "E_TOOL_FETCH"
+	// CodeTurnAbandoned: The turn was abandoned.
+	CodeTurnAbandoned = "E_TURN_ABANDONED"
+	// CodeTurnEventsLost: Events of the turn are no longer kept.
+	CodeTurnEventsLost = "E_TURN_EVENTS_LOST"
 	// CodeTurnGateAborted: The gate was aborted.
 	CodeTurnGateAborted = "E_TURN_GATE_ABORTED"
 	// CodeTurnGateReadOnly: The gate cannot be settled from here.
@@ -176,14 +180,20 @@ const (
 	CodeTurnGateSettled = "E_TURN_GATE_SETTLED"
 	// CodeTurnGateTimeout: The gate timed out.
 	CodeTurnGateTimeout = "E_TURN_GATE_TIMEOUT"
+	// CodeTurnGateUnknown: The turn has no such open gate.
+	CodeTurnGateUnknown = "E_TURN_GATE_UNKNOWN"
 	// CodeTurnQuotaExceeded: The turn exceeds its byte quota.
 	CodeTurnQuotaExceeded = "E_TURN_QUOTA_EXCEEDED"
+	// CodeTurnRequestInvalid: The request is invalid.
+	CodeTurnRequestInvalid = "E_TURN_REQUEST_INVALID"
 	// CodeTurnRequestRefused: The server refused the request.
 	CodeTurnRequestRefused = "E_TURN_REQUEST_REFUSED"
 	// CodeTurnStreamCut: The connection ended before the turn did.
 	CodeTurnStreamCut = "E_TURN_STREAM_CUT"
 	// CodeTurnStreamMalformed: The response is not the event stream of a turn.
 	CodeTurnStreamMalformed = "E_TURN_STREAM_MALFORMED"
+	// CodeTurnUnknown: There is no such turn.
+	CodeTurnUnknown = "E_TURN_UNKNOWN"
 	// CodeValidationException: The value breaks the rules.
 	CodeValidationException = "VALIDATION_EXCEPTION"
 )
@@ -601,6 +611,16 @@ var codes = [...]CodeInfo{
 		Help:    "The message says why: an address that is not allowed, the status of the answer, a redirect, content that is not text, or the time it took.",
 	},
 	{
+		Code: CodeTurnAbandoned, Status: 410, Fatal: false,
+		Message: "The turn was abandoned.",
+		Help:    "The request that ran it is gone, and on this platform a turn ends with its request. It is never run again silently. Start another turn, or run turns in a Durable Object.",
+	},
+	{
+		Code: CodeTurnEventsLost, Status: 410, Fatal: false,
+		Message: "Events of the turn are no longer kept.",
+		Help:    "The reader was too slow or was away for too long. The turn itself goes on, or has ended. The server's option maxReplayBytes says how much is kept.",
+	},
+	{
 		Code: CodeTurnGateAborted, Status: 499, Fatal: false,
 		Message: "The gate was aborted.",
 		Help:    "The gate or its turn was aborted while code waited for it.",
@@ -621,9 +641,19 @@ var codes = [...]CodeInfo{
 		Help:    "The gate was not settled in time. Raise its timeout, or handle the failure where the gate is awaited.",
 	},
 	{
+		Code: CodeTurnGateUnknown, Status: 404, Fatal: false,
+		Message: "The turn has no such open gate.",
+		Help:    "The gate was settled, or its turn has ended.",
+	},
+	{
 		Code: CodeTurnQuotaExceeded, Status: 507, Fatal: false,
 		Message: "The turn exceeds its byte quota.",
 		Help:    "The bytes of the turn's records, queued writes, open streams and requests are bounded, per turn and summed per instance. Begin with less history, keep long results as artifacts, or raise the bound that the message names: turn or instance of the host's option quota.",
+	},
+	{
+		Code: CodeTurnRequestInvalid, Status: 400, Fatal: false,
+		Message: "The request is invalid.",
+		Help:    "The message names the member of the body or the header, and says what it must be.",
 	},
 	{
 		Code: CodeTurnRequestRefused, Status: 502, Fatal: false,
@@ -639,6 +669,11 @@ var codes = [...]CodeInfo{
 		Code: CodeTurnStreamMalformed, Status: 502, Fatal: false,
 		Message: "The response is not the event stream of a turn.",
 		Help:    "The message says what came instead. Check the address, and what stands between client and server: a proxy may answer in the server's place.",
+	},
+	{
+		Code: CodeTurnUnknown, Status: 404, Fatal: false,
+		Message: "There is no such turn.",
+		Help:    "The turn was not started here, or it has ended and its events are no longer kept.",
 	},
 	{
 		Code: CodeValidationException, Status: 422, Fatal: false,

@@ -118,6 +118,11 @@ const (
 
 	// Turns over HTTP.
 
+	CodeTurnAbandoned       Code = abi.CodeTurnAbandoned       // The turn was abandoned.
+	CodeTurnUnknown         Code = abi.CodeTurnUnknown         // There is no such turn.
+	CodeTurnGateUnknown     Code = abi.CodeTurnGateUnknown     // The turn has no such open gate.
+	CodeTurnEventsLost      Code = abi.CodeTurnEventsLost      // Events of the turn are no longer kept.
+	CodeTurnRequestInvalid  Code = abi.CodeTurnRequestInvalid  // The request is invalid.
 	CodeTurnGateReadOnly    Code = abi.CodeTurnGateReadOnly    // The gate cannot be settled from here.
 	CodeTurnStreamMalformed Code = abi.CodeTurnStreamMalformed // The response is not the event stream of a turn.
 	CodeTurnStreamCut       Code = abi.CodeTurnStreamCut       // The connection ended before the turn did.

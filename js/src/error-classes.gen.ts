@@ -248,6 +248,12 @@ export const E_TOOL_DOWNSTREAM_ERROR = /* @__PURE__ */ errorClass('E_TOOL_DOWNST
 /** The address was not fetched. */
 export const E_TOOL_FETCH = /* @__PURE__ */ errorClass('E_TOOL_FETCH');
 
+/** The turn was abandoned. */
+export const E_TURN_ABANDONED = /* @__PURE__ */ errorClass('E_TURN_ABANDONED');
+
+/** Events of the turn are no longer kept. */
+export const E_TURN_EVENTS_LOST = /* @__PURE__ */ errorClass('E_TURN_EVENTS_LOST');
+
 /** The gate was aborted. */
 export const E_TURN_GATE_ABORTED = /* @__PURE__ */ errorClass('E_TURN_GATE_ABORTED');
 
@@ -260,8 +266,14 @@ export const E_TURN_GATE_SETTLED = /* @__PURE__ */ errorClass('E_TURN_GATE_SETTL
 /** The gate timed out. */
 export const E_TURN_GATE_TIMEOUT = /* @__PURE__ */ errorClass('E_TURN_GATE_TIMEOUT');
 
+/** The turn has no such open gate. */
+export const E_TURN_GATE_UNKNOWN = /* @__PURE__ */ errorClass('E_TURN_GATE_UNKNOWN');
+
 /** The turn exceeds its byte quota. */
 export const E_TURN_QUOTA_EXCEEDED = /* @__PURE__ */ errorClass('E_TURN_QUOTA_EXCEEDED');
+
+/** The request is invalid. */
+export const E_TURN_REQUEST_INVALID = /* @__PURE__ */ errorClass('E_TURN_REQUEST_INVALID');
 
 /** The server refused the request. */
 export const E_TURN_REQUEST_REFUSED = /* @__PURE__ */ errorClass('E_TURN_REQUEST_REFUSED');
@@ -271,6 +283,9 @@ export const E_TURN_STREAM_CUT = /* @__PURE__ */ errorClass('E_TURN_STREAM_CUT')
 
 /** The response is not the event stream of a turn. */
 export const E_TURN_STREAM_MALFORMED = /* @__PURE__ */ errorClass('E_TURN_STREAM_MALFORMED');
+
+/** There is no such turn. */
+export const E_TURN_UNKNOWN = /* @__PURE__ */ errorClass('E_TURN_UNKNOWN');
 
 /** The value breaks the rules. */
 export const VALIDATION_EXCEPTION = /* @__PURE__ */ errorClass('VALIDATION_EXCEPTION');

@@ -168,6 +168,10 @@ const (
 	ToolDownstreamError Code = "E_TOOL_DOWNSTREAM_ERROR"
 	// ToolFetch: The address was not fetched.
 	ToolFetch Code = "E_TOOL_FETCH"
+	// TurnAbandoned: The turn was abandoned.
+	TurnAbandoned Code = "E_TURN_ABANDONED"
+	// TurnEventsLost: Events of the turn are no longer kept.
+	TurnEventsLost Code = "E_TURN_EVENTS_LOST"
 	// TurnGateAborted: The gate was aborted.
 	TurnGateAborted Code = "E_TURN_GATE_ABORTED"
 	// TurnGateReadOnly: The gate cannot be settled from here.
@@ -176,14 +180,20 @@ const (
 	TurnGateSettled Code = "E_TURN_GATE_SETTLED"
 	// TurnGateTimeout: The gate timed out.
 	TurnGateTimeout Code = "E_TURN_GATE_TIMEOUT"
+	// TurnGateUnknown: The turn has no such open gate.
+	TurnGateUnknown Code = "E_TURN_GATE_UNKNOWN"
 	// TurnQuotaExceeded: The turn exceeds its byte quota.
 	TurnQuotaExceeded Code = "E_TURN_QUOTA_EXCEEDED"
+	// TurnRequestInvalid: The request is invalid.
+	TurnRequestInvalid Code = "E_TURN_REQUEST_INVALID"
 	// TurnRequestRefused: The server refused the request.
 	TurnRequestRefused Code = "E_TURN_REQUEST_REFUSED"
 	// TurnStreamCut: The connection ended before the turn did.
 	TurnStreamCut Code = "E_TURN_STREAM_CUT"
 	// TurnStreamMalformed: The response is not the event stream of a turn.
 	TurnStreamMalformed Code = "E_TURN_STREAM_MALFORMED"
+	// TurnUnknown: There is no such turn.
+	TurnUnknown Code = "E_TURN_UNKNOWN"
 	// ValidationException: The value breaks the rules.
 	ValidationException Code = "VALIDATION_EXCEPTION"
 )
@@ -272,13 +282,18 @@ var table = [...]info{
 	{ToolCalculation, "The expression cannot be calculated.", 422, false},
 	{ToolDownstreamError, "The tool's handler failed.", 500, false},
 	{ToolFetch, "The address was not fetched.", 422, false},
+	{TurnAbandoned, "The turn was abandoned.", 410, false},
+	{TurnEventsLost, "Events of the turn are no longer kept.", 410, false},
 	{TurnGateAborted, "The gate was aborted.", 499, false},
 	{TurnGateReadOnly, "The gate cannot be settled from here.", 405, true},
 	{TurnGateSettled, "The gate is already settled.", 409, false},
 	{TurnGateTimeout, "The gate timed out.", 408, false},
+	{TurnGateUnknown, "The turn has no such open gate.", 404, false},
 	{TurnQuotaExceeded, "The turn exceeds its byte quota.", 507, false},
+	{TurnRequestInvalid, "The request is invalid.", 400, false},
 	{TurnRequestRefused, "The server refused the request.", 502, false},
 	{TurnStreamCut, "The connection ended before the turn did.", 502, false},
 	{TurnStreamMalformed, "The response is not the event stream of a turn.", 502, false},
+	{TurnUnknown, "There is no such turn.", 404, false},
 	{ValidationException, "The value breaks the rules.", 422, false},
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/turncore/turncore/host/event"
 )
 
-// block is the number of bytes of text that close a text block.
+// block is the number of bytes of text that fill a text block.
 const block = 256
 
 // Encoder encodes the events of one response. What it gives for an event depends on the events before it, never on when
@@ -108,19 +108,20 @@ func (e *Encoder) continues(ev event.Event, delta *event.StreamDelta) bool {
 }
 
 func (e *Encoder) delta(dst []byte, ev event.Event, delta *event.StreamDelta) []byte {
+	from, seq := len(deltaOf(e.text).Full), ev.Meta().Seq
+	// Events that were read from such a stream may share a number: a block has all of them.
+	if e.open && from-e.from >= block && seq > e.seq {
+		dst = e.Close(dst)
+	}
 	if !e.open {
 		at := ev.Meta().At.UnixMilli()
 		dst = strconv.AppendInt(append(dst, "data:["...), at-e.head.at, 10)
 		dst = append(dst, `,"`...)
-		e.open, e.head.at, e.from = true, at, len(deltaOf(e.text).Full)
+		e.open, e.head.at, e.from = true, at, from
 	}
-	e.text, e.seq = ev, ev.Meta().Seq
+	e.text, e.seq = ev, seq
 	text := quoted(delta.Delta)
-	dst = append(dst, text[1:len(text)-1]...)
-	if len(delta.Full)-e.from < block {
-		return dst
-	}
-	return e.Close(dst)
+	return append(dst, text[1:len(text)-1]...)
 }
 
 // appendHead appends the shared members that are not as in the event before.

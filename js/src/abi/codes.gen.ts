@@ -506,6 +506,18 @@ export const CODES = {
     message: 'The address was not fetched.',
     help: 'The message says why: an address that is not allowed, the status of the answer, a redirect, content that is not text, or the time it took.',
   },
+  E_TURN_ABANDONED: {
+    status: 410,
+    fatal: false,
+    message: 'The turn was abandoned.',
+    help: 'The request that ran it is gone, and on this platform a turn ends with its request. It is never run again silently. Start another turn, or run turns in a Durable Object.',
+  },
+  E_TURN_EVENTS_LOST: {
+    status: 410,
+    fatal: false,
+    message: 'Events of the turn are no longer kept.',
+    help: "The reader was too slow or was away for too long. The turn itself goes on, or has ended. The server's option maxReplayBytes says how much is kept.",
+  },
   E_TURN_GATE_ABORTED: {
     status: 499,
     fatal: false,
@@ -530,11 +542,23 @@ export const CODES = {
     message: 'The gate timed out.',
     help: 'The gate was not settled in time. Raise its timeout, or handle the failure where the gate is awaited.',
   },
+  E_TURN_GATE_UNKNOWN: {
+    status: 404,
+    fatal: false,
+    message: 'The turn has no such open gate.',
+    help: 'The gate was settled, or its turn has ended.',
+  },
   E_TURN_QUOTA_EXCEEDED: {
     status: 507,
     fatal: false,
     message: 'The turn exceeds its byte quota.',
     help: "The bytes of the turn's records, queued writes, open streams and requests are bounded, per turn and summed per instance. Begin with less history, keep long results as artifacts, or raise the bound that the message names: turn or instance of the host's option quota.",
+  },
+  E_TURN_REQUEST_INVALID: {
+    status: 400,
+    fatal: false,
+    message: 'The request is invalid.',
+    help: 'The message names the member of the body or the header, and says what it must be.',
   },
   E_TURN_REQUEST_REFUSED: {
     status: 502,
@@ -553,6 +577,12 @@ export const CODES = {
     fatal: false,
     message: 'The response is not the event stream of a turn.',
     help: "The message says what came instead. Check the address, and what stands between client and server: a proxy may answer in the server's place.",
+  },
+  E_TURN_UNKNOWN: {
+    status: 404,
+    fatal: false,
+    message: 'There is no such turn.',
+    help: 'The turn was not started here, or it has ended and its events are no longer kept.',
   },
   VALIDATION_EXCEPTION: {
     status: 422,

@@ -4,24 +4,24 @@
 import type { TurnGate } from './turn-gate.js';
 
 /** Gates by a key that several may share. Most gates have a key of their own and need no set. */
-class GatesByKey {
-  readonly #gates = new Map<string, TurnGate | Set<TurnGate>>();
+class GatesByKey<Gate extends TurnGate> {
+  readonly #gates = new Map<string, Gate | Set<Gate>>();
 
-  add(key: string, gate: TurnGate): void {
+  add(key: string, gate: Gate): void {
     const there = this.#gates.get(key);
     if (there === undefined) this.#gates.set(key, gate);
     else if (there instanceof Set) there.add(gate);
     else this.#gates.set(key, new Set([there, gate]));
   }
 
-  remove(key: string, gate: TurnGate): void {
+  remove(key: string, gate: Gate): void {
     const there = this.#gates.get(key);
     if (there instanceof Set) there.delete(gate);
     if (there === gate || (there instanceof Set && there.size === 0)) this.#gates.delete(key);
   }
 
   /** The gate that alone has a key. */
-  only(key: string): TurnGate | undefined {
+  only(key: string): Gate | undefined {
     const there = this.#gates.get(key);
     if (!(there instanceof Set)) return there;
     return there.size === 1 ? [...there][0] : undefined;
@@ -29,30 +29,30 @@ class GatesByKey {
 }
 
 /** The open gates of a runner's turns. Every operation on one takes constant time. */
-export class GateBook {
-  readonly #open = new Set<TurnGate>();
-  readonly #byId = new GatesByKey();
-  readonly #byTurn = new GatesByKey();
+export class GateBook<Gate extends TurnGate = TurnGate> {
+  readonly #open = new Set<Gate>();
+  readonly #byId = new GatesByKey<Gate>();
+  readonly #byTurn = new GatesByKey<Gate>();
 
-  add(gate: TurnGate): void {
+  add(gate: Gate): void {
     this.#open.add(gate);
     this.#byId.add(gate.id, gate);
     this.#byTurn.add(ofTurn(gate.turnId, gate.id), gate);
   }
 
-  remove(gate: TurnGate): void {
+  remove(gate: Gate): void {
     if (!this.#open.delete(gate)) return;
     this.#byId.remove(gate.id, gate);
     this.#byTurn.remove(ofTurn(gate.turnId, gate.id), gate);
   }
 
   /** The one open gate with an id, of one turn or of any; undefined if there is none or more than one. */
-  find(id: string, turnId: string | undefined): TurnGate | undefined {
+  find(id: string, turnId: string | undefined): Gate | undefined {
     return turnId === undefined ? this.#byId.only(id) : this.#byTurn.only(ofTurn(turnId, id));
   }
 
   /** All open gates in the order in which they were opened. */
-  list(): TurnGate[] {
+  list(): Gate[] {
     return [...this.#open];
   }
 }

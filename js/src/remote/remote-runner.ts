@@ -51,7 +51,7 @@ export interface TurnPlace<Input extends RemoteInput> {
 export class RemoteRunner<
   Input extends RemoteInput = RemoteInput,
   Output = unknown,
-> extends RunnerEvents {
+> extends RunnerEvents<RemoteGate> {
   readonly #place: TurnPlace<Input>;
   readonly #live = new Map<string, TurnStream<Output>>();
 

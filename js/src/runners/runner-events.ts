@@ -18,11 +18,11 @@ import { requireFunctional, requireObservability } from '../events/names.js';
  * (`observe`) are for monitoring. Listeners run before the call that caused the event returns; their errors are
  * reported as an `error` event with E_LISTENER_ERROR.
  */
-export abstract class RunnerEvents {
+export abstract class RunnerEvents<Gate extends TurnGate = TurnGate> {
   /** @internal */
   protected readonly bus = new Bus<TurnEvents>();
   /** @internal */
-  protected readonly openGates = new GateBook();
+  protected readonly openGates = new GateBook<Gate>();
 
   /** Adds a listener of functional events. @returns this runner */
   on<N extends keyof FunctionalEvents>(name: N, listener: Listener<FunctionalEvents[N]>): this {
@@ -81,12 +81,12 @@ export abstract class RunnerEvents {
    * @param turnId the gate's turn. Default: any turn
    * @returns undefined if there is no such gate, or several: a guess could approve the wrong one, so pass `turnId`
    */
-  gate(id: string, turnId?: string): TurnGate | undefined {
+  gate(id: string, turnId?: string): Gate | undefined {
     return this.openGates.find(id, turnId);
   }
 
   /** The open gates of all turns, in the order in which they were opened. */
-  gates(): TurnGate[] {
+  gates(): Gate[] {
     return this.openGates.list();
   }
 }

@@ -4,6 +4,7 @@
 import { errorJSON } from '../events/error-json.js';
 import type { GenerationStats, ToolCallEvent, TurnEvent, TurnStatus } from '../events/events.js';
 import type { Outcome } from '../turn/turn.js';
+import { EventLog } from '../sse/event-log.js';
 import { turnResponse, type TurnResponseOptions } from '../sse/turn-response.js';
 import { ObjectReader } from '../output/object-reader.js';
 import { outputOf, type OutputSchema } from '../output/output.js';
@@ -74,7 +75,7 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
   /** Resolves when the turn has ended, however it ended, or could not start. Never rejects. */
   readonly result: Promise<TurnResult<Output>>;
 
-  readonly #events: TurnEvent[] = [];
+  readonly #log = new EventLog<TurnResult<Output>>();
   readonly #abort: () => void;
   readonly #schema: OutputSchema<Output> | undefined;
   readonly #calls = new Map<string, ToolCallEvent>();
@@ -84,9 +85,7 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
   #open = false;
   /** The message was interrupted. */
   #interrupted = false;
-  #ended = false;
   #failure: { readonly error: unknown } | undefined;
-  #waiting: (() => void)[] = [];
   #resolve!: Resolve<Output>;
 
   /** @internal Runners make streams. @param abort aborts the turn @param schema of the answer */
@@ -140,37 +139,30 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
   /**
    * A response for a client, with the turn's events and its end as server-sent events: `readTurnStream` of
    * `turncore/remote` reads them. It goes no faster than the client reads. When the client goes away, the turn is
-   * aborted, unless `onDisconnect` is `continue`.
+   * aborted, unless `onDisconnect` is `continue`. The stream keeps fewer events from then on: see `maxReplayBytes`.
    *
    * @throws TurncoreError E_INVALID_VALUE for an invalid option
    */
   toResponse(options?: TurnResponseOptions): Response {
-    const stream = this; // eslint-disable-line @typescript-eslint/no-this-alias -- for the getter
-    return turnResponse(
-      {
-        at: (index) => this.#events[index],
-        get ended() {
-          return stream.#ended;
-        },
-        onMore: (call) => void this.#waiting.push(call),
-        end: () => this.result,
-        abort: () => this.abort(),
-      },
-      options,
-    );
+    return turnResponse({ log: this.#log, abort: () => this.abort() }, options);
+  }
+
+  /** @internal The events so far. */
+  get log(): EventLog<TurnResult<Output>> {
+    return this.#log;
   }
 
   async *#all(): AsyncGenerator<TurnEvent, void> {
+    const log = this.#log;
     for (let next = 0; ;) {
-      while (next < this.#events.length) yield this.#events[next++]!;
-      if (this.#ended) return;
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      for (let event; (event = log.at(next)) !== undefined; next++) yield event;
+      if (log.end !== undefined) return;
+      await new Promise<void>((resolve) => log.onMore(resolve));
     }
   }
 
   /** @internal Takes an event. */
   push(event: TurnEvent): void {
-    this.#events.push(event);
     switch (event.event) {
       case 'message':
         this.#text = event.full;
@@ -185,7 +177,7 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
         break;
       default:
     }
-    this.#wake();
+    this.#log.push(event);
   }
 
   /** @internal Ends with the turn. */
@@ -200,8 +192,6 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
     const status = outcome.status === 'refused' ? 'failed' : outcome.status;
     let { error } = outcome;
     if (status === 'nack' || status === 'failed') this.#failure = { error };
-    this.#ended = true;
-    this.#wake();
     let object = outcome.object as Output | undefined;
     if (this.#schema !== undefined && status === 'ack') {
       try {
@@ -226,6 +216,7 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
       iterations: outcome.iterations,
       error,
     });
+    this.#log.close(result);
     this.#resolve(result);
   }
 
@@ -235,12 +226,5 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
     this.#usage.promptTokens += prompt;
     this.#usage.completionTokens += completion;
     this.#usage.totalTokens += stats.totalTokens ?? prompt + completion;
-  }
-
-  #wake(): void {
-    const waiting = this.#waiting;
-    if (waiting.length === 0) return;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
   }
 }

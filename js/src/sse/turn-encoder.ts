@@ -5,7 +5,7 @@ import { errorJSON } from '../events/error-json.js';
 import type { MessageEvent, ThoughtEvent, TurnEvent } from '../events/events.js';
 import type { TurnEnd } from './turn-end.js';
 
-/** Bytes of text that close a text block. */
+/** Bytes of text that fill a text block. */
 const BLOCK = 256;
 
 /** The members of an event that most events share with the one before. */
@@ -78,16 +78,18 @@ export class TurnEncoder {
   }
 
   #delta(event: MessageEvent | ThoughtEvent): string {
-    let begin = '';
+    const { length } = this.#text!;
+    // Events that were read from such a stream may share a number: a block has all of them.
+    const full = this.#from >= 0 && length - this.#from >= BLOCK && event.seq > this.#seq;
+    let begin = full ? this.close() : '';
     if (this.#from < 0) {
-      begin = `data:[${event.at - (this.#head['at'] as number)},"`;
+      begin += `data:[${event.at - (this.#head['at'] as number)},"`;
       this.#head['at'] = event.at;
-      this.#from = this.#text!.length;
+      this.#from = length;
     }
     this.#text = event;
     this.#seq = event.seq;
-    const text = begin + JSON.stringify(event.aDelta).slice(1, -1);
-    return event.length - this.#from < BLOCK ? text : text + this.close();
+    return begin + JSON.stringify(event.aDelta).slice(1, -1);
   }
 
   /** Leaves out what the reader has: the number of the event, and what is as in the event before. */

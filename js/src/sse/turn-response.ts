@@ -2,8 +2,7 @@
  * A turn's events as the body of a response.
  */
 import { invalidValue } from '../errors.js';
-import type { TurnEvent } from '../events/events.js';
-import type { TurnEnd } from './turn-end.js';
+import { type EventLog, lost } from './event-log.js';
 import { TurnEncoder } from './turn-encoder.js';
 
 /** What happens to a turn when its client goes away: `abort` ends it, `continue` lets it run. */
@@ -17,23 +16,28 @@ export interface TurnResponseOptions {
   readonly onDisconnect?: OnDisconnect | undefined;
   /** The request's header Last-Event-ID: the response begins after that event. Default: with the first event. */
   readonly lastEventId?: string | number | null | undefined;
+  /**
+   * About how many bytes of the turn's events are kept for slow clients, and for those that come back. One that is
+   * farther behind gets E_TURN_EVENTS_LOST. Default 8 MiB.
+   */
+  readonly maxReplayBytes?: number | undefined;
   /** Additional headers. */
   readonly headers?: ConstructorParameters<typeof Headers>[0];
 }
 
-/** The events of a turn, as they come. */
-export interface TurnLog {
-  /** The event at a place, from 0; undefined while it has not come. */
-  at(index: number): TurnEvent | undefined;
-  /** Whether the turn has ended: no event follows. */
-  readonly ended: boolean;
-  /** Calls a function once, when there is more or the turn has ended. */
-  onMore(call: () => void): void;
-  /** How the turn ended; never rejects. */
-  end(): Promise<TurnEnd>;
+/** A turn with a response. */
+export interface ServedTurn {
+  readonly log: EventLog;
+  /** The client has gone away, or cannot be told the rest, and the turn is to be aborted. */
   abort(): void;
+  /** Calls a function when there may be more. Default: that of the log. */
+  onMore?(call: () => void): void;
+  /** The error that ends the response before the turn; undefined for none. */
+  fault?(): Error | undefined;
 }
 
+/** Bytes that are kept for replay unless the options say otherwise. */
+export const MAX_REPLAY = 8 * 2 ** 20;
 /** Characters in a piece of the body, unless a single event has more. */
 const PIECE = 65_536;
 /** Milliseconds of silence after which a comment shows that the connection lives. */
@@ -42,23 +46,27 @@ const SILENCE = 15_000;
 const utf8 = new TextEncoder();
 
 /** The response with a turn's events. It reads no faster than its client. */
-export function turnResponse(log: TurnLog, options: TurnResponseOptions = {}): Response {
+export function turnResponse(turn: ServedTurn, options: TurnResponseOptions = {}): Response {
+  const body = turnBody(turn, options);
   const headers = new Headers(options.headers);
   headers.set('content-type', 'text/event-stream');
   // Whoever gathers or compresses the events would hold them back.
   headers.set('cache-control', 'no-store, no-transform');
   headers.set('x-accel-buffering', 'no');
-  return new Response(turnBody(log, options), { headers });
+  return new Response(body, { headers });
 }
 
-function turnBody(log: TurnLog, options: TurnResponseOptions): ReadableStream<Uint8Array> {
-  const { onDisconnect = 'abort', signal } = options;
+function turnBody(turn: ServedTurn, options: TurnResponseOptions): ReadableStream<Uint8Array> {
+  const { onDisconnect = 'abort', signal, maxReplayBytes = MAX_REPLAY } = options;
   if (onDisconnect !== 'abort' && onDisconnect !== 'continue') {
     throw invalidValue('onDisconnect', 'must be "abort" or "continue"');
   }
+  if (!(maxReplayBytes > 0)) throw invalidValue('maxReplayBytes', 'must be a positive number');
   const after = lastEventIdOf(options.lastEventId);
+  const { log } = turn;
+  log.keep(maxReplayBytes);
   const encoder = new TurnEncoder(after);
-  let next = 0;
+  let next = -1;
   let gone = false;
   let wake: () => void = () => undefined;
   const leave = (): void => {
@@ -66,15 +74,25 @@ function turnBody(log: TurnLog, options: TurnResponseOptions): ReadableStream<Ui
     gone = true;
     wake();
     signal?.removeEventListener('abort', leave);
-    if (onDisconnect === 'abort' && !log.ended) log.abort();
+    if (onDisconnect === 'abort' && log.end === undefined) turn.abort();
   };
   if (signal?.aborted === true) leave();
   else signal?.addEventListener('abort', leave);
 
+  /** What the client is to get. @throws what ends the response */
   const read = (): string => {
+    if (next < 0) {
+      // Some that the client has may be gone.
+      next = log.first;
+      if ((log.at(next)?.seq ?? 0) > after + 1 && next > 0) throw lost();
+    }
     let text = '';
     for (let event; text.length < PIECE && (event = log.at(next)) !== undefined; next++) {
       if (event.seq > after) text += encoder.event(event);
+    }
+    if (text === '' && log.end === undefined) {
+      const fault = turn.fault?.();
+      if (fault !== undefined) throw fault;
     }
     return text;
   };
@@ -84,21 +102,30 @@ function turnBody(log: TurnLog, options: TurnResponseOptions): ReadableStream<Ui
     const silent = await new Promise<boolean>((resolve) => {
       wake = () => resolve(false);
       timer = setTimeout(() => resolve(true), SILENCE);
-      log.onMore(wake);
+      if (turn.onMore === undefined) log.onMore(wake);
+      else turn.onMore(wake);
     });
     clearTimeout(timer);
     return silent;
   };
+  const piece = async (): Promise<string> => {
+    let text = read();
+    while (text === '' && log.end === undefined && !gone) {
+      text = (await silence()) ? `${encoder.close()}:\n` : read();
+    }
+    if (text !== '' || gone) return text;
+    gone = true;
+    signal?.removeEventListener('abort', leave);
+    return encoder.end(log.end!);
+  };
   return new ReadableStream<Uint8Array>({
     async pull(body) {
-      let text = read();
-      while (text === '' && !log.ended && !gone) {
-        text = (await silence()) ? `${encoder.close()}:\n` : read();
-      }
-      if (text === '' && !gone) {
-        text = encoder.end(await log.end());
-        signal?.removeEventListener('abort', leave);
-        gone = true;
+      let text: string;
+      try {
+        text = await piece();
+      } catch (error) {
+        text = encoder.fault(error);
+        leave();
       }
       if (text !== '') body.enqueue(utf8.encode(text));
       if (gone) body.close();
@@ -111,10 +138,8 @@ function turnBody(log: TurnLog, options: TurnResponseOptions): ReadableStream<Ui
 export function lastEventIdOf(given: string | number | null | undefined): number {
   const id = Number(given ?? 0);
   if (!Number.isSafeInteger(id) || id < 0) {
-    throw invalidValue(
-      'lastEventId',
-      `must be the number of an event, not ${JSON.stringify(given)}`,
-    );
+    const shown = JSON.stringify(given);
+    throw invalidValue('lastEventId', `must be the number of an event, not ${shown}`);
   }
   return id;
 }
