@@ -136,6 +136,8 @@ const (
 	CodeNotAMediaReader = "E_NOT_A_MEDIA_READER"
 	// CodeNotASpoolReader: The value is not a spool reader.
 	CodeNotASpoolReader = "E_NOT_A_SPOOL_READER"
+	// CodeNotCloneable: The value cannot cross between threads.
+	CodeNotCloneable = "E_NOT_CLONEABLE"
 	// CodeNoReaderResolver: No resolver is registered for the reader's tag.
 	CodeNoReaderResolver = "E_NO_READER_RESOLVER"
 	// CodeOutputPipelineError: A middleware of the turn's output pipeline failed.
@@ -184,6 +186,10 @@ const (
 	CodeTurnStreamCut = "E_TURN_STREAM_CUT"
 	// CodeTurnStreamMalformed: The response is not the event stream of a turn.
 	CodeTurnStreamMalformed = "E_TURN_STREAM_MALFORMED"
+	// CodeWorkerEnded: The worker has ended.
+	CodeWorkerEnded = "E_WORKER_ENDED"
+	// CodeWorkerFailed: The worker did not start.
+	CodeWorkerFailed = "E_WORKER_FAILED"
 	// CodeValidationException: The value breaks the rules.
 	CodeValidationException = "VALIDATION_EXCEPTION"
 )
@@ -521,6 +527,11 @@ var codes = [...]CodeInfo{
 		Help:    "A spool reader has line, byteLength, lineCount and readAll.",
 	},
 	{
+		Code: CodeNotCloneable, Status: 500, Fatal: true,
+		Message: "The value cannot cross between threads.",
+		Help:    "A structured clone keeps plain data, dates, maps, bytes, blobs and errors. It keeps no functions and no instances of classes. In an event this error stands in the place of the value.",
+	},
+	{
 		Code: CodeNoReaderResolver, Status: 422, Fatal: false,
 		Message: "No resolver is registered for the reader's tag.",
 		Help:    "Register a resolver for the tag before decoding.",
@@ -639,6 +650,16 @@ var codes = [...]CodeInfo{
 		Code: CodeTurnStreamMalformed, Status: 502, Fatal: false,
 		Message: "The response is not the event stream of a turn.",
 		Help:    "The message says what came instead. Check the address, and what stands between client and server: a proxy may answer in the server's place.",
+	},
+	{
+		Code: CodeWorkerEnded, Status: 503, Fatal: false,
+		Message: "The worker has ended.",
+		Help:    "The turn is lost. Give createWorkerRunner a function that makes workers: then the next turn gets a new one.",
+	},
+	{
+		Code: CodeWorkerFailed, Status: 503, Fatal: false,
+		Message: "The worker did not start.",
+		Help:    "The message says why: its script cannot be loaded, threw before it called serveRunner, or belongs to another version of Turncore.",
 	},
 	{
 		Code: CodeValidationException, Status: 422, Fatal: false,

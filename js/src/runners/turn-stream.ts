@@ -63,6 +63,16 @@ function resultOf<Output>(parts: Omit<TurnResult<Output>, 'toJSON'>): TurnResult
   return Object.defineProperty(parts, 'toJSON', { value: toJSON }) as TurnResult<Output>;
 }
 
+/** The events of a stream, for readers that wait for no promise. */
+interface StreamLog<Output> {
+  /** The event at a place, from 0; undefined while it has not come. */
+  at(place: number): TurnEvent | undefined;
+  /** The result; undefined before the end. */
+  readonly end: TurnResult<Output> | undefined;
+  /** Calls a function once, when there is more. */
+  onMore(call: () => void): void;
+}
+
 /** The method syntax makes a stream of one output type assignable to a stream of any. */
 type Resolve<Output> = { resolve(result: TurnResult<Output>): void }['resolve'];
 
@@ -87,6 +97,7 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
   #waiting: (() => void)[] = [];
+  #settled: TurnResult<Output> | undefined;
   #resolve!: Resolve<Output>;
 
   /** @internal Runners make streams. @param abort aborts the turn @param schema of the answer */
@@ -160,6 +171,18 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
     );
   }
 
+  /** @internal The events so far, and the result. */
+  get log(): StreamLog<Output> {
+    const stream = this; // eslint-disable-line @typescript-eslint/no-this-alias -- for the getter
+    return {
+      at: (place) => stream.#events[place],
+      get end() {
+        return stream.#settled;
+      },
+      onMore: (call) => void stream.#waiting.push(call),
+    };
+  }
+
   async *#all(): AsyncGenerator<TurnEvent, void> {
     for (let next = 0; ;) {
       while (next < this.#events.length) yield this.#events[next++]!;
@@ -226,6 +249,8 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
       iterations: outcome.iterations,
       error,
     });
+    this.#settled = result;
+    this.#wake();
     this.#resolve(result);
   }
 
