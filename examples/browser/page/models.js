@@ -1,5 +1,11 @@
 // The models that the visitor can choose from.
-import { scriptedEngine } from './engines/wllama.js';
+import { browserModel, storedPromptAPI } from './engines/prompt-api.js';
+import { qwenOnTransformers, storedTransformers } from './engines/transformers.js';
+import { qwenOnWebLLM, storedWebLLM } from './engines/webllm.js';
+import { qwenOnWllama, scriptedEngine, storedWllama } from './engines/wllama.js';
+
+const HERE = 'In this page';
+const MB = 1e6;
 
 /**
  * @typedef {object} Choice
@@ -7,8 +13,11 @@ import { scriptedEngine } from './engines/wllama.js';
  * @property {string} where heading in the list
  * @property {string} label in the list
  * @property {string} note what the visitor should know
- * @property {(onProgress: Function) => object} [engine] makes the engine; without one the server has the model
+ * @property {(onProgress: Function) => object} [engine] makes the engine, or promises it; without one the server has the model
  * @property {object} [options] of requests
+ * @property {() => Promise<boolean>} [stored] whether nothing must be downloaded; without it nothing must
+ * @property {number} [bytes] of the download, if known
+ * @property {object} [needs] what the device must have, beside storage for the download
  */
 
 /**
@@ -28,11 +37,47 @@ export function modelsOf(config) {
   };
   const scripted = {
     id: 'scripted',
-    where: 'In this page',
+    where: HERE,
     label: 'Scripted · llama.cpp',
     note: 'Scripted: real llama.cpp runs in this tab, on a file that holds a few fixed answers.',
     engine: scriptedEngine,
     options: { temperature: 0, max_tokens: 1500 },
   };
-  return config.live ? [server, scripted] : [scripted, server];
+  const downloaded = [
+    {
+      id: 'wllama',
+      label: 'Qwen3 0.6B · wllama',
+      note: 'llama.cpp on WebAssembly, for any machine. The model comes from huggingface.co and stays here.',
+      engine: qwenOnWllama,
+      stored: storedWllama,
+      bytes: 640 * MB,
+      needs: { memory: 2000 * MB },
+    },
+    {
+      id: 'webllm',
+      label: 'Qwen3 0.6B · WebLLM',
+      note: 'On your graphics card. The model comes from huggingface.co and stays here.',
+      engine: qwenOnWebLLM,
+      stored: storedWebLLM,
+      bytes: 350 * MB,
+      needs: { webGPU: ['shader-f16'], memory: 2000 * MB },
+    },
+    {
+      id: 'transformers',
+      label: 'Qwen3 0.6B · transformers.js',
+      note: 'On your graphics card. The model comes from huggingface.co and stays here.',
+      engine: qwenOnTransformers,
+      stored: storedTransformers,
+      bytes: 570 * MB,
+      needs: { webGPU: ['shader-f16'], memory: 2000 * MB },
+    },
+    {
+      id: 'prompt-api',
+      label: "The browser's own · Prompt API",
+      note: 'The model that came with the browser, or that the browser downloads.',
+      engine: browserModel,
+      stored: storedPromptAPI,
+    },
+  ].map((choice) => ({ ...choice, where: HERE, options: { max_tokens: 1024 } }));
+  return config.live ? [server, scripted, ...downloaded] : [scripted, ...downloaded, server];
 }

@@ -10,16 +10,24 @@ const SCRIPTED_PATH = '/models/scripted.gguf';
 /** The only path that anything may be posted to. */
 const CHAT_PATH = '/v1/chat/completions';
 
+/** Where the libraries download models, if the visitor asks for one. */
+const MODEL_HOSTS = [
+  'https://huggingface.co',
+  'https://*.huggingface.co',
+  'https://*.hf.co',
+  'https://raw.githubusercontent.com', // WebLLM's shaders
+];
+
 /**
  * Nothing but our own files, no inline script or style, and WebAssembly; llama.cpp runs in a worker that its library
- * makes of a text. A page that calls models has no business loading or sending anything elsewhere.
+ * makes of a text. A page that calls models has no business loading or sending anything elsewhere, but for models.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",
   "style-src 'self'",
   "img-src 'self'",
-  "connect-src 'self'",
+  `connect-src 'self' ${MODEL_HOSTS.join(' ')}`,
   'worker-src blob:',
   "base-uri 'none'",
   "form-action 'none'",
@@ -39,6 +47,9 @@ export function createDemoServer({ page, dist, libraries, model }) {
     '/turncore/': dist,
     '/libraries/wllama/': `${libraries}@wllama/wllama/esm/`,
     '/libraries/wllama-compat/': `${libraries}@wllama/wllama-compat/wasm/`,
+    '/libraries/web-llm/': `${libraries}@mlc-ai/web-llm/lib/`,
+    '/libraries/transformers/': `${libraries}@huggingface/transformers/dist/`,
+    '/libraries/onnxruntime/': `${libraries}onnxruntime-web/dist/`,
     '/': page,
   });
   const scripted = scriptedGGUF();

@@ -2,98 +2,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { mkdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { after, before, suite, test } from 'node:test';
 
-import { launchChromium } from '../../../js/test/browser/chromium.mjs';
 import { startDemo } from './start.mjs';
+import { DESKTOP, PHONE, startBrowser, stopBrowser, Visit } from './visit.mjs';
 
-const shots = fileURLToPath(new URL('../../../build/demo/', import.meta.url));
-
-const DESKTOP = { viewport: { width: 1280, height: 800 } };
-const PHONE = {
-  viewport: { width: 390, height: 844 },
-  deviceScaleFactor: 2,
-  isMobile: true,
-  hasTouch: true,
-};
-
-let browser;
-before(async () => {
-  await mkdir(shots, { recursive: true });
-  browser = await launchChromium();
-});
-after(() => browser?.close());
-
-/** The page as a visitor sees it, and everything it complained about. */
-class Visit {
-  /** Requests that left for anything but the demo's server. */
-  strayRequests = [];
-  /** Errors and warnings of the console, uncaught errors, violations of the policy. */
-  complaints = [];
-  /** Failed requests that the browser logs by itself and that a test expects. */
-  expected = [];
-
-  /** @param model that the address names, null for none; the page must be ready with it, unless `until` is another state */
-  static async to(address, options, { model = 'server', until = 'ready', prepare } = {}) {
-    const visit = new Visit();
-    visit.context = await browser.newContext(options);
-    visit.page = await visit.context.newPage();
-    visit.page.setDefaultTimeout(20_000);
-    visit.page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) visit.complaints.push(message.text());
-    });
-    visit.page.on('pageerror', (error) => visit.complaints.push(String(error)));
-    visit.page.on('request', (request) => {
-      const url = request.url().replace(/^blob:/, ''); // made by the page itself
-      if (!url.startsWith(`${address}/`)) visit.strayRequests.push(url);
-    });
-    await visit.page.addInitScript(() => {
-      document.addEventListener('securitypolicyviolation', (event) => {
-        console.error(`policy violated: ${event.violatedDirective} ${event.blockedURI}`);
-      });
-    });
-    await prepare?.(visit.page);
-    await visit.page.goto(`${address}/${model === null ? '' : `?model=${model}`}`);
-    await visit.state(until);
-    return visit;
-  }
-
-  state(name) {
-    return this.page.locator(`#state[data-state="${name}"]`).waitFor();
-  }
-
-  async say(text) {
-    await this.page.fill('#text', text);
-    await this.page.press('#text', 'Enter');
-  }
-
-  /** The nth turn, from 0. */
-  turn(n) {
-    return this.page.locator('.turn').nth(n);
-  }
-
-  /** Waits for the end of the nth turn. @returns its last line */
-  async ended(n) {
-    return this.turn(n).locator('.facts').textContent();
-  }
-
-  async events(name) {
-    return this.page.locator(`#events li[data-event="${name}"]`).count();
-  }
-
-  async shot(name) {
-    await this.page.screenshot({ path: `${shots}${name}.png` });
-  }
-
-  async leave() {
-    await this.context.close();
-    const complaints = this.complaints.filter((text) => !this.expected.some((e) => e.test(text)));
-    assert.deepEqual(complaints, []);
-    assert.deepEqual(this.strayRequests, []);
-  }
-}
+before(startBrowser);
+after(stopBrowser);
 
 suite('with the simulated model', () => {
   let demo;
@@ -404,159 +319,6 @@ suite('with the simulated model', () => {
   }
 });
 
-suite('with the scripted model, which llama.cpp runs in the page', () => {
-  let demo;
-  before(async () => (demo = await startDemo()));
-  after(() => demo?.stop());
-
-  const scripted = { model: null };
-  const GGUF = '**/models/scripted.gguf';
-
-  test('it is there without a key, and says that it is scripted', async () => {
-    const visit = await Visit.to(demo.address, DESKTOP, scripted);
-    assert.equal(await visit.page.inputValue('#choice'), 'scripted');
-    assert.match(await visit.page.textContent('#model-note'), /^Scripted: real llama\.cpp runs/);
-    await visit.say('Who are you?');
-    assert.match(await visit.ended(0), /^ack · 1 iteration · \d+ tokens/);
-    const answer = await visit.turn(0).locator('.by-agent').textContent();
-    assert.match(answer, /^I am scripted: .* To talk freely, choose another model\.$/);
-    assert.ok((await visit.events('message')) > 20, 'it streams');
-    await visit.leave();
-  });
-
-  test('each button is answered with its tool', async () => {
-    const visit = await Visit.to(demo.address, DESKTOP, scripted);
-    const { page } = visit;
-    const turns = [
-      ['What is the weather in Oslo?', 'get_weather', 'done', /sky of Oslo/],
-      ['Calculate (17 + 4) * 2.5', 'calculate', 'done', /^It makes 52\.5\.$/],
-      ['What time is it in Tokyo?', 'current_time', 'done', /^Tokyo has the time/],
-      ['A tool that fails', 'calculate', 'error', /divide by zero/],
-    ];
-    for (const [i, [label, tool, state, answer]] of turns.entries()) {
-      await page.getByRole('button', { name: label, exact: true }).click();
-      assert.match(await visit.ended(i), /^ack · 2 iterations/);
-      const card = visit.turn(i).locator('.tool');
-      assert.equal(await card.locator('.name').textContent(), tool);
-      assert.equal(await card.getAttribute('data-state'), state);
-      assert.match(await visit.turn(i).locator('.by-agent').textContent(), answer);
-    }
-    await visit.shot('scripted');
-    await visit.leave();
-  });
-
-  for (const [button, said] of [
-    ['Approve', 'Done: that note is gone.'],
-    ['Refuse', 'As you wish: your note stays.'],
-  ]) {
-    test(`its tool asks, and the visitor presses ${button}`, async () => {
-      const visit = await Visit.to(demo.address, DESKTOP, scripted);
-      await visit.page.getByRole('button', { name: 'A tool that asks' }).click();
-      await visit.turn(0).getByRole('button', { name: button }).click();
-      assert.match(await visit.ended(0), /^ack · 2 iterations/);
-      assert.equal(await visit.turn(0).locator('.by-agent').textContent(), said);
-      await visit.leave();
-    });
-  }
-
-  test('a song without end is stopped, and the next turn runs', async () => {
-    const visit = await Visit.to(demo.address, DESKTOP, scripted);
-    await visit.page.getByRole('button', { name: 'A song to stop' }).click();
-    await visit.turn(0).locator('.by-agent').waitFor();
-    await visit.page.keyboard.press('Escape');
-    assert.match(await visit.ended(0), /^stopped · 1 iteration/);
-    await visit.say('hello');
-    assert.match(await visit.ended(1), /^ack/);
-    await visit.leave();
-  });
-
-  test('another model begins another conversation, and the way back is open', async () => {
-    const visit = await Visit.to(demo.address, DESKTOP, scripted);
-    const { page } = visit;
-    await page.getByRole('button', { name: 'A song to stop' }).click();
-    await visit.turn(0).locator('.by-agent').waitFor();
-    await page.selectOption('#choice', 'server');
-    await visit.state('ready');
-    assert.equal(new URL(page.url()).search, '?model=server');
-    assert.equal(await page.locator('.turn').count(), 0);
-    await visit.say('hello');
-    await visit.ended(0);
-    assert.match(await visit.turn(0).locator('.by-agent').textContent(), /^You said: hello/);
-    await page.selectOption('#choice', 'scripted');
-    await visit.state('ready');
-    await visit.say('hello');
-    await visit.ended(0);
-    assert.match(await visit.turn(0).locator('.by-agent').textContent(), /^I am scripted/);
-    await visit.leave();
-  });
-
-  test('an address that names no model begins with the first', async () => {
-    const visit = await Visit.to(demo.address, DESKTOP, { model: 'nothing' });
-    assert.equal(await visit.page.inputValue('#choice'), 'scripted');
-    await visit.leave();
-  });
-
-  test('loading is shown and can be cancelled, then begun again', async () => {
-    let arrived;
-    const asked = new Promise((resolve) => (arrived = resolve));
-    const visit = await Visit.to(demo.address, DESKTOP, {
-      model: 'scripted',
-      until: 'loading',
-      prepare: (page) => page.route(GGUF, () => arrived()), // no answer comes
-    });
-    const { page } = visit;
-    await asked;
-    assert.ok(await page.locator('#progress').isVisible());
-    assert.ok(await page.getByRole('button', { name: 'Send' }).isDisabled());
-    await visit.shot('loading');
-    await page.getByRole('button', { name: 'Cancel' }).click();
-    await visit.state('no model');
-    assert.ok(await page.locator('#loading').isHidden());
-    await page.unroute(GGUF);
-    await page.getByRole('button', { name: 'Load' }).click();
-    await visit.state('ready');
-    await visit.say('hello');
-    assert.match(await visit.ended(0), /^ack/);
-    await visit.leave();
-  });
-
-  for (const path of ['/models/scripted.gguf', '/libraries/wllama/wasm/wllama.wasm']) {
-    test(`${path}, when it does not come, is an error with a way on`, async () => {
-      const visit = await Visit.to(demo.address, DESKTOP, {
-        model: 'scripted',
-        until: 'failed',
-        prepare: (page) => page.route(`**${path}`, (route) => route.fulfill({ status: 500 })),
-      });
-      const { page } = visit;
-      visit.expected.push(/status of 500/);
-      const error = page.getByRole('alert');
-      assert.equal(
-        await error.textContent(),
-        `Loading failed: the server answers ${path} with 500`,
-      );
-      await visit.shot('load-failed');
-      await page.unroute(`**${path}`);
-      await page.getByRole('button', { name: 'Try again' }).click();
-      await visit.state('ready');
-      assert.ok(await page.locator('#model-error').isHidden());
-      await visit.leave();
-    });
-  }
-
-  test('on a phone everything fits', async () => {
-    const visit = await Visit.to(demo.address, PHONE, scripted);
-    await visit.say('What is the weather in Oslo?');
-    await visit.ended(0);
-    await visit.shot('scripted-phone');
-    const overflow = await visit.page.evaluate(() => {
-      const root = document.documentElement;
-      return [root.scrollWidth - root.clientWidth, root.scrollHeight - root.clientHeight];
-    });
-    assert.deepEqual(overflow, [0, 0]);
-    await visit.leave();
-  });
-});
-
 suite('with a live model', () => {
   const KEY = 'sk-the-secret-of-this-test';
   let upstream;
@@ -659,18 +421,16 @@ suite('with a live model', () => {
 
 test('a module that cannot be had is said, with its code', async () => {
   const demo = await startDemo();
-  try {
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    await page.route('**/*.wasm', (route) => route.fulfill({ status: 404, body: '' }));
-    await page.goto(`${demo.address}/?model=server`);
-    await page.locator('#state[data-state="failed"]').waitFor();
-    const error = page.getByRole('alert');
-    assert.equal(await error.locator('.name').textContent(), 'E_INVALID_MODULE');
-    assert.match(await error.textContent(), /HTTP status 404/);
-    assert.ok(await page.getByRole('button', { name: 'Send' }).isDisabled());
-    await context.close();
-  } finally {
-    await demo.stop();
-  }
+  const visit = await Visit.to(demo.address, DESKTOP, {
+    until: 'failed',
+    prepare: (page) =>
+      page.route('**/turncore.wasm', (route) => route.fulfill({ status: 404, body: '' })),
+  });
+  visit.expected.push(/status of 404/);
+  const error = visit.page.getByRole('alert');
+  assert.equal(await error.locator('.name').textContent(), 'E_INVALID_MODULE');
+  assert.match(await error.textContent(), /HTTP status 404/);
+  assert.ok(await visit.page.getByRole('button', { name: 'Send' }).isDisabled());
+  await visit.leave();
+  await demo.stop();
 });

@@ -57,16 +57,21 @@ export function transformersEngine(settings: TransformersSettings): PageEngine {
   return pageEngine<TextGenerator>(settings, {
     name: 'transformers.js',
     capabilities: {},
-    load: (tell, signal) =>
-      settings.load(({ status, file, progress }) => {
+    load(tell, signal) {
+      let total: number | undefined;
+      return settings.load(({ status, file, progress }) => {
+        const part = progress === undefined ? undefined : progress / 100;
+        if (status === 'progress_total') total = part;
+        else if (status === 'progress' && total !== undefined) return;
         // Sessions are made when the last file has arrived.
-        const phase = status === 'done' || status === 'ready' ? 'compiling' : 'loading';
+        const arrived = status === 'done' && (total === undefined || total >= 1);
         tell({
-          phase,
-          progress: progress === undefined ? undefined : progress / 100,
+          phase: arrived || status === 'ready' ? 'compiling' : 'loading',
+          progress: part ?? total,
           detail: file === undefined ? status : `${status} ${file}`,
         });
-      }, signal),
+      }, signal);
+    },
     unload: (generator) => generator.dispose(),
     async *generate(generator, request) {
       const turn = free;

@@ -168,4 +168,31 @@ describe('the adapter of transformers.js', () => {
     await engine.dispose();
     assert.ok(pipeline.disposed);
   });
+
+  it('tells the progress of all files together where the library does', async () => {
+    const told: [string, number | undefined][] = [];
+    const engine = transformersEngine({
+      transformers,
+      load: (progress) => {
+        progress({ status: 'download', file: 'a.json' });
+        progress({ status: 'progress_total', progress: 1 });
+        progress({ status: 'progress', file: 'a.json', progress: 100 });
+        progress({ status: 'done', file: 'a.json' });
+        progress({ status: 'progress_total', progress: 100 });
+        progress({ status: 'done', file: 'b.onnx' });
+        return Promise.resolve(fakePipeline(0));
+      },
+      onProgress: ({ phase, progress }) => told.push([phase, progress]),
+    });
+    await engine.load();
+    assert.deepEqual(told, [
+      ['loading', undefined],
+      ['loading', undefined],
+      ['loading', 0.01],
+      ['loading', 0.01],
+      ['loading', 1],
+      ['compiling', 1],
+      ['ready', undefined],
+    ]);
+  });
 });

@@ -5,11 +5,12 @@ const silent = () => undefined;
 /** The library tells much. Only what goes wrong is for the console. */
 const logger = { debug: silent, log: silent, warn: silent, error: console.error };
 
+const LIBRARY = '/libraries/wllama/index.js';
 const WASM = '/libraries/wllama/wasm/wllama.wasm';
 
 /** Makes the library's object. Nothing of it comes from elsewhere. */
 async function makeWllama(signal) {
-  const { Wllama } = await import('/libraries/wllama/index.js');
+  const { Wllama } = await import(LIBRARY);
   // The library waits for ever for a module that does not come, so that is found out before.
   await get(WASM, signal);
   const wllama = new Wllama({ default: WASM }, { logger });
@@ -19,6 +20,34 @@ async function makeWllama(signal) {
     wasm: '/libraries/wllama-compat/wllama.wasm',
   });
   return wllama;
+}
+
+const QWEN = 'https://huggingface.co/Qwen/Qwen3-0.6B-GGUF/resolve/main/Qwen3-0.6B-Q8_0.gguf';
+
+/** Whether the model is on the device. */
+export async function storedWllama() {
+  const { ModelManager } = await import(LIBRARY);
+  const models = await new ModelManager({ logger }).getModels();
+  return models.some(({ url }) => url === QWEN);
+}
+
+/** An engine on it. */
+export function qwenOnWllama(onProgress) {
+  return wllamaEngine({
+    onProgress,
+    async load(tell, signal) {
+      const wllama = await makeWllama(signal);
+      await wllama.loadModelFromUrl(QWEN, {
+        n_ctx: 4096,
+        n_parallel: 1,
+        signal,
+        progressCallback: ({ loaded, total }) => {
+          tell({ phase: loaded < total ? 'loading' : 'compiling', progress: loaded / total });
+        },
+      });
+      return wllama;
+    },
+  });
 }
 
 /** An engine on the file that the server makes: it is small, so it is not stored. */
