@@ -136,6 +136,8 @@ const (
 	CodeNotAMediaReader = "E_NOT_A_MEDIA_READER"
 	// CodeNotASpoolReader: The value is not a spool reader.
 	CodeNotASpoolReader = "E_NOT_A_SPOOL_READER"
+	// CodeNotCloneable: The value cannot cross between threads.
+	CodeNotCloneable = "E_NOT_CLONEABLE"
 	// CodeNoReaderResolver: No resolver is registered for the reader's tag.
 	CodeNoReaderResolver = "E_NO_READER_RESOLVER"
 	// CodeOutputPipelineError: A middleware of the turn's output pipeline failed.
@@ -194,6 +196,10 @@ const (
 	CodeTurnStreamMalformed = "E_TURN_STREAM_MALFORMED"
 	// CodeTurnUnknown: There is no such turn.
 	CodeTurnUnknown = "E_TURN_UNKNOWN"
+	// CodeWorkerEnded: The worker has ended.
+	CodeWorkerEnded = "E_WORKER_ENDED"
+	// CodeWorkerFailed: The worker did not start.
+	CodeWorkerFailed = "E_WORKER_FAILED"
 	// CodeValidationException: The value breaks the rules.
 	CodeValidationException = "VALIDATION_EXCEPTION"
 )
@@ -531,6 +537,11 @@ var codes = [...]CodeInfo{
 		Help:    "A spool reader has line, byteLength, lineCount and readAll.",
 	},
 	{
+		Code: CodeNotCloneable, Status: 500, Fatal: true,
+		Message: "The value cannot cross between threads.",
+		Help:    "A structured clone keeps plain data, dates, maps, bytes, blobs and errors. It keeps no functions and no instances of classes. In an event this error stands in the place of the value.",
+	},
+	{
 		Code: CodeNoReaderResolver, Status: 422, Fatal: false,
 		Message: "No resolver is registered for the reader's tag.",
 		Help:    "Register a resolver for the tag before decoding.",
@@ -674,6 +685,16 @@ var codes = [...]CodeInfo{
 		Code: CodeTurnUnknown, Status: 404, Fatal: false,
 		Message: "There is no such turn.",
 		Help:    "The turn was not started here, or it has ended and its events are no longer kept.",
+	},
+	{
+		Code: CodeWorkerEnded, Status: 503, Fatal: false,
+		Message: "The worker has ended.",
+		Help:    "The turn is lost. Give createWorkerRunner a function that makes workers: then the next turn gets a new one.",
+	},
+	{
+		Code: CodeWorkerFailed, Status: 503, Fatal: false,
+		Message: "The worker did not start.",
+		Help:    "The message says why: its script cannot be loaded, threw before it called serveRunner, or belongs to another version of Turncore.",
 	},
 	{
 		Code: CodeValidationException, Status: 422, Fatal: false,

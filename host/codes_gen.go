@@ -128,6 +128,12 @@ const (
 	CodeTurnStreamCut       Code = abi.CodeTurnStreamCut       // The connection ended before the turn did.
 	CodeTurnRequestRefused  Code = abi.CodeTurnRequestRefused  // The server refused the request.
 
+	// Turns in workers.
+
+	CodeWorkerFailed Code = abi.CodeWorkerFailed // The worker did not start.
+	CodeWorkerEnded  Code = abi.CodeWorkerEnded  // The worker has ended.
+	CodeNotCloneable Code = abi.CodeNotCloneable // The value cannot cross between threads.
+
 	// Frames.
 
 	CodeABIMalformedFrame Code = abi.CodeABIMalformedFrame // The frame is malformed.

@@ -200,6 +200,9 @@ export const E_NOT_A_MEDIA_READER = /* @__PURE__ */ errorClass('E_NOT_A_MEDIA_RE
 /** The value is not a spool reader. */
 export const E_NOT_A_SPOOL_READER = /* @__PURE__ */ errorClass('E_NOT_A_SPOOL_READER');
 
+/** The value cannot cross between threads. */
+export const E_NOT_CLONEABLE = /* @__PURE__ */ errorClass('E_NOT_CLONEABLE');
+
 /** No resolver is registered for the reader's tag. */
 export const E_NO_READER_RESOLVER = /* @__PURE__ */ errorClass('E_NO_READER_RESOLVER');
 
@@ -286,6 +289,12 @@ export const E_TURN_STREAM_MALFORMED = /* @__PURE__ */ errorClass('E_TURN_STREAM
 
 /** There is no such turn. */
 export const E_TURN_UNKNOWN = /* @__PURE__ */ errorClass('E_TURN_UNKNOWN');
+
+/** The worker has ended. */
+export const E_WORKER_ENDED = /* @__PURE__ */ errorClass('E_WORKER_ENDED');
+
+/** The worker did not start. */
+export const E_WORKER_FAILED = /* @__PURE__ */ errorClass('E_WORKER_FAILED');
 
 /** The value breaks the rules. */
 export const VALIDATION_EXCEPTION = /* @__PURE__ */ errorClass('VALIDATION_EXCEPTION');

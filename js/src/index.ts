@@ -4,7 +4,7 @@
  *
  * This is the front door: runners, tools, records, stores and middleware. What a program needs less often has an entry
  * point of its own: `turncore/errors`, `turncore/events`, `turncore/host`, `turncore/models`, `turncore/records`,
- * `turncore/replay`, `turncore/runners`, `turncore/stores`, `turncore/tools`.
+ * `turncore/replay`, `turncore/runners`, `turncore/stores`, `turncore/tools`; `turncore/worker` runs turns in a worker.
  *
  * @packageDocumentation
  */

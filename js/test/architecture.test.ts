@@ -101,6 +101,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'host',
   ],
   remote: ['events', 'sse', 'runners'],
+  worker: ['tools', 'events', 'sse', 'context', 'runners', 'remote'],
   store: ['primitives', 'collections', 'readers', 'context', 'runners'],
   front: [
     'abi',
@@ -151,6 +152,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'middleware',
     'runners',
     'remote',
+    'worker',
     'sse',
     'store',
     'front',

@@ -136,6 +136,8 @@ const (
 	NotAMediaReader Code = "E_NOT_A_MEDIA_READER"
 	// NotASpoolReader: The value is not a spool reader.
 	NotASpoolReader Code = "E_NOT_A_SPOOL_READER"
+	// NotCloneable: The value cannot cross between threads.
+	NotCloneable Code = "E_NOT_CLONEABLE"
 	// NoReaderResolver: No resolver is registered for the reader's tag.
 	NoReaderResolver Code = "E_NO_READER_RESOLVER"
 	// OutputPipelineError: A middleware of the turn's output pipeline failed.
@@ -194,6 +196,10 @@ const (
 	TurnStreamMalformed Code = "E_TURN_STREAM_MALFORMED"
 	// TurnUnknown: There is no such turn.
 	TurnUnknown Code = "E_TURN_UNKNOWN"
+	// WorkerEnded: The worker has ended.
+	WorkerEnded Code = "E_WORKER_ENDED"
+	// WorkerFailed: The worker did not start.
+	WorkerFailed Code = "E_WORKER_FAILED"
 	// ValidationException: The value breaks the rules.
 	ValidationException Code = "VALIDATION_EXCEPTION"
 )
@@ -266,6 +272,7 @@ var table = [...]info{
 	{ModelUnsupported, "This device cannot run the model.", 501, true},
 	{NotAMediaReader, "The value is not a media reader.", 500, true},
 	{NotASpoolReader, "The value is not a spool reader.", 500, true},
+	{NotCloneable, "The value cannot cross between threads.", 500, true},
 	{NoReaderResolver, "No resolver is registered for the reader's tag.", 422, false},
 	{OutputPipelineError, "A middleware of the turn's output pipeline failed.", 500, false},
 	{Overloaded, "The host takes no further turns for the moment.", 503, false},
@@ -295,5 +302,7 @@ var table = [...]info{
 	{TurnStreamCut, "The connection ended before the turn did.", 502, false},
 	{TurnStreamMalformed, "The response is not the event stream of a turn.", 502, false},
 	{TurnUnknown, "There is no such turn.", 404, false},
+	{WorkerEnded, "The worker has ended.", 503, false},
+	{WorkerFailed, "The worker did not start.", 503, false},
 	{ValidationException, "The value breaks the rules.", 422, false},
 }

@@ -410,6 +410,12 @@ export const CODES = {
     message: 'The value is not a spool reader.',
     help: 'A spool reader has line, byteLength, lineCount and readAll.',
   },
+  E_NOT_CLONEABLE: {
+    status: 500,
+    fatal: true,
+    message: 'The value cannot cross between threads.',
+    help: 'A structured clone keeps plain data, dates, maps, bytes, blobs and errors. It keeps no functions and no instances of classes. In an event this error stands in the place of the value.',
+  },
   E_NO_READER_RESOLVER: {
     status: 422,
     fatal: false,
@@ -583,6 +589,18 @@ export const CODES = {
     fatal: false,
     message: 'There is no such turn.',
     help: 'The turn was not started here, or it has ended and its events are no longer kept.',
+  },
+  E_WORKER_ENDED: {
+    status: 503,
+    fatal: false,
+    message: 'The worker has ended.',
+    help: 'The turn is lost. Give createWorkerRunner a function that makes workers: then the next turn gets a new one.',
+  },
+  E_WORKER_FAILED: {
+    status: 503,
+    fatal: false,
+    message: 'The worker did not start.',
+    help: 'The message says why: its script cannot be loaded, threw before it called serveRunner, or belongs to another version of Turncore.',
   },
   VALIDATION_EXCEPTION: {
     status: 422,

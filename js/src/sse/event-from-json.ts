@@ -128,6 +128,11 @@ export function eventFromJSON(
   return event;
 }
 
+/** An event without members; undefined for an unknown name. Messages, thoughts and gates are not made so. */
+export function emptyEvent(name: string): E.TurnEvent | undefined {
+  return Object.hasOwn(kinds, name) ? new kinds[name as PlainName][0]() : undefined;
+}
+
 /** The members that an event has, checked. */
 function shaped(name: string, members: Members, has: Shape, may: Shape = {}): Members {
   const given: Record<string, unknown> = {};
