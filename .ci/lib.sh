@@ -9,6 +9,18 @@ tests_ran() {
   echo "$1" >>"${LANE_COUNT:-/dev/null}"
 }
 
+# hosts_passed HOSTS: reads what so many hosts say they have played, each on a line `NAME: N passed`.
+hosts_passed() {
+  local line count=0
+  while read -r line; do
+    [[ $line =~ ^(.*):\ ([0-9]+)\ passed$ ]] || continue
+    echo "$line"
+    tests_ran "${BASH_REMATCH[2]}"
+    count=$((count + 1))
+  done
+  ((count == $1)) || fail "$count hosts played, not $1"
+}
+
 # fail MESSAGE: ends the lane.
 fail() {
   echo "$*" >&2
@@ -110,22 +122,48 @@ need_chromium() {
   [[ -n ${CHROMIUM:-} ]] || need_command chromium chromium fonts-dejavu-core
 }
 
-# need_node24: the variable node24 names Node 24: the one that is there, or a pinned one from npm beside it.
-need_node24() {
-  node24=node
-  if [[ $(node --version) == v24.* ]]; then return; fi
-  local version=24.21.0 folder=build/node24 machine
+# need_node MAJOR: the variable nodeMAJOR, such as node24, names Node of that major version: the one that is there, or a
+# pinned one from npm beside it.
+need_node() {
+  local -n node=node$1
+  node=node
+  if [[ $(node --version) == v"$1".* ]]; then return; fi
+  local version machine folder=build/node$1
+  case $1 in
+    20) version=20.20.2 ;;
+    22) version=22.23.3 ;;
+    24) version=24.21.0 ;;
+    26) version=26.10.0 ;;
+    *) fail "Node $1 is not pinned" ;;
+  esac
   case $(uname -sm) in
     'Linux x86_64') machine=linux-x64 ;;
     'Linux aarch64') machine=linux-arm64 ;;
     'Darwin arm64') machine=darwin-arm64 ;;
-    *) fail "no Node 24 for $(uname -sm): install it and put it first in PATH" ;;
+    *) fail "no Node $1 for $(uname -sm): install it and put it first in PATH" ;;
   esac
-  node24=$PWD/$folder/node_modules/node-$machine/bin/node
-  if [[ -x $node24 && $("$node24" --version) == "v$version" ]]; then return; fi
+  node=$PWD/$folder/node_modules/node-$machine/bin/node
+  if [[ -x $node && $("$node" --version) == "v$version" ]]; then return; fi
   mkdir -p "$folder"
   echo '{ "private": true }' >"$folder/package.json"
   (cd "$folder" && npm install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error "node-$machine@$version")
+}
+
+# need_hosts: the hosts and bundlers of js/test/hosts/package.json, in the folder that TURNCORE_HOSTS then names; and the
+# browsers.
+need_hosts() {
+  [[ $(uname -sm) == 'Linux x86_64' ]] || fail 'the hosts are pinned for Linux on x86-64'
+  need_chromium
+  [[ -n ${FIREFOX:-} ]] || need_command firefox-esr firefox-esr
+  need_command WebKitWebDriver webkit2gtk-driver
+  need_command Xvfb xvfb
+  export TURNCORE_HOSTS=$PWD/build/hosts
+  local stamp=$TURNCORE_HOSTS/node_modules/.installed-lock.json
+  if cmp -s js/test/hosts/package-lock.json "$stamp"; then return; fi
+  mkdir -p "$TURNCORE_HOSTS"
+  cp js/test/hosts/package{,-lock}.json "$TURNCORE_HOSTS"
+  (cd "$TURNCORE_HOSTS" && npm install --ignore-scripts --no-audit --no-fund --loglevel=error)
+  cp js/test/hosts/package-lock.json "$stamp"
 }
 
 # need_c_compiler: Go's race detector links with it.

@@ -4,11 +4,17 @@ new_consumer
 package=$consumer/node_modules/turncore
 
 echo 'the package holds what it exports, and no dependency'
-for file in README.md dist/index.js dist/index.d.ts dist/wasm.js dist/turncore.wasm dist/turncore-full.wasm LICENSE; do
+for file in README.md dist/index.js dist/index.d.ts dist/turncore.min.js dist/turncore.wasm dist/turncore-full.wasm LICENSE; do
   [[ -f $package/$file ]] || fail "the package lacks $file"
 done
 others=$(cd "$consumer/node_modules" && find . -mindepth 1 -maxdepth 1 ! -name turncore ! -name '.*')
 [[ -z $others ]] || fail "the package brings dependencies: $others"
+tests_ran 1
+
+echo 'its manifest is right for every platform, and its types for bundlers, node16 and nodenext'
+(cd js && node_modules/.bin/publint --strict "$package")
+tests_ran 1
+types=$(cd js && node_modules/.bin/attw --profile esm-only --format ascii "$consumer"/turncore-*.tgz) || fail "$types"
 tests_ran 1
 
 echo 'every entry point can be imported'

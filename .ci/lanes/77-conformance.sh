@@ -5,22 +5,10 @@
 source .ci/lib.sh
 need_js
 need_chromium
-need_node24
+need_node 24
 logs=$PWD/build/conformance
 rm -rf "$logs"
 mkdir -p "$logs/journals"
-
-# passed HOSTS: reads what so many hosts say they have played.
-passed() {
-  local line count=0
-  while read -r line; do
-    [[ $line =~ ^(.*):\ ([0-9]+)\ passed$ ]] || continue
-    echo "$line"
-    tests_ran "${BASH_REMATCH[2]}"
-    count=$((count + 1))
-  done
-  ((count == $1)) || fail "$count hosts played the corpus, not $1"
-}
 
 played_in_go() {
   TURNCORE_CONFORMANCE_TO="$logs" TURNCORE_RECORD_TO="$logs/journals" \
@@ -38,8 +26,8 @@ beside played_in_go
 played_in_js >"$logs/js.txt" 2>"$logs/js.err" &
 wait $! || { cat "$logs/js.txt" "$logs/js.err"; exit 1; }
 together
-passed 3 < <(grep -E 'conformance_test.go:[0-9]+: .* passed$' "$logs/go.txt" | sed 's/.*conformance_test.go:[0-9]*: //')
-passed 6 <"$logs/js.txt"
+hosts_passed 3 < <(grep -E 'conformance_test.go:[0-9]+: .* passed$' "$logs/go.txt" | sed 's/.*conformance_test.go:[0-9]*: //')
+hosts_passed 6 <"$logs/js.txt"
 
 for log in "$logs"/*.log; do
   part=()

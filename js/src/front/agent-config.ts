@@ -8,7 +8,7 @@ import { toExecutor } from '../chat/chat-executor.js';
 import { Host, hostViolations } from '../host/host.js';
 import { isTool } from '../tools/tool.js';
 import { inputClasses, pipelineNames } from '../runners/turn-runner.js';
-import { isAbsent, isObject } from '../validation/field-kinds.js';
+import { isAbortSignal, isAbsent, isObject } from '../validation/field-kinds.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked, phrase, unknownField } from '../validation/rules.js';
 import { suggest } from '../validation/suggest.js';
@@ -84,16 +84,12 @@ export function requireInput(input: unknown): void {
     const known = Object.keys(input).every((name) => Object.hasOwn(inputRules.fields, name));
     const own = known && (sessionId === undefined || typeof sessionId === 'string');
     if (own && signal === undefined) return;
-    if (own && isSignal(signal) && turnAbortController === undefined) return;
+    if (own && isAbortSignal(signal) && turnAbortController === undefined) return;
   }
   check(inputRules, input, {
     ...inputClasses,
-    instances: { ...inputClasses.instances, AbortSignal: isSignal },
+    instances: { ...inputClasses.instances, AbortSignal: isAbortSignal },
   });
-}
-
-function isSignal(value: unknown): value is AbortSignal {
-  return Object.prototype.toString.call(value) === '[object AbortSignal]';
 }
 
 function schemaViolations({ model, schema }: Checked): string[] {

@@ -30,6 +30,7 @@ import { Stash, stashViolations } from '../stash/stash.js';
 import { type AnyTool, isTool } from '../tools/tool.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import type { CheckedAs } from '../validation/checked.js';
+import { isAbortController } from '../validation/field-kinds.js';
 import { check, type Classes, phrase } from '../validation/rules.js';
 import { callbacksOf, type TurnCallbacks } from './callbacks.js';
 import { mixedViolations } from './own-callbacks.js';
@@ -112,8 +113,7 @@ const classes = {
   instances: {
     Tool: isTool,
     Media: (value: unknown) => value instanceof Media,
-    AbortController: (value: unknown): value is AbortController =>
-      Object.prototype.toString.call(value) === '[object AbortController]',
+    AbortController: isAbortController,
   },
 };
 const configClasses = {

@@ -14,6 +14,18 @@ export interface ObjectSchema {
   readonly [keyword: string]: unknown;
 }
 
+/** Whether a value is an AbortSignal: of another realm too, and of platforms whose signals have no tag. */
+export function isAbortSignal(value: unknown): value is AbortSignal {
+  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
+  return typeof aborted === 'boolean' && typeof addEventListener === 'function';
+}
+
+/** Likewise for an AbortController. */
+export function isAbortController(value: unknown): value is AbortController {
+  const { abort, signal } = (value ?? {}) as Partial<AbortController>;
+  return typeof abort === 'function' && isAbortSignal(signal);
+}
+
 /** Stands for a rejected value. */
 export const invalid = Symbol('invalid');
 

@@ -143,9 +143,16 @@ describe('providers of models', { skip }, () => {
 
   it('who names a provider gets the module that has it', async () => {
     const { module: _, ...host } = await testHost();
-    const runner = createRunner({ model: { model: 'm', provider: 'gemini' }, host });
+    const asked: string[] = [];
+    const fetch: typeof globalThis.fetch = (url) => {
+      asked.push(new Request(url).url);
+      return Promise.reject(new Error('no network'));
+    };
+    const model = { model: 'm', provider: 'gemini' } as const;
+    const runner = createRunner({ model, host: { ...host, fetch } });
     const { error } = await runner.stream({ message: 'hi' }).result;
-    assert.match(String(error), /cannot read .*turncore-full\.wasm/); // tests have no package
+    assert.match(String(error), /E_HTTP_TRANSPORT.*no network/); // the core module knows no Gemini
+    assert.match(asked.join(), /^https:\/\/generativelanguage\.googleapis\.com\//);
   });
 
   it('are known to hosts and to the module', async () => {

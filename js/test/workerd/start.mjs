@@ -1,9 +1,9 @@
 // Starts workerd with the package in it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
@@ -61,14 +61,16 @@ export async function startWorkerd(provider) {
 
 /** Puts the worker, bundled with the package, and the configuration in a folder. */
 async function layOut(folder) {
-  const modules = [];
   await build({
     entryPoints: [fileURLToPath(new URL('./worker.mjs', import.meta.url))],
-    outfile: join(folder, 'worker.mjs'),
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
     bundle: true,
     format: 'esm',
     conditions: ['workerd', 'worker', 'browser'],
-    plugins: [packageUnderTest, besideWorker(folder, modules)],
+    plugins: [packageUnderTest],
+    loader: { '.wasm': 'copy' },
+    assetNames: '[name]',
     logLevel: 'warning',
   });
   await writeFile(
@@ -88,24 +90,9 @@ const worker :Workerd.Worker = (
   globalOutbound = "provider",
   modules = [
     (name = "worker.mjs", esModule = embed "worker.mjs"),
-    ${modules.map((name) => `(name = "${name}", wasm = embed "${name}"),`).join('\n    ')}
+    (name = "turncore.wasm", wasm = embed "turncore.wasm"),
   ],
 );
 `,
   );
-}
-
-/** Leaves modules out of the bundle, as wrangler does: they lie beside it, and workerd compiles them. */
-function besideWorker(folder, modules) {
-  return {
-    name: 'modules beside the worker',
-    setup({ onResolve }) {
-      onResolve({ filter: /\.wasm$/ }, async ({ path, resolveDir }) => {
-        const name = basename(path);
-        modules.push(name);
-        await cp(join(resolveDir, path), join(folder, name));
-        return { path: `./${name}`, external: true };
-      });
-    },
-  };
 }

@@ -1,0 +1,45 @@
+// Hosts that run a program from the command line.
+import { execFileSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { installed } from './installed.mjs';
+import { runToEnd } from './processes.mjs';
+
+const PROGRAM = `import { argv } from 'node:process';
+import { play } from './program.mjs';
+
+console.log(JSON.stringify(await play(argv.slice(2))));
+`;
+
+/** A host that is started by a command with arguments before the program's. */
+function runtime(name, command, before = () => []) {
+  return {
+    name,
+    async play({ folder }, parts) {
+      await writeFile(join(folder, 'run.mjs'), PROGRAM);
+      return JSON.parse(
+        await runToEnd(command, [...before(folder), 'run.mjs', ...parts], { cwd: folder }),
+      );
+    },
+  };
+}
+
+/** Node of each major version that is supported; TURNCORE_NODES has their commands, separated by colons. */
+const nodes = (process.env.TURNCORE_NODES ?? 'node')
+  .split(':')
+  .map((command) =>
+    runtime(`Node ${execFileSync(command, ['--version'], { encoding: 'utf8' }).trim()}`, command),
+  );
+
+export const runtimes = [
+  ...nodes,
+  runtime('Deno', installed('@deno/linux-x64-glibc/deno'), (folder) => [
+    'run',
+    '--no-prompt',
+    '--cached-only',
+    '--node-modules-dir=manual',
+    `--allow-read=${folder}`,
+  ]),
+  runtime('Bun', installed('@oven/bun-linux-x64/bin/bun'), () => ['run']),
+];
