@@ -4,12 +4,13 @@
 //
 // A whole program is a `go` block with a main package, or a `js` or `ts` block
 // that imports the package. The first of each language in README.md is the
-// hello-world and must be short.
+// hello-world and must be short. What needs a page is played by the lane demo.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 const helloLines = { go: 32, js: 15 }; // that are not empty
 const [goFolder, jsFolder] = process.argv.slice(2);
+const needsPage = (code) => /from '@|\bdocument\./.test(code);
 const root = new URL('../', import.meta.url);
 const pages = readdirSync(new URL('docs/', root)).filter((name) => name.endsWith('.md'));
 
@@ -20,7 +21,7 @@ for (const page of ['README.md', 'js/README.md', ...pages.sort().map((name) => `
   for (const [, tag, code] of text.matchAll(/^```(go|js|ts)\n(.*?)^```$/gms)) {
     const language = tag === 'go' ? 'go' : 'js';
     const whole = language === 'go' ? /^package main$/m : /from '(turncore)(\/[\w.]+)?'/;
-    if (!whole.test(code)) continue;
+    if (!whole.test(code) || needsPage(code)) continue;
 
     const number = ++found[language];
     const lines = code.split('\n').filter((line) => line.trim() !== '').length;

@@ -1,18 +1,13 @@
 // The agent: the module, a runner, and one conversation at a time.
 import { createRunner, loadModule } from '/turncore/turncore.min.js';
-import { fullModuleURL } from '/turncore/wasm.min.js';
 
 import { tools } from './tools.js';
 
 const SYSTEM =
   'You are the assistant of a demo page. Use the tools where they fit. Answer briefly, in plain text without Markdown.';
 
-/** The modules, each loaded once. Engines are in the one with all providers. */
-const modules = new Map();
-function moduleAt(url) {
-  if (!modules.has(url)) modules.set(url, loadModule(url));
-  return modules.get(url);
-}
+/** The default module. Engines need the full one, which createRunner finds by itself. */
+const core = loadModule();
 
 /** Runs turns of a conversation in this page. */
 export class Agent {
@@ -32,7 +27,7 @@ export class Agent {
       tools,
       bounds: { maxIterations: 8 },
       host: {
-        module: moduleAt(engine === undefined ? undefined : fullModuleURL),
+        module: engine === undefined ? core : undefined,
         allowedOrigins: [location.origin],
         fetch: (input, init) => (this.#outage ? outage() : fetch(input, init)),
       },
