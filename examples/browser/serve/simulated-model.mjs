@@ -2,7 +2,7 @@
 
 /** @param pause milliseconds between two words */
 export async function simulatedModel(pause) {
-  const provider = new URL('../../../js/dist/simulated/provider.js', import.meta.url);
+  const provider = new URL('../../../js/dist/entries/simulated.js', import.meta.url);
   const { simulatedProvider, SIMULATED_MODEL } = await import(provider);
   return {
     name: SIMULATED_MODEL,
