@@ -6,7 +6,8 @@ import { parentPort, Worker as NodeWorker } from 'node:worker_threads';
 
 import * as z from 'zod';
 
-import { type AgentRunner, Media, Message, type TurnRunner } from '../../src/index.js';
+import type { Media, Message } from '../../src/index.js';
+import { type AgentRunner, type TurnRunner } from '../../src/index.js';
 import {
   type Cloneable,
   createWorkerRunner,
@@ -49,7 +50,7 @@ serveRunner(() => 5);
 
 // The input of a turn.
 const turns = createWorkerRunner<{ n: number }>(page);
-const stream = turns.stream({
+export const stream = turns.stream({
   message: 'hello',
   sessionId: 's',
   stash: { day: new Date(), list: [1, 'a', null], bytes: new Uint8Array(1) },
@@ -77,10 +78,10 @@ const texts = { name: 'n', description: 'd' };
 const search = new PageTool({
   ...texts,
   inputSchema: z.object({ limit: z.number().default(10), size: z.string().transform(Number) }),
-  handler: ({ limit, size }, { signal }) => {
-    expectSame<typeof limit, number>(true);
-    expectSame<typeof size, number>(true);
-    return { limit, aborted: signal.aborted };
+  handler: (args, { signal }) => {
+    expectSame<typeof args.limit, number>(true);
+    expectSame<typeof args.size, number>(true);
+    return { limit: args.limit, aborted: signal.aborted };
   },
 });
 const look = new PageTool<{ city: string }>({

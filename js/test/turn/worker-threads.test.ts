@@ -140,7 +140,7 @@ describe('a worker of Node', { skip }, () => {
         assert.equal((await stream.result).status, 'ack');
       } else {
         const wanted = at === 0 ? 'E_WORKER_FAILED' : 'E_WORKER_ENDED';
-        assert.ok(isTurncoreError(thrown, wanted), `${at}: ${String(thrown)}`);
+        assert.ok(isTurncoreError(thrown, wanted), `at event ${at}`);
       }
     }
   });

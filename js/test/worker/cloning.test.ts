@@ -149,7 +149,7 @@ describe('errors between threads', () => {
       assert.equal(there[name], error[name], name);
     }
     assert.ok(there.cause instanceof RangeError);
-    assert.equal((there.cause as Error).message, 'too far');
+    assert.equal(there.cause.message, 'too far');
     const { at, why } = there.details as { at: Date; why: unknown };
     assert.deepEqual(at, new Date(1));
     assert.ok(why instanceof TypeError);
@@ -174,7 +174,7 @@ describe('errors between threads', () => {
     }
     const aborted = cross(new DOMException('no', 'AbortError')) as DOMException;
     assert.ok(aborted instanceof DOMException);
-    assert.deepEqual([aborted.name, aborted.message, aborted.code], ['AbortError', 'no', 20]);
+    assert.deepEqual([aborted.name, aborted.message], ['AbortError', 'no']);
     const many = cross(new AggregateError([new TypeError('a'), 5], 'all')) as AggregateError;
     assert.ok(many instanceof AggregateError && many.errors[0] instanceof TypeError);
     assert.deepEqual([many.message, many.errors[1]], ['all', 5]);
