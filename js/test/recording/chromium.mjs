@@ -24,11 +24,16 @@ try {
 }
 
 async function inPage(address) {
+  // The parts must share their classes, so the package is loaded unbundled; a bundler would resolve this import.
+  const map = document.createElement('script');
+  map.type = 'importmap';
+  map.text = JSON.stringify({ imports: { '#packaged': '/package/packaged/fetched.js' } });
+  document.head.append(map);
   const { play } = await import('/recording/play.mjs');
-  const index = await import('/package/turncore.min.js');
+  const index = await import('/package/index.js');
   const lines = await import('/package/cli/lines.js');
   const entropy = await import('/package/entropy.js');
-  const { fullModuleURL } = await import('/package/wasm.min.js');
+  const { fullModuleURL } = await import('/package/wasm.js');
   return play({ index, lines, entropy }, address, () => ({
     module: index.loadModule(fullModuleURL),
   }));
