@@ -22,7 +22,7 @@ import { readArtifact, readMedia } from './read.js';
 import { reopen } from './reopen.js';
 import { fields, list, Malformed, only, Refusal, type Script, str, strs } from './scenario.js';
 import { see } from './see.js';
-import { namedSet, setOf } from './sets.js';
+import { kindOf, namedSet, setOf } from './sets.js';
 import { textOperations } from './texts.js';
 
 /** A step whose call throws at once if it fails. */
@@ -262,11 +262,6 @@ function ask(ctx: AnyContext, name: string, ...args: unknown[]): Promise<unknown
   const method = methods[name];
   if (typeof method !== 'function') throw new Malformed(`a context has no method ${name}`);
   return method.apply(ctx, args) as Promise<unknown>;
-}
-
-/** A record's kind as the names of methods have it. */
-function kindOf(record: Entry): string {
-  return record instanceof Tokenizable ? 'StandingInstruction' : record.constructor.name;
 }
 
 /** A name as other names have it inside. */

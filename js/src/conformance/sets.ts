@@ -3,26 +3,32 @@
  */
 import type { Entry, RecordSet } from '../entries/records.js';
 import { type AnyContext } from '../entries/runners.js';
+import { Memory, Message, Retrievable, Thought, Tokenizable, ToolCall } from '../index.js';
 import { Malformed } from './scenario.js';
 
-/** The names of collections, by the classes of their records. */
-const names: Readonly<Record<string, string>> = {
-  Tokenizable: 'instructions',
-  Memory: 'memories',
-  Message: 'messages',
-  Thought: 'thoughts',
-  Retrievable: 'retrievables',
-  ToolCall: 'toolCalls',
-};
+/** The kinds of records: their classes, their names in those of methods, and the names of their collections. */
+const kinds = [
+  [Tokenizable, 'StandingInstruction', 'instructions'],
+  [Memory, 'Memory', 'memories'],
+  [Message, 'Message', 'messages'],
+  [Thought, 'Thought', 'thoughts'],
+  [Retrievable, 'Retrievable', 'retrievables'],
+  [ToolCall, 'ToolCall', 'toolCalls'],
+] as const;
+
+/** A record's kind as the names of methods have it. */
+export function kindOf(record: Entry): string {
+  return kinds.find(([type]) => record instanceof type)?.[1] ?? '';
+}
 
 /** Whether a collection has this name. */
 export function isSet(name: string): boolean {
-  return Object.values(names).includes(name);
+  return kinds.some(([, , set]) => set === name);
 }
 
 /** The collection that a record belongs in. */
 export function setOf(ctx: AnyContext, record: Entry): RecordSet<Entry> {
-  return namedSet(ctx, names[record.constructor.name] ?? '');
+  return namedSet(ctx, kinds.find(([type]) => record instanceof type)?.[2] ?? '');
 }
 
 /** A collection of a context, by its name in scripts. */
