@@ -14,12 +14,13 @@ help: ## Show this list
 setup: ## Install everything the other targets need (Go modules, npm packages, Chromium, a C compiler)
 	@$(LIB) for module in . "$${own_modules[@]}"; do go -C "$$module" mod download; done; go mod download -modfile=.ci/tools/go.mod; need_npm; need_page_models; need_c_compiler; need_chromium; echo "everything is installed"
 
-demo: ## Serve the demo page on loopback; DEMO=cli chats in the terminal instead
+demo: ## Serve the demo page on loopback; DEMO=cli chats in the terminal instead, DEMO=edge runs a Worker
 	@$(LIB) need_js; \
 	case "$(DEMO)" in \
 	  cli) need_command_go; exec build/turncore run $(ARGS) ;; \
+	  edge) need_packages examples/edge; cd examples/edge; exec npm start -- $(ARGS) ;; \
 	  '') need_page_models; exec node examples/browser/server.mjs $(ARGS) ;; \
-	  *) fail 'DEMO is cli or nothing' ;; \
+	  *) fail 'DEMO is cli, edge or nothing' ;; \
 	esac
 
 test: ## Run every test lane; LANES="lint go" runs these only

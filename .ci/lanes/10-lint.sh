@@ -39,7 +39,7 @@ node_checks() {
   check typescript in_js tsc -p tsconfig.test.json --noEmit
   check eslint in_js eslint .
   check 'eslint, examples' js/node_modules/.bin/eslint --config js/eslint.config.js examples
-  check prettier in_js prettier --check --log-level=warn --config .prettierrc . ../examples ../.ci
+  check prettier in_js prettier --check --log-level=warn --config .prettierrc . ../examples '!../examples/edge/build' ../.ci
   check 'API reference' in_js typedoc --emit none
   check 'links in Markdown' node .ci/links.mjs
   ((${#failed[@]} == 0))

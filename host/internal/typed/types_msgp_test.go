@@ -57,7 +57,7 @@ func (z *deepRenamed) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			if cap(z.List) >= int(zb0002) {
-				z.List = (z.List)[:zb0002]
+				z.List = z.List[:zb0002]
 			} else {
 				z.List = make([]renamed, zb0002)
 			}
@@ -213,7 +213,7 @@ func (z *fast) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			if cap(z.Tags) >= int(zb0002) {
-				z.Tags = (z.Tags)[:zb0002]
+				z.Tags = z.Tags[:zb0002]
 			} else {
 				z.Tags = make([]string, zb0002)
 			}
@@ -456,7 +456,7 @@ func (z *order) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			if cap(z.Tags) >= int(zb0002) {
-				z.Tags = (z.Tags)[:zb0002]
+				z.Tags = z.Tags[:zb0002]
 			} else {
 				z.Tags = make([]string, zb0002)
 			}
@@ -503,7 +503,7 @@ func (z *order) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			if cap(z.Lines) >= int(zb0004) {
-				z.Lines = (z.Lines)[:zb0004]
+				z.Lines = z.Lines[:zb0004]
 			} else {
 				z.Lines = make([]line, zb0004)
 			}

@@ -3,6 +3,7 @@ package typed
 import "time"
 
 //go:generate go tool -modfile=../../../.ci/tools/go.mod msgp -file types_test.go -o types_msgp_test.go -tests=false -unexported -io=false
+//go:generate go tool -modfile=../../../.ci/tools/go.mod gofumpt -w types_msgp_test.go
 
 // order has a codec of its own, with the names of its JSON.
 type order struct {

@@ -279,5 +279,7 @@ function statusOf(error: unknown): number {
   const { code = '', status = 500 } = error as Partial<TurncoreError>;
   if (codeInfo(code) === undefined) return 500;
   if (code === 'E_INVALID_TURN_GATE_RESOLUTION') return 422;
+  // The request's body has made the input.
+  if (code === 'E_INVALID_TURN_CONTEXT') return 400;
   return status >= 400 && status < 512 ? status : 500;
 }

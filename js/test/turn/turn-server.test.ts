@@ -357,7 +357,7 @@ describe('turns on a server', { skip }, () => {
       input: () => ({ message: 7 as unknown as string }),
     });
     const [status, code, message] = await errorIn(await server.fetch(post('', { turnId: 't' })));
-    assert.deepEqual([status, code], [500, 'E_INVALID_TURN_CONTEXT']);
+    assert.deepEqual([status, code], [400, 'E_INVALID_TURN_CONTEXT']);
     assert.match(message, /message/);
     await assert.rejects(client.run({}), { code: 'E_INVALID_TURN_CONTEXT' });
   });

@@ -1,0 +1,28 @@
+# The Worker in workerd, on this machine. wrangler.json says the same for Cloudflare.
+using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = .worker),
+    (name = "internet", network = (allow = ["public"], tlsOptions = (trustBrowserCas = true))),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:8787", http = (), service = "main")],
+);
+
+const worker :Workerd.Worker = (
+  compatibilityDate = "2026-01-01",
+  compatibilityFlags = ["enable_request_signal"],
+  
+  modules = [
+    (name = "worker.js", esModule = embed "build/worker.js"),
+    (name = "turncore.wasm", wasm = embed "build/turncore.wasm"),
+  ],
+  durableObjectNamespaces = [(className = "Conversation", uniqueKey = "conversation")],
+  durableObjectStorage = (inMemory = void),
+  bindings = [
+    (name = "CONVERSATIONS", durableObjectNamespace = "Conversation"),
+    (name = "ON_DISCONNECT", fromEnvironment = "ON_DISCONNECT"),
+    (name = "PAUSE_MS", fromEnvironment = "PAUSE_MS"),
+    (name = "OPENAI_API_KEY", fromEnvironment = "OPENAI_API_KEY"),
+  ],
+);

@@ -1,0 +1,45 @@
+// The agent, as a handler of requests. It is the same on every host.
+import { createRunner, Host } from 'turncore';
+import { createTurnServer } from 'turncore/remote';
+import { simulatedFetch } from 'turncore/simulated';
+
+import { transfer, weather } from './tools.js';
+
+const PATH = /^\/conversations\/([\w-]{1,64})\/turns(\/|$)/;
+
+/** The conversation that a request names in its address; undefined for none. */
+export function conversationIn(request) {
+  return PATH.exec(new URL(request.url).pathname)?.[1];
+}
+
+/**
+ * Makes the handler. Call `fetch` with what the host gives after the request: turns live by it.
+ *
+ * @param env the host's settings; the README names them
+ */
+export function createAgent(env = {}) {
+  const runner = createRunner({ ...modelOf(env), tools: [weather, transfer] });
+  const server = createTurnServer(runner, {
+    onDisconnect: env.ON_DISCONNECT || 'abort',
+    input: ({ message }, request) => ({
+      message: String(message ?? ''),
+      sessionId: conversationIn(request),
+    }),
+  });
+  return {
+    async fetch(request, ...platform) {
+      if (conversationIn(request) !== undefined) return server.fetch(request, ...platform);
+      return new Response('Talk to /conversations/{id}/turns\n', { status: 404 });
+    },
+  };
+}
+
+/** One instance of the module serves all conversations of an isolate. */
+let simulated;
+
+/** A live model with a key, otherwise the simulated one, which needs no network. */
+function modelOf({ OPENAI_API_KEY: apiKey, OPENAI_MODEL: model, PAUSE_MS: pauseMs }) {
+  if (apiKey) return { model: { model: model || 'gpt-4o-mini', apiKey } };
+  simulated ??= new Host({ fetch: simulatedFetch({ pauseMs: Number(pauseMs || 30) }) });
+  return { model: { baseURL: 'http://simulated/v1', model: 'simulated' }, host: simulated };
+}
