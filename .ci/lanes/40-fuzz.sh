@@ -1,5 +1,5 @@
 # Every fuzz target of Go, two at a time. What takes bytes from outside (frames, steps, streams) is fuzzed for 10 s, whole
-# turns and answers for 6, the rest for 2; FUZZTIME sets one time for all.
+# turns and answers for 6, the rest for 1; FUZZTIME sets one time for all.
 source .ci/lib.sh
 need_wasm
 
@@ -18,7 +18,7 @@ done < <(git grep -lE '^func Fuzz' -- '*_test.go' | xargs -r -n1 dirname | sort 
 
 export work
 fuzz() {
-  local dir=$1 program=$2 cache=$3 target=$4 log="$2.$4.log" fuzztime=${FUZZTIME:-2s}
+  local dir=$1 program=$2 cache=$3 target=$4 log="$2.$4.log" fuzztime=${FUZZTIME:-1s}
   case $target in
     FuzzDecodeFrame | FuzzStep | FuzzSSE) fuzztime=${FUZZTIME:-10s} ;;
     FuzzTurn | FuzzChatStream) fuzztime=${FUZZTIME:-6s} ;;

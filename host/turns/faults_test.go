@@ -211,9 +211,10 @@ func TestFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	t.Cleanup(func() { server.Close() })
 	for _, engine := range hosttest.Engines(t) {
 		t.Run(engine.Name(), func(t *testing.T) {
+			t.Parallel() // most of the time is spent waiting
 			h := turns.NewHost(turns.HostOptions{Engine: engine, Verify: true})
 			defer h.Close(context.Background())
 			todo := make(chan *faulty.Case)

@@ -2,26 +2,11 @@ package wazero
 
 import (
 	"context"
-	"os"
 	"testing"
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/testmodule"
 )
-
-// cacheDir is shared by the tests of this package, so that the guest is compiled once.
-var cacheDir string
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "turncore-cache-*")
-	if err != nil {
-		panic(err)
-	}
-	cacheDir = dir
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
 
 func hostileModule(t testing.TB) []byte {
 	t.Helper()
@@ -32,10 +17,11 @@ func hostileModule(t testing.TB) []byte {
 	return module
 }
 
-// newEngine returns an engine with the hostile guest.
+// newEngine returns an engine with the hostile guest. Its compiled code stays in the user's cache folder, so that it is
+// compiled once and not under the race detector.
 func newEngine(t testing.TB, options ...Option) *Engine {
 	t.Helper()
-	e, err := New(context.Background(), hostileModule(t), append([]Option{WithCacheDir(cacheDir)}, options...)...)
+	e, err := New(context.Background(), hostileModule(t), options...)
 	if err != nil {
 		t.Fatal(err)
 	}
