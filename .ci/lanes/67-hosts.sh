@@ -13,3 +13,5 @@ mkdir -p "$work"
 "$node24" js/test/hosts/play.mjs "$work"/turncore-*.tgz >"$work/played.txt" 2>"$work/errors.txt" ||
   { cat "$work/played.txt" "$work/errors.txt"; exit 1; }
 hosts_passed 19 <"$work/played.txt"
+need_packages examples/edge
+node_test js/test/hosts/edge-example.test.mjs

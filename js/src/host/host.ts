@@ -1,8 +1,9 @@
 /**
  * A host runs a runner's turns: a module, its instance, and the machine's services.
  */
+import { memory } from '#packaged';
 import { rejected } from '../attempt.js';
-import { DEFAULT_QUOTA, type Limits, type Quota } from '../instance/limits.js';
+import type { Limits, Quota } from '../instance/limits.js';
 import { loadModule, Module } from '../instance/module.js';
 import type { ModuleSource } from '../instance/source.js';
 import { type Clock, type Entropy, systemClock, systemEntropy } from '../entropy.js';
@@ -38,21 +39,22 @@ export interface HostOptions {
   /** Makes the module's requests. Default: fetch. */
   readonly fetch?: typeof fetch | undefined;
   /**
-   * Bound on an instance's memory in bytes. Default 1 GiB. An instance that needs more fails. For a compiled module
-   * (a `WebAssembly.Module`) the bound is checked only after each step.
+   * Bound on an instance's memory in bytes. Default 1 GiB; 64 MiB in Workers and edge functions, whose isolates have
+   * 128 MB. An instance that needs more fails. For a compiled module (a `WebAssembly.Module`) the bound is checked only
+   * after each step.
    */
   readonly maxMemory?: number | undefined;
   /**
    * Bytes of memory beyond which an instance takes no further turns: they go to a fresh instance, and the old one
    * ends with its last turn. At most two instances end like this at a time; beyond that, new turns fail with
-   * `E_OVERLOADED`. Default 256 MiB.
+   * `E_OVERLOADED`. Default 256 MiB; 24 MiB in Workers and edge functions.
    */
   readonly highWater?: number | undefined;
   /**
    * Bounds on the bytes that the module holds: records, queued writes, open streams and requests, for one turn and
    * for all turns of an instance. A turn that would exceed a bound fails with `E_TURN_QUOTA_EXCEEDED`. Default: 64
-   * MiB for a turn; for an instance 128 MiB, or half of `highWater` if that is more, because its memory is up to
-   * twice these bytes.
+   * MiB for a turn, 16 MiB in Workers and edge functions; for an instance 128 MiB, or 24 MiB there, or half of
+   * `highWater` if that is more, because its memory is up to twice these bytes.
    */
   readonly quota?: Partial<Quota> | undefined;
   /** Gets each line of the module's stderr. */
@@ -61,7 +63,6 @@ export interface HostOptions {
   readonly verify?: boolean | undefined;
 }
 
-const HIGH_WATER = 256 << 20;
 /** Number of instances that may wait for their last turns at the same time. */
 const MAX_DRAINING = 2;
 /** Time until a retry after E_OVERLOADED, in ms. */
@@ -129,16 +130,16 @@ export class Host {
   }
 
   #quota(): Quota {
-    const { quota, highWater = HIGH_WATER } = this.#options;
-    const instance = quota?.instance ?? Math.max(DEFAULT_QUOTA.instance, highWater / 2);
+    const { quota, highWater = memory.highWater } = this.#options;
+    const instance = quota?.instance ?? Math.max(memory.quota.instance, highWater / 2);
     return {
-      turn: Math.min(quota?.turn ?? DEFAULT_QUOTA.turn, Number.MAX_SAFE_INTEGER),
+      turn: Math.min(quota?.turn ?? memory.quota.turn, Number.MAX_SAFE_INTEGER),
       instance: Math.min(Math.trunc(instance), Number.MAX_SAFE_INTEGER),
     };
   }
 
   #isFull(core: Core): boolean {
-    return core.instance.memoryBytes > (this.#options.highWater ?? HIGH_WATER);
+    return core.instance.memoryBytes > (this.#options.highWater ?? memory.highWater);
   }
 
   /**
@@ -179,14 +180,14 @@ export class Host {
 
   async #load(): Promise<Core> {
     const module = this.#handle();
-    await module.compile(this.#options.maxMemory);
+    await module.compile(this.#options.maxMemory ?? memory.maxMemory);
     if (this.#options.journal !== undefined) this.#hash = await module.hash();
     this.#compiled = true;
     return this.ready() ?? this.#start();
   }
 
   #overloaded(): TurncoreError {
-    const mark = this.#options.highWater ?? HIGH_WATER;
+    const mark = this.#options.highWater ?? memory.highWater;
     return TurncoreError.of(
       'E_OVERLOADED',
       `${MAX_DRAINING + 1} instances have grown beyond ${mark} bytes and still have turns to end`,
@@ -201,7 +202,7 @@ export class Host {
   }
 
   #start(): Core {
-    const { limits, maxMemory, onStderr, verify } = this.#options;
+    const { limits, maxMemory = memory.maxMemory, onStderr, verify } = this.#options;
     const instance = this.#handle().instantiateSync({
       limits,
       maxMemory,

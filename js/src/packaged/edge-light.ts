@@ -10,3 +10,5 @@ export const core: PackagedModule = module;
 export const full: PackagedModule = /* @__PURE__ */ new URL(`${LOST}turncore-full.wasm`);
 
 export const readFile: ReadFile | undefined = undefined;
+
+export { isolateMemory as memory } from './memory.js';

@@ -16,3 +16,5 @@ export const full: PackagedModule = /* @__PURE__ */ locate(
 
 /** No files. */
 export const readFile: ReadFile | undefined = undefined;
+
+export { machineMemory as memory } from './memory.js';

@@ -12,3 +12,5 @@ export const core: PackagedModule = moduleURL;
 export const full: PackagedModule = fullModuleURL;
 
 export const readFile: ReadFile | undefined = read;
+
+export { machineMemory as memory } from './memory.js';

@@ -1,0 +1,27 @@
+/**
+ * How much memory instances take on a platform unless the program says otherwise.
+ */
+import type { Quota } from '../instance/limits.js';
+
+const MiB = 2 ** 20;
+
+/** Bounds in bytes: see the host options of the same names. */
+export interface MemoryDefaults {
+  readonly maxMemory: number;
+  readonly highWater: number;
+  readonly quota: Readonly<Quota>;
+}
+
+/** For platforms that have the machine's memory. */
+export const machineMemory: MemoryDefaults = {
+  maxMemory: 1024 * MiB,
+  highWater: 256 * MiB,
+  quota: { turn: 64 * MiB, instance: 128 * MiB },
+};
+
+/** For isolates of 128 MB: one instance in use, two that end, and the program itself fit in. */
+export const isolateMemory: MemoryDefaults = {
+  maxMemory: 64 * MiB,
+  highWater: 24 * MiB,
+  quota: { turn: 16 * MiB, instance: 24 * MiB },
+};
