@@ -2,9 +2,9 @@
  * A turn that a server runs, and its clients.
  */
 import type { GateResult } from '../events/turn-gate.js';
+import { Owner } from '../runners/owner.js';
 import type { TurnStream } from '../runners/turn-stream.js';
 import type { OnDisconnect, ServedTurn } from '../sse/turn-response.js';
-import { Owner } from './owner.js';
 
 /** A turn of a server. */
 export class LiveTurn {

@@ -36,6 +36,7 @@ import { check, type Classes, phrase } from '../validation/rules.js';
 import { callbacksOf, type TurnCallbacks } from './callbacks.js';
 import { mixedViolations } from './own-callbacks.js';
 import type { OutputSchema } from '../output/output.js';
+import { Owner } from './owner.js';
 import { RunnerEvents } from './runner-events.js';
 import { TurnStream } from './turn-stream.js';
 
@@ -94,6 +95,8 @@ interface Live {
   readonly id: string;
   readonly outcome: Promise<Outcome>;
   readonly stream: TurnStream<never> | undefined;
+  /** The request that runs it, if the turn ends with it. */
+  readonly owner: Owner | undefined;
 }
 
 /** @internal The pipelines of a configuration. */
@@ -227,7 +230,7 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
   #begin(input: Input, streamed: boolean): Live {
     const given = input.turnId;
     const running = given === undefined ? undefined : this.#live.get(given);
-    if (running !== undefined) return running;
+    if (running !== undefined) return this.#attach(running);
 
     const core = this.#host.ready();
     const aborter = input.turnAbortController ?? (streamed ? new AbortController() : undefined);
@@ -235,22 +238,39 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
     const tap =
       streamed || given !== undefined ? (event: TurnEvent) => stream?.push(event) : undefined;
     if (tap !== undefined) {
-      const { executor } = this.#definition;
-      const schema = executor instanceof ChatExecutor ? executor.schema : undefined;
-      stream = new TurnStream<never>(() => aborter?.abort(), schema as OutputSchema<never>);
+      stream = new TurnStream<never>(() => aborter?.abort(), this.#schema);
     }
     const outcome =
       core === undefined
         ? this.#host.acquire().then((p) => this.#start(p, input, given, aborter, tap))
         : attempt(() => this.#start(core, input, given, aborter, tap));
     stream?.follow(outcome);
-    const live: Live = { id: given ?? '', outcome, stream };
+    const owner = given === undefined ? undefined : new Owner(stream!);
+    const live: Live = { id: given ?? '', outcome, stream, owner };
     if (given !== undefined) {
       this.#live.set(given, live);
-      const forget = (): void => void this.#live.delete(given);
+      const forget = (): void => {
+        if (owner?.abandoned !== true) this.#live.delete(given);
+      };
       outcome.then(forget, forget);
     }
     return live;
+  }
+
+  get #schema(): OutputSchema<never> | undefined {
+    const { executor } = this.#definition;
+    return executor instanceof ChatExecutor ? (executor.schema as OutputSchema<never>) : undefined;
+  }
+
+  /** A running turn for one who asks for it again: one of another request, where that must not be touched. */
+  #attach(live: Live): Live {
+    const { owner, stream: source } = live;
+    if (owner?.bound !== true || source === undefined) return live;
+    const abort = (): void => void owner.run(() => source.abort()).catch(() => undefined);
+    const stream = new TurnStream<never>(abort, this.#schema);
+    const outcome = owner.follow((event) => stream.push(event));
+    stream.follow(outcome);
+    return { ...live, outcome, stream };
   }
 
   #start(

@@ -18,11 +18,13 @@ const COMPATIBILITY = '2026-01-01';
  * Starts it on a free port.
  *
  * @param provider address, as host:port, that all requests of the worker go to
+ * @param worker file of the Worker
+ * @param flags that it is compatible with
  * @returns its address without a final slash, what it wrote to stderr, and a function that stops it
  */
-export async function startWorkerd(provider) {
+export async function startWorkerd(provider, { worker = 'worker.mjs', flags = [] } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'turncore-workerd-'));
-  await layOut(folder);
+  await layOut(folder, worker, flags);
   const child = spawn(
     workerd.default ?? workerd,
     [
@@ -60,9 +62,9 @@ export async function startWorkerd(provider) {
 }
 
 /** Puts the worker, bundled with the package, and the configuration in a folder. */
-async function layOut(folder) {
+async function layOut(folder, worker, flags) {
   await build({
-    entryPoints: [fileURLToPath(new URL('./worker.mjs', import.meta.url))],
+    entryPoints: { worker: fileURLToPath(new URL(worker, import.meta.url)) },
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -87,6 +89,7 @@ const config :Workerd.Config = (
 
 const worker :Workerd.Worker = (
   compatibilityDate = "${COMPATIBILITY}",
+  compatibilityFlags = ${JSON.stringify(flags)},
   globalOutbound = "provider",
   modules = [
     (name = "worker.mjs", esModule = embed "worker.mjs"),

@@ -2,12 +2,22 @@
  * The request that runs a turn. On some platforms a turn lives no longer than it, and it alone may touch the turn.
  */
 import { TurncoreError } from '../errors.js';
-import type { TurnStream } from '../runners/turn-stream.js';
+import type { TurnEvent } from '../events/events.js';
+import type { Outcome } from '../turn/turn.js';
+import type { EventLog } from '../sse/event-log.js';
+import type { TurnEnd } from '../sse/turn-end.js';
 
 /** Milliseconds between two signs of life of a request. */
 const BEAT = 50;
 /** How many of them in a row may be missing. */
 const MISSING = 40;
+
+/** The stream of a turn. */
+interface OwnedStream {
+  readonly log: EventLog<Outcome & TurnEnd>;
+  readonly result: Promise<unknown>;
+  abort(): void;
+}
 
 /** A function that runs in another request. */
 interface Job {
@@ -18,22 +28,23 @@ interface Job {
 
 /** The request that runs a turn. */
 export class Owner {
-  readonly #stream: TurnStream;
+  readonly #stream: OwnedStream;
   /** Whether the turn ends with the request, and other requests must not touch it. */
-  readonly #bound: boolean;
+  readonly bound: boolean;
   #jobs: Job[] = [];
   #beats = 0;
-  #abandoned = false;
+  /** Whether the request is known to be gone. */
+  abandoned = false;
 
-  /** Made by the request itself. @param platform what the platform gives its handler after the request */
-  constructor(stream: TurnStream, platform: readonly unknown[]) {
+  /** Made by the request itself. @param platform what the platform gives its handler after the request, if known */
+  constructor(stream: OwnedStream, platform: readonly unknown[] = []) {
     this.#stream = stream;
-    this.#bound = isBound(platform);
+    this.bound = isBound(platform);
     for (const given of platform) {
       const context = given as { waitUntil?(promise: Promise<unknown>): void } | null | undefined;
       if (typeof context?.waitUntil === 'function') context.waitUntil(stream.result);
     }
-    if (!this.#bound) return;
+    if (!this.bound) return;
     const timer = setInterval(() => this.#beat(), BEAT);
     void stream.result.then(() => {
       clearInterval(timer);
@@ -43,7 +54,7 @@ export class Owner {
 
   /** Runs a function in the request. @throws TurncoreError (rejects) E_TURN_ABANDONED if it is gone */
   async run(call: () => unknown): Promise<void> {
-    if (!this.#bound || this.#ended) {
+    if (!this.bound || this.#ended) {
       await call();
       return;
     }
@@ -55,15 +66,34 @@ export class Owner {
 
   /** Waits for a sign of life. @throws TurncoreError (rejects) E_TURN_ABANDONED without one */
   async requireAlive(): Promise<void> {
-    if (!this.#bound || this.#ended) return;
+    if (!this.bound || this.#ended) return;
     const beats = this.#beats;
     await this.#until(() => this.#beats > beats || this.#ended);
   }
 
   /** Calls a function, in the request that asks, when there may be more events. */
   onMore(call: () => void): void {
-    if (this.#bound) setTimeout(call, BEAT);
+    if (this.bound) setTimeout(call, BEAT);
     else this.#stream.log.onMore(call);
+  }
+
+  /**
+   * Tells another request the events of the turn.
+   *
+   * @returns how it ended
+   * @throws TurncoreError (rejects) E_TURN_ABANDONED if the request is gone
+   */
+  async follow(push: (event: TurnEvent) => void): Promise<Outcome> {
+    const { log } = this.#stream;
+    const fault = this.watch();
+    for (let next = 0; ;) {
+      const error = fault();
+      if (error !== undefined) throw error;
+      for (let event; (event = log.at(next)) !== undefined; next++) push(event);
+      const { end } = log;
+      if (end !== undefined) return next > 0 ? end : { ...end, status: 'refused' };
+      await new Promise<void>((resolve) => this.onMore(resolve));
+    }
   }
 
   /** A function for one who waits. It is called at intervals and gives the error when the request is gone. */
@@ -71,17 +101,18 @@ export class Owner {
     let beats = -1;
     let missing = 0;
     return () => {
-      if (!this.#bound || this.#ended) return undefined;
+      if (!this.bound || this.#ended) return undefined;
       // Signs are counted, not timed: a request that computes gives none, and its waiters do not run meanwhile.
       missing = this.#beats === beats ? missing + 1 : 0;
       beats = this.#beats;
       if (missing > MISSING) this.#abandon();
-      return this.#abandoned ? TurncoreError.of('E_TURN_ABANDONED') : undefined;
+      return this.abandoned ? TurncoreError.of('E_TURN_ABANDONED') : undefined;
     };
   }
 
+  /** Whether the turn has ended while its request lived. */
   get #ended(): boolean {
-    return this.#stream.log.end !== undefined;
+    return !this.abandoned && this.#stream.log.end !== undefined;
   }
 
   async #until(done: () => boolean): Promise<void> {
@@ -94,6 +125,7 @@ export class Owner {
   }
 
   #beat(): void {
+    if (this.abandoned) return;
     this.#beats += 1;
     const jobs = this.#jobs;
     this.#jobs = [];
@@ -102,9 +134,10 @@ export class Owner {
 
   /** Frees what the turn holds, as far as that is possible from another request. */
   #abandon(): void {
-    if (this.#abandoned) return;
-    this.#abandoned = true;
+    if (this.abandoned) return;
+    this.abandoned = true;
     this.#jobs = [];
+    this.#stream.log.keep(1);
     try {
       this.#stream.abort();
     } catch {
