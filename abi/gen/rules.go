@@ -280,29 +280,34 @@ export const PHRASES = {
 	for _, k := range t.Words.keys {
 		fmt.Fprintf(&b, "  %s: [%s],\n", k, strings.Join(tsQuoted(t.Words.values[k]), ", "))
 	}
-	b.WriteString("};\n\n/** The rules of each type. */\nexport const RULES = {\n")
+	b.WriteString("};\n")
 	for _, name := range t.Types.keys {
 		r := t.Types.values[name]
-		fmt.Fprintf(&b, "  %s: {\n    title: '%s',\n    code: '%s',\n", name, r.Title, r.Code)
+		// A constant for each type: a bundle holds those that it uses.
+		fmt.Fprintf(&b, "\n/** The rules of %s. */\nexport const %s = {\n  title: '%s',\n  code: '%s',\n", name, rulesName(name), r.Title, r.Code)
 		if r.Convert {
-			b.WriteString("    convert: true,\n")
+			b.WriteString("  convert: true,\n")
 		}
-		b.WriteString("    fields: {\n")
+		b.WriteString("  fields: {\n")
 		for _, f := range r.Fields {
-			b.WriteString(f.typeScriptLines("      ", f.Name))
+			b.WriteString(f.typeScriptLines("    ", f.Name))
 		}
-		b.WriteString("    },\n")
+		b.WriteString("  },\n")
 		if len(r.Cross) > 0 {
 			cross := make([]string, len(r.Cross))
 			for i, c := range r.Cross {
 				cross[i] = fmt.Sprintf("{ rule: '%s', field: '%s', other: '%s' }", c.Rule, c.Field, c.Other)
 			}
-			b.WriteString(tsList("    ", "cross", cross))
+			b.WriteString(tsList("  ", "cross", cross))
 		}
-		b.WriteString("  },\n")
+		b.WriteString("} as const satisfies TypeRules;\n")
 	}
-	b.WriteString("} as const satisfies Record<string, TypeRules>;\n\n/** A type that has rules. */\nexport type RuledType = keyof typeof RULES;\n")
 	return b.Bytes()
+}
+
+// rulesName is the constant that has a type's rules.
+func rulesName(kind string) string {
+	return strings.ToLower(kind[:1]) + kind[1:] + "Rules"
 }
 
 // tsList formats an array like prettier: several objects go on a line each.

@@ -201,8 +201,8 @@ func TestTopLevel(t *testing.T) {
 			t.Errorf("%s: the design has no %s at the top level", file, top)
 		}
 		if rest, in := strings.CutPrefix(file, "examples/"); in &&
-			!slices.Contains([]string{"browser", "page", "service"}, strings.Split(rest, "/")[0]) {
-			t.Errorf("%s: examples are browser, page and service", file)
+			!slices.Contains([]string{"browser", "edge", "page", "service"}, strings.Split(rest, "/")[0]) {
+			t.Errorf("%s: examples are browser, edge, page and service", file)
 		}
 		if strings.HasSuffix(file, ".wasm") {
 			t.Errorf("%s: what is built is not kept", file)

@@ -176,411 +176,434 @@ export const WORDS: Readonly<Record<string, readonly string[]>> = {
   user: ['message'],
 };
 
-/** The rules of each type. */
-export const RULES = {
-  TurnRunnerConfig: {
-    title: 'configuration',
-    code: 'E_INVALID_TURN_RUNNER_CONFIG',
-    fields: {
-      executorCallback: { kind: 'executor', required: true },
-      fetchMemoriesCallback: { kind: 'function', required: true, params: 1 },
-      fetchMessagesCallback: { kind: 'function', required: true, params: 1 },
-      fetchThoughtsCallback: { kind: 'function', required: true, params: 1 },
-      fetchToolCallsCallback: { kind: 'function', required: true, params: 1 },
-      fetchToolsCallback: { kind: 'function', required: true, params: 1 },
-      fetchRetrievablesCallback: { kind: 'function', required: true, params: 1 },
-      refreshStandingInstructionsCallback: { kind: 'function', required: true, params: 1 },
-      storeStandingInstructionCallback: { kind: 'function', required: true, params: 2 },
-      mutateStandingInstructionCallback: { kind: 'function', required: true, params: 3 },
-      deleteStandingInstructionCallback: { kind: 'function', required: true, params: 2 },
-      storeMemoryCallback: { kind: 'function', required: true, params: 2 },
-      mutateMemoryCallback: { kind: 'function', required: true, params: 2 },
-      deleteMemoryCallback: { kind: 'function', required: true, params: 2 },
-      storeRetrievableCallback: { kind: 'function', required: true, params: 2 },
-      mutateRetrievableCallback: { kind: 'function', required: true, params: 2 },
-      deleteRetrievableCallback: { kind: 'function', required: true, params: 2 },
-      storeMessageCallback: { kind: 'function', required: true, params: 2 },
-      mutateMessageCallback: { kind: 'function', required: true, params: 2 },
-      deleteMessageCallback: { kind: 'function', required: true, params: 2 },
-      storeThoughtCallback: { kind: 'function', required: true, params: 2 },
-      mutateThoughtCallback: { kind: 'function', required: true, params: 2 },
-      deleteThoughtCallback: { kind: 'function', required: true, params: 2 },
-      storeToolCallCallback: { kind: 'function', required: true, params: 2 },
-      mutateToolCallCallback: { kind: 'function', required: true, params: 2 },
-      deleteToolCallCallback: { kind: 'function', required: true, params: 2 },
-      replaceToolCallGroupCallback: { kind: 'function', params: 3 },
-      storeMediaBytesCallback: { kind: 'function', required: true, params: 3 },
-      storeRetrievableBytesCallback: { kind: 'function', required: true, params: 3 },
-      commitCallback: { kind: 'function', params: 2 },
-      discardCallback: { kind: 'function', params: 3 },
-      tools: { kind: 'list', default: [], item: { kind: 'instance', class: 'Tool' } },
-      turnInputPipeline: { kind: 'list', default: [], item: { kind: 'middleware', params: 2 } },
-      turnOutputPipeline: { kind: 'list', default: [], item: { kind: 'middleware', params: 2 } },
-      dispatchInputPipeline: {
-        kind: 'list',
-        default: [],
-        aliases: ['llmInputMiddleware'],
-        item: { kind: 'middleware', params: 2 },
-      },
-      dispatchOutputPipeline: {
-        kind: 'list',
-        default: [],
-        aliases: ['llmOutputMiddleware'],
-        item: { kind: 'middleware', params: 2 },
-      },
-      tokenizers: { kind: 'object', default: {} },
-      module: { kind: 'any' },
-      host: { kind: 'any' },
+/** The rules of TurnRunnerConfig. */
+export const turnRunnerConfigRules = {
+  title: 'configuration',
+  code: 'E_INVALID_TURN_RUNNER_CONFIG',
+  fields: {
+    executorCallback: { kind: 'executor', required: true },
+    fetchMemoriesCallback: { kind: 'function', required: true, params: 1 },
+    fetchMessagesCallback: { kind: 'function', required: true, params: 1 },
+    fetchThoughtsCallback: { kind: 'function', required: true, params: 1 },
+    fetchToolCallsCallback: { kind: 'function', required: true, params: 1 },
+    fetchToolsCallback: { kind: 'function', required: true, params: 1 },
+    fetchRetrievablesCallback: { kind: 'function', required: true, params: 1 },
+    refreshStandingInstructionsCallback: { kind: 'function', required: true, params: 1 },
+    storeStandingInstructionCallback: { kind: 'function', required: true, params: 2 },
+    mutateStandingInstructionCallback: { kind: 'function', required: true, params: 3 },
+    deleteStandingInstructionCallback: { kind: 'function', required: true, params: 2 },
+    storeMemoryCallback: { kind: 'function', required: true, params: 2 },
+    mutateMemoryCallback: { kind: 'function', required: true, params: 2 },
+    deleteMemoryCallback: { kind: 'function', required: true, params: 2 },
+    storeRetrievableCallback: { kind: 'function', required: true, params: 2 },
+    mutateRetrievableCallback: { kind: 'function', required: true, params: 2 },
+    deleteRetrievableCallback: { kind: 'function', required: true, params: 2 },
+    storeMessageCallback: { kind: 'function', required: true, params: 2 },
+    mutateMessageCallback: { kind: 'function', required: true, params: 2 },
+    deleteMessageCallback: { kind: 'function', required: true, params: 2 },
+    storeThoughtCallback: { kind: 'function', required: true, params: 2 },
+    mutateThoughtCallback: { kind: 'function', required: true, params: 2 },
+    deleteThoughtCallback: { kind: 'function', required: true, params: 2 },
+    storeToolCallCallback: { kind: 'function', required: true, params: 2 },
+    mutateToolCallCallback: { kind: 'function', required: true, params: 2 },
+    deleteToolCallCallback: { kind: 'function', required: true, params: 2 },
+    replaceToolCallGroupCallback: { kind: 'function', params: 3 },
+    storeMediaBytesCallback: { kind: 'function', required: true, params: 3 },
+    storeRetrievableBytesCallback: { kind: 'function', required: true, params: 3 },
+    commitCallback: { kind: 'function', params: 2 },
+    discardCallback: { kind: 'function', params: 3 },
+    tools: { kind: 'list', default: [], item: { kind: 'instance', class: 'Tool' } },
+    turnInputPipeline: { kind: 'list', default: [], item: { kind: 'middleware', params: 2 } },
+    turnOutputPipeline: { kind: 'list', default: [], item: { kind: 'middleware', params: 2 } },
+    dispatchInputPipeline: {
+      kind: 'list',
+      default: [],
+      aliases: ['llmInputMiddleware'],
+      item: { kind: 'middleware', params: 2 },
     },
-  },
-  TurnInput: {
-    title: 'turn input',
-    code: 'E_INVALID_TURN_CONTEXT',
-    fields: {
-      turnId: { kind: 'string', nonEmpty: true },
-      turnAbortController: { kind: 'instance', class: 'AbortController' },
-      stash: { kind: 'object', default: {} },
-      systemPrompt: { kind: 'text', required: true, nonEmpty: true },
-      standingInstructions: { kind: 'list', default: [], item: { kind: 'text', nonEmpty: true } },
-      message: { kind: 'message', nonEmpty: true },
-      attachments: { kind: 'list', nonEmpty: true, item: { kind: 'instance', class: 'Media' } },
+    dispatchOutputPipeline: {
+      kind: 'list',
+      default: [],
+      aliases: ['llmOutputMiddleware'],
+      item: { kind: 'middleware', params: 2 },
     },
+    tokenizers: { kind: 'object', default: {} },
+    module: { kind: 'any' },
+    host: { kind: 'any' },
   },
-  DispatchInput: {
-    title: 'dispatch input',
-    code: 'E_INVALID_LLM_DISPATCH_INPUT',
-    fields: {
-      source: { kind: 'instance', class: 'TurnContext or DispatchContext' },
-      raw: { kind: 'object' },
-      executor: { kind: 'executor', required: true },
-      turnInputPipeline: { kind: 'list', default: [], item: { kind: 'middleware', params: 2 } },
-      turnOutputPipeline: { kind: 'list', default: [], item: { kind: 'middleware', params: 2 } },
-      hooks: { kind: 'object' },
-      observers: { kind: 'object' },
-      module: { kind: 'any' },
-      host: { kind: 'any' },
-    },
-    cross: [{ rule: 'exactlyOne', field: 'source', other: 'raw' }],
-  },
-  RawContext: {
-    title: 'raw context',
-    code: 'E_INVALID_LLM_EXECUTION_CONTEXT',
-    fields: {
-      turnAbortController: { kind: 'instance', class: 'AbortController' },
-      stash: { kind: 'object', default: {} },
-      systemPrompt: { kind: 'text', required: true, nonEmpty: true },
-      standingInstructions: { kind: 'list', default: [], item: { kind: 'text', nonEmpty: true } },
-      memories: { kind: 'list', default: [], item: { kind: 'instance', class: 'Memory' } },
-      retrievables: { kind: 'list', default: [], item: { kind: 'instance', class: 'Retrievable' } },
-      messages: { kind: 'list', default: [], item: { kind: 'instance', class: 'Message' } },
-      thoughts: { kind: 'list', default: [], item: { kind: 'instance', class: 'Thought' } },
-      toolCalls: { kind: 'list', default: [], item: { kind: 'instance', class: 'ToolCall' } },
-      tools: { kind: 'list', default: [], item: { kind: 'instance', class: 'Tool' } },
-      tokenizers: { kind: 'object', default: {} },
-      fetchMemories: { kind: 'function', required: true, aliases: ['fetchMemoriesCallback'] },
-      fetchMessages: { kind: 'function', required: true, aliases: ['fetchMessagesCallback'] },
-      fetchThoughts: { kind: 'function', required: true, aliases: ['fetchThoughtsCallback'] },
-      fetchToolCalls: { kind: 'function', required: true, aliases: ['fetchToolCallsCallback'] },
-      fetchTools: { kind: 'function', required: true, aliases: ['fetchToolsCallback'] },
-      fetchRetrievables: {
-        kind: 'function',
-        required: true,
-        aliases: ['fetchRetrievablesCallback'],
-      },
-      refreshStandingInstructions: {
-        kind: 'function',
-        required: true,
-        aliases: ['refreshStandingInstructionsCallback'],
-      },
-      storeStandingInstruction: {
-        kind: 'function',
-        required: true,
-        aliases: ['storeStandingInstructionCallback'],
-      },
-      mutateStandingInstruction: {
-        kind: 'function',
-        required: true,
-        aliases: ['mutateStandingInstructionCallback'],
-      },
-      deleteStandingInstruction: {
-        kind: 'function',
-        required: true,
-        aliases: ['deleteStandingInstructionCallback'],
-      },
-      storeMemory: { kind: 'function', required: true, aliases: ['storeMemoryCallback'] },
-      mutateMemory: { kind: 'function', required: true, aliases: ['mutateMemoryCallback'] },
-      deleteMemory: { kind: 'function', required: true, aliases: ['deleteMemoryCallback'] },
-      storeRetrievable: { kind: 'function', required: true, aliases: ['storeRetrievableCallback'] },
-      mutateRetrievable: {
-        kind: 'function',
-        required: true,
-        aliases: ['mutateRetrievableCallback'],
-      },
-      deleteRetrievable: {
-        kind: 'function',
-        required: true,
-        aliases: ['deleteRetrievableCallback'],
-      },
-      storeMessage: { kind: 'function', required: true, aliases: ['storeMessageCallback'] },
-      mutateMessage: { kind: 'function', required: true, aliases: ['mutateMessageCallback'] },
-      deleteMessage: { kind: 'function', required: true, aliases: ['deleteMessageCallback'] },
-      storeThought: { kind: 'function', required: true, aliases: ['storeThoughtCallback'] },
-      mutateThought: { kind: 'function', required: true, aliases: ['mutateThoughtCallback'] },
-      deleteThought: { kind: 'function', required: true, aliases: ['deleteThoughtCallback'] },
-      storeToolCall: { kind: 'function', required: true, aliases: ['storeToolCallCallback'] },
-      mutateToolCall: { kind: 'function', required: true, aliases: ['mutateToolCallCallback'] },
-      deleteToolCall: { kind: 'function', required: true, aliases: ['deleteToolCallCallback'] },
-      replaceToolCallGroup: { kind: 'function', aliases: ['replaceToolCallGroupCallback'] },
-      storeMediaBytes: { kind: 'function', required: true, aliases: ['storeMediaBytesCallback'] },
-      storeRetrievableBytes: {
-        kind: 'function',
-        required: true,
-        aliases: ['storeRetrievableBytesCallback'],
-      },
-      commit: { kind: 'function', aliases: ['commitCallback'] },
-      discard: { kind: 'function', aliases: ['discardCallback'] },
-      waitFor: { kind: 'function' },
-      hooks: { kind: 'object' },
-    },
-  },
-  Identity: {
-    title: 'identity',
-    code: 'E_INVALID_INITIAL_IDENTITY_VALUE',
-    convert: true,
-    fields: {
-      identifier: { kind: 'identifier', required: true, nonEmpty: true },
-      representation: { kind: 'text', required: true, nonEmpty: true },
-    },
-  },
-  Message: {
-    title: 'message',
-    code: 'E_INVALID_INITIAL_MESSAGE_VALUE',
-    convert: true,
-    fields: {
-      id: { kind: 'string', required: true, nonEmpty: true },
-      role: { kind: 'string', required: true, enum: ['user', 'assistant'] },
-      content: { kind: 'text', nonEmpty: true },
-      identity: { kind: 'identity' },
-      createdAt: { kind: 'datetime', required: true },
-      updatedAt: { kind: 'datetime', required: true },
-      attachments: { kind: 'list', nonEmpty: true, item: { kind: 'instance', class: 'Media' } },
-    },
-    cross: [{ rule: 'either', field: 'content', other: 'attachments' }],
-  },
-  Memory: {
-    title: 'memory',
-    code: 'E_INVALID_INITIAL_MEMORY_VALUE',
-    convert: true,
-    fields: {
-      id: { kind: 'string', required: true, nonEmpty: true },
-      content: { kind: 'text', required: true, nonEmpty: true },
-      confidence: { kind: 'number', required: true, min: 0, max: 1 },
-      importance: { kind: 'number', required: true, min: 0, max: 1 },
-      createdAt: { kind: 'datetime', required: true },
-      updatedAt: { kind: 'datetime', required: true },
-    },
-  },
-  Thought: {
-    title: 'thought',
-    code: 'E_INVALID_INITIAL_THOUGHT_VALUE',
-    convert: true,
-    fields: {
-      id: { kind: 'string', required: true, nonEmpty: true },
-      content: { kind: 'text' },
-      identity: { kind: 'identity', default: 'assistant' },
-      payload: { kind: 'any' },
-      replayCompatibility: { kind: 'string', nonEmpty: true },
-      createdAt: { kind: 'datetime', required: true },
-      updatedAt: { kind: 'datetime', required: true },
-    },
-    cross: [
-      { rule: 'requires', field: 'payload', other: 'replayCompatibility' },
-      { rule: 'requiredWithout', field: 'content', other: 'payload' },
-    ],
-  },
-  ToolCall: {
-    title: 'tool call',
-    code: 'E_INVALID_INITIAL_TOOL_CALL_VALUE',
-    convert: true,
-    fields: {
-      id: { kind: 'string', required: true, nonEmpty: true },
-      tool: { kind: 'string', required: true, nonEmpty: true },
-      args: { kind: 'args', required: true },
-      checksum: { kind: 'string', required: true, nonEmpty: true },
-      executionId: { kind: 'string', nonEmpty: true },
-      providerCallId: { kind: 'string', nonEmpty: true },
-      isComplete: { kind: 'boolean', required: true },
-      isError: { kind: 'boolean', required: true },
-      results: { kind: 'results', required: true },
-      payload: { kind: 'any' },
-      replayCompatibility: { kind: 'string', nonEmpty: true },
-      fromArtifactTool: { kind: 'boolean', default: false },
-      inline: { kind: 'boolean', default: false },
-      createdAt: { kind: 'datetime', required: true },
-      updatedAt: { kind: 'datetime', required: true },
-      completedAt: { kind: 'datetime', required: true },
-    },
-    cross: [{ rule: 'requires', field: 'payload', other: 'replayCompatibility' }],
-  },
-  Retrievable: {
-    title: 'retrievable',
-    code: 'E_INVALID_INITIAL_RETRIEVABLE_VALUE',
-    convert: true,
-    fields: {
-      id: { kind: 'string', required: true, nonEmpty: true },
-      content: { kind: 'content', required: true, nonEmpty: true },
-      trustTier: {
-        kind: 'string',
-        required: true,
-        enum: ['first-party', 'third-party-public', 'third-party-private'],
-      },
-      source: { kind: 'string', nonEmpty: true },
-      kind: { kind: 'string', nonEmpty: true },
-      score: { kind: 'number', min: 0, max: 1 },
-      inline: { kind: 'boolean', default: false },
-      createdAt: { kind: 'datetime', required: true },
-      updatedAt: { kind: 'datetime', required: true },
-      artifactConstructor: { kind: 'artifactClass' },
-    },
-  },
-  Media: {
-    title: 'media',
-    code: 'E_INVALID_INITIAL_MEDIA_VALUE',
-    convert: true,
-    fields: {
-      id: { kind: 'string', nonEmpty: true },
-      kind: { kind: 'string', required: true, enum: ['image', 'audio', 'video', 'document'] },
-      mimeType: { kind: 'string', required: true, nonEmpty: true },
-      filename: { kind: 'string', required: true, nonEmpty: true },
-      trustTier: {
-        kind: 'string',
-        required: true,
-        enum: ['first-party', 'third-party-public', 'third-party-private'],
-      },
-      modalityHazard: {
-        kind: 'string',
-        required: true,
-        enum: ['inert', 'extractable-instructions', 'opaque-perceptual'],
-      },
-      source: { kind: 'string', nonEmpty: true },
-      reader: { kind: 'mediaReader', required: true },
-      stash: { kind: 'mediaStash', default: {} },
-    },
-  },
-  MediaStashEntry: {
-    title: 'entry',
-    code: 'E_INVALID_INITIAL_MEDIA_VALUE',
-    convert: true,
-    fields: {
-      value: { kind: 'any', required: true },
-      trustTier: {
-        kind: 'string',
-        required: true,
-        enum: ['first-party', 'third-party-public', 'third-party-private'],
-      },
-      derivedFromMedia: { kind: 'boolean' },
-    },
-  },
-  SizeHints: {
-    title: 'size hints',
-    code: 'E_INVALID_VALUE',
-    fields: {
-      byteLength: { kind: 'count', required: true },
-      lineCount: { kind: 'count', required: true },
-    },
-  },
-  Stash: {
-    title: 'stash',
-    code: 'E_INVALID_INITIAL_REGISTRY_VALUE',
-    fields: {
-    },
-  },
-  TurnGate: {
-    title: 'gate',
-    code: 'E_INVALID_INITIAL_TURN_GATE_VALUE',
-    fields: {
-      id: { kind: 'string', required: true, nonEmpty: true },
-      reason: { kind: 'string', required: true, nonEmpty: true },
-      payload: { kind: 'any', required: true },
-      createdAt: { kind: 'datetime', required: true },
-      schema: { kind: 'gateSchema' },
-      timeout: { kind: 'timeout' },
-    },
-  },
-  Tool: {
-    title: 'tool',
-    code: 'E_INVALID_INITIAL_TOOL_VALUE',
-    convert: true,
-    fields: {
-      name: { kind: 'string', required: true, nonEmpty: true },
-      description: { kind: 'string', required: true, nonEmpty: true },
-      inputSchema: { kind: 'schema', required: true },
-      handler: { kind: 'function', required: true },
-      meta: { kind: 'object', default: {} },
-      ephemeral: { kind: 'boolean', default: false },
-      trusted: { kind: 'boolean', default: false },
-      onCollision: { kind: 'string', enum: ['throw', 'replace', 'keep'], default: 'throw' },
-      jsonSchema: { kind: 'object' },
-      artifactConstructor: { kind: 'artifactClass' },
-    },
-  },
-  ArtifactTool: {
-    title: 'artifact tool',
-    code: 'E_INVALID_INITIAL_TOOL_VALUE',
-    convert: true,
-    fields: {
-      name: { kind: 'string', required: true, nonEmpty: true },
-      description: { kind: 'string', required: true, nonEmpty: true },
-      inputSchema: { kind: 'schema', required: true },
-      handler: { kind: 'function', required: true },
-      meta: { kind: 'object', default: {} },
-      ephemeral: { kind: 'boolean', default: false },
-      trusted: { kind: 'boolean', default: false },
-      onCollision: { kind: 'string', enum: ['throw', 'replace', 'keep'], default: 'throw' },
-      jsonSchema: { kind: 'object' },
-    },
-  },
-  ModelPart: {
-    title: 'part',
-    code: 'E_MODEL_INVALID_PART',
-    fields: {
-      reasoning: { kind: 'string' },
-      text: { kind: 'string' },
-      toolCall: { kind: 'object' },
-      usage: { kind: 'object' },
-      finish: { kind: 'string', nonEmpty: true },
-      error: { kind: 'object' },
-    },
-  },
-  ModelToolCall: {
-    title: 'tool call',
-    code: 'E_MODEL_INVALID_PART',
-    fields: {
-      index: { kind: 'count' },
-      id: { kind: 'string' },
-      name: { kind: 'string' },
-      arguments: { kind: 'string' },
-    },
-  },
-  ModelUsage: {
-    title: 'usage',
-    code: 'E_MODEL_INVALID_PART',
-    fields: {
-      promptTokens: { kind: 'count' },
-      completionTokens: { kind: 'count' },
-      totalTokens: { kind: 'count' },
-      cachedTokens: { kind: 'count' },
-    },
-  },
-  ModelError: {
-    title: 'error',
-    code: 'E_MODEL_INVALID_PART',
-    fields: {
-      code: { kind: 'string' },
-      message: { kind: 'string', required: true },
-    },
-  },
-} as const satisfies Record<string, TypeRules>;
+} as const satisfies TypeRules;
 
-/** A type that has rules. */
-export type RuledType = keyof typeof RULES;
+/** The rules of TurnInput. */
+export const turnInputRules = {
+  title: 'turn input',
+  code: 'E_INVALID_TURN_CONTEXT',
+  fields: {
+    turnId: { kind: 'string', nonEmpty: true },
+    turnAbortController: { kind: 'instance', class: 'AbortController' },
+    stash: { kind: 'object', default: {} },
+    systemPrompt: { kind: 'text', required: true, nonEmpty: true },
+    standingInstructions: { kind: 'list', default: [], item: { kind: 'text', nonEmpty: true } },
+    message: { kind: 'message', nonEmpty: true },
+    attachments: { kind: 'list', nonEmpty: true, item: { kind: 'instance', class: 'Media' } },
+  },
+} as const satisfies TypeRules;
+
+/** The rules of DispatchInput. */
+export const dispatchInputRules = {
+  title: 'dispatch input',
+  code: 'E_INVALID_LLM_DISPATCH_INPUT',
+  fields: {
+    source: { kind: 'instance', class: 'TurnContext or DispatchContext' },
+    raw: { kind: 'object' },
+    executor: { kind: 'executor', required: true },
+    turnInputPipeline: { kind: 'list', default: [], item: { kind: 'middleware', params: 2 } },
+    turnOutputPipeline: { kind: 'list', default: [], item: { kind: 'middleware', params: 2 } },
+    hooks: { kind: 'object' },
+    observers: { kind: 'object' },
+    module: { kind: 'any' },
+    host: { kind: 'any' },
+  },
+  cross: [{ rule: 'exactlyOne', field: 'source', other: 'raw' }],
+} as const satisfies TypeRules;
+
+/** The rules of RawContext. */
+export const rawContextRules = {
+  title: 'raw context',
+  code: 'E_INVALID_LLM_EXECUTION_CONTEXT',
+  fields: {
+    turnAbortController: { kind: 'instance', class: 'AbortController' },
+    stash: { kind: 'object', default: {} },
+    systemPrompt: { kind: 'text', required: true, nonEmpty: true },
+    standingInstructions: { kind: 'list', default: [], item: { kind: 'text', nonEmpty: true } },
+    memories: { kind: 'list', default: [], item: { kind: 'instance', class: 'Memory' } },
+    retrievables: { kind: 'list', default: [], item: { kind: 'instance', class: 'Retrievable' } },
+    messages: { kind: 'list', default: [], item: { kind: 'instance', class: 'Message' } },
+    thoughts: { kind: 'list', default: [], item: { kind: 'instance', class: 'Thought' } },
+    toolCalls: { kind: 'list', default: [], item: { kind: 'instance', class: 'ToolCall' } },
+    tools: { kind: 'list', default: [], item: { kind: 'instance', class: 'Tool' } },
+    tokenizers: { kind: 'object', default: {} },
+    fetchMemories: { kind: 'function', required: true, aliases: ['fetchMemoriesCallback'] },
+    fetchMessages: { kind: 'function', required: true, aliases: ['fetchMessagesCallback'] },
+    fetchThoughts: { kind: 'function', required: true, aliases: ['fetchThoughtsCallback'] },
+    fetchToolCalls: { kind: 'function', required: true, aliases: ['fetchToolCallsCallback'] },
+    fetchTools: { kind: 'function', required: true, aliases: ['fetchToolsCallback'] },
+    fetchRetrievables: { kind: 'function', required: true, aliases: ['fetchRetrievablesCallback'] },
+    refreshStandingInstructions: {
+      kind: 'function',
+      required: true,
+      aliases: ['refreshStandingInstructionsCallback'],
+    },
+    storeStandingInstruction: {
+      kind: 'function',
+      required: true,
+      aliases: ['storeStandingInstructionCallback'],
+    },
+    mutateStandingInstruction: {
+      kind: 'function',
+      required: true,
+      aliases: ['mutateStandingInstructionCallback'],
+    },
+    deleteStandingInstruction: {
+      kind: 'function',
+      required: true,
+      aliases: ['deleteStandingInstructionCallback'],
+    },
+    storeMemory: { kind: 'function', required: true, aliases: ['storeMemoryCallback'] },
+    mutateMemory: { kind: 'function', required: true, aliases: ['mutateMemoryCallback'] },
+    deleteMemory: { kind: 'function', required: true, aliases: ['deleteMemoryCallback'] },
+    storeRetrievable: { kind: 'function', required: true, aliases: ['storeRetrievableCallback'] },
+    mutateRetrievable: { kind: 'function', required: true, aliases: ['mutateRetrievableCallback'] },
+    deleteRetrievable: { kind: 'function', required: true, aliases: ['deleteRetrievableCallback'] },
+    storeMessage: { kind: 'function', required: true, aliases: ['storeMessageCallback'] },
+    mutateMessage: { kind: 'function', required: true, aliases: ['mutateMessageCallback'] },
+    deleteMessage: { kind: 'function', required: true, aliases: ['deleteMessageCallback'] },
+    storeThought: { kind: 'function', required: true, aliases: ['storeThoughtCallback'] },
+    mutateThought: { kind: 'function', required: true, aliases: ['mutateThoughtCallback'] },
+    deleteThought: { kind: 'function', required: true, aliases: ['deleteThoughtCallback'] },
+    storeToolCall: { kind: 'function', required: true, aliases: ['storeToolCallCallback'] },
+    mutateToolCall: { kind: 'function', required: true, aliases: ['mutateToolCallCallback'] },
+    deleteToolCall: { kind: 'function', required: true, aliases: ['deleteToolCallCallback'] },
+    replaceToolCallGroup: { kind: 'function', aliases: ['replaceToolCallGroupCallback'] },
+    storeMediaBytes: { kind: 'function', required: true, aliases: ['storeMediaBytesCallback'] },
+    storeRetrievableBytes: {
+      kind: 'function',
+      required: true,
+      aliases: ['storeRetrievableBytesCallback'],
+    },
+    commit: { kind: 'function', aliases: ['commitCallback'] },
+    discard: { kind: 'function', aliases: ['discardCallback'] },
+    waitFor: { kind: 'function' },
+    hooks: { kind: 'object' },
+  },
+} as const satisfies TypeRules;
+
+/** The rules of Identity. */
+export const identityRules = {
+  title: 'identity',
+  code: 'E_INVALID_INITIAL_IDENTITY_VALUE',
+  convert: true,
+  fields: {
+    identifier: { kind: 'identifier', required: true, nonEmpty: true },
+    representation: { kind: 'text', required: true, nonEmpty: true },
+  },
+} as const satisfies TypeRules;
+
+/** The rules of Message. */
+export const messageRules = {
+  title: 'message',
+  code: 'E_INVALID_INITIAL_MESSAGE_VALUE',
+  convert: true,
+  fields: {
+    id: { kind: 'string', required: true, nonEmpty: true },
+    role: { kind: 'string', required: true, enum: ['user', 'assistant'] },
+    content: { kind: 'text', nonEmpty: true },
+    identity: { kind: 'identity' },
+    createdAt: { kind: 'datetime', required: true },
+    updatedAt: { kind: 'datetime', required: true },
+    attachments: { kind: 'list', nonEmpty: true, item: { kind: 'instance', class: 'Media' } },
+  },
+  cross: [{ rule: 'either', field: 'content', other: 'attachments' }],
+} as const satisfies TypeRules;
+
+/** The rules of Memory. */
+export const memoryRules = {
+  title: 'memory',
+  code: 'E_INVALID_INITIAL_MEMORY_VALUE',
+  convert: true,
+  fields: {
+    id: { kind: 'string', required: true, nonEmpty: true },
+    content: { kind: 'text', required: true, nonEmpty: true },
+    confidence: { kind: 'number', required: true, min: 0, max: 1 },
+    importance: { kind: 'number', required: true, min: 0, max: 1 },
+    createdAt: { kind: 'datetime', required: true },
+    updatedAt: { kind: 'datetime', required: true },
+  },
+} as const satisfies TypeRules;
+
+/** The rules of Thought. */
+export const thoughtRules = {
+  title: 'thought',
+  code: 'E_INVALID_INITIAL_THOUGHT_VALUE',
+  convert: true,
+  fields: {
+    id: { kind: 'string', required: true, nonEmpty: true },
+    content: { kind: 'text' },
+    identity: { kind: 'identity', default: 'assistant' },
+    payload: { kind: 'any' },
+    replayCompatibility: { kind: 'string', nonEmpty: true },
+    createdAt: { kind: 'datetime', required: true },
+    updatedAt: { kind: 'datetime', required: true },
+  },
+  cross: [
+    { rule: 'requires', field: 'payload', other: 'replayCompatibility' },
+    { rule: 'requiredWithout', field: 'content', other: 'payload' },
+  ],
+} as const satisfies TypeRules;
+
+/** The rules of ToolCall. */
+export const toolCallRules = {
+  title: 'tool call',
+  code: 'E_INVALID_INITIAL_TOOL_CALL_VALUE',
+  convert: true,
+  fields: {
+    id: { kind: 'string', required: true, nonEmpty: true },
+    tool: { kind: 'string', required: true, nonEmpty: true },
+    args: { kind: 'args', required: true },
+    checksum: { kind: 'string', required: true, nonEmpty: true },
+    executionId: { kind: 'string', nonEmpty: true },
+    providerCallId: { kind: 'string', nonEmpty: true },
+    isComplete: { kind: 'boolean', required: true },
+    isError: { kind: 'boolean', required: true },
+    results: { kind: 'results', required: true },
+    payload: { kind: 'any' },
+    replayCompatibility: { kind: 'string', nonEmpty: true },
+    fromArtifactTool: { kind: 'boolean', default: false },
+    inline: { kind: 'boolean', default: false },
+    createdAt: { kind: 'datetime', required: true },
+    updatedAt: { kind: 'datetime', required: true },
+    completedAt: { kind: 'datetime', required: true },
+  },
+  cross: [{ rule: 'requires', field: 'payload', other: 'replayCompatibility' }],
+} as const satisfies TypeRules;
+
+/** The rules of Retrievable. */
+export const retrievableRules = {
+  title: 'retrievable',
+  code: 'E_INVALID_INITIAL_RETRIEVABLE_VALUE',
+  convert: true,
+  fields: {
+    id: { kind: 'string', required: true, nonEmpty: true },
+    content: { kind: 'content', required: true, nonEmpty: true },
+    trustTier: {
+      kind: 'string',
+      required: true,
+      enum: ['first-party', 'third-party-public', 'third-party-private'],
+    },
+    source: { kind: 'string', nonEmpty: true },
+    kind: { kind: 'string', nonEmpty: true },
+    score: { kind: 'number', min: 0, max: 1 },
+    inline: { kind: 'boolean', default: false },
+    createdAt: { kind: 'datetime', required: true },
+    updatedAt: { kind: 'datetime', required: true },
+    artifactConstructor: { kind: 'artifactClass' },
+  },
+} as const satisfies TypeRules;
+
+/** The rules of Media. */
+export const mediaRules = {
+  title: 'media',
+  code: 'E_INVALID_INITIAL_MEDIA_VALUE',
+  convert: true,
+  fields: {
+    id: { kind: 'string', nonEmpty: true },
+    kind: { kind: 'string', required: true, enum: ['image', 'audio', 'video', 'document'] },
+    mimeType: { kind: 'string', required: true, nonEmpty: true },
+    filename: { kind: 'string', required: true, nonEmpty: true },
+    trustTier: {
+      kind: 'string',
+      required: true,
+      enum: ['first-party', 'third-party-public', 'third-party-private'],
+    },
+    modalityHazard: {
+      kind: 'string',
+      required: true,
+      enum: ['inert', 'extractable-instructions', 'opaque-perceptual'],
+    },
+    source: { kind: 'string', nonEmpty: true },
+    reader: { kind: 'mediaReader', required: true },
+    stash: { kind: 'mediaStash', default: {} },
+  },
+} as const satisfies TypeRules;
+
+/** The rules of MediaStashEntry. */
+export const mediaStashEntryRules = {
+  title: 'entry',
+  code: 'E_INVALID_INITIAL_MEDIA_VALUE',
+  convert: true,
+  fields: {
+    value: { kind: 'any', required: true },
+    trustTier: {
+      kind: 'string',
+      required: true,
+      enum: ['first-party', 'third-party-public', 'third-party-private'],
+    },
+    derivedFromMedia: { kind: 'boolean' },
+  },
+} as const satisfies TypeRules;
+
+/** The rules of SizeHints. */
+export const sizeHintsRules = {
+  title: 'size hints',
+  code: 'E_INVALID_VALUE',
+  fields: {
+    byteLength: { kind: 'count', required: true },
+    lineCount: { kind: 'count', required: true },
+  },
+} as const satisfies TypeRules;
+
+/** The rules of Stash. */
+export const stashRules = {
+  title: 'stash',
+  code: 'E_INVALID_INITIAL_REGISTRY_VALUE',
+  fields: {
+  },
+} as const satisfies TypeRules;
+
+/** The rules of TurnGate. */
+export const turnGateRules = {
+  title: 'gate',
+  code: 'E_INVALID_INITIAL_TURN_GATE_VALUE',
+  fields: {
+    id: { kind: 'string', required: true, nonEmpty: true },
+    reason: { kind: 'string', required: true, nonEmpty: true },
+    payload: { kind: 'any', required: true },
+    createdAt: { kind: 'datetime', required: true },
+    schema: { kind: 'gateSchema' },
+    timeout: { kind: 'timeout' },
+  },
+} as const satisfies TypeRules;
+
+/** The rules of Tool. */
+export const toolRules = {
+  title: 'tool',
+  code: 'E_INVALID_INITIAL_TOOL_VALUE',
+  convert: true,
+  fields: {
+    name: { kind: 'string', required: true, nonEmpty: true },
+    description: { kind: 'string', required: true, nonEmpty: true },
+    inputSchema: { kind: 'schema', required: true },
+    handler: { kind: 'function', required: true },
+    meta: { kind: 'object', default: {} },
+    ephemeral: { kind: 'boolean', default: false },
+    trusted: { kind: 'boolean', default: false },
+    onCollision: { kind: 'string', enum: ['throw', 'replace', 'keep'], default: 'throw' },
+    jsonSchema: { kind: 'object' },
+    artifactConstructor: { kind: 'artifactClass' },
+  },
+} as const satisfies TypeRules;
+
+/** The rules of ArtifactTool. */
+export const artifactToolRules = {
+  title: 'artifact tool',
+  code: 'E_INVALID_INITIAL_TOOL_VALUE',
+  convert: true,
+  fields: {
+    name: { kind: 'string', required: true, nonEmpty: true },
+    description: { kind: 'string', required: true, nonEmpty: true },
+    inputSchema: { kind: 'schema', required: true },
+    handler: { kind: 'function', required: true },
+    meta: { kind: 'object', default: {} },
+    ephemeral: { kind: 'boolean', default: false },
+    trusted: { kind: 'boolean', default: false },
+    onCollision: { kind: 'string', enum: ['throw', 'replace', 'keep'], default: 'throw' },
+    jsonSchema: { kind: 'object' },
+  },
+} as const satisfies TypeRules;
+
+/** The rules of ModelPart. */
+export const modelPartRules = {
+  title: 'part',
+  code: 'E_MODEL_INVALID_PART',
+  fields: {
+    reasoning: { kind: 'string' },
+    text: { kind: 'string' },
+    toolCall: { kind: 'object' },
+    usage: { kind: 'object' },
+    finish: { kind: 'string', nonEmpty: true },
+    error: { kind: 'object' },
+  },
+} as const satisfies TypeRules;
+
+/** The rules of ModelToolCall. */
+export const modelToolCallRules = {
+  title: 'tool call',
+  code: 'E_MODEL_INVALID_PART',
+  fields: {
+    index: { kind: 'count' },
+    id: { kind: 'string' },
+    name: { kind: 'string' },
+    arguments: { kind: 'string' },
+  },
+} as const satisfies TypeRules;
+
+/** The rules of ModelUsage. */
+export const modelUsageRules = {
+  title: 'usage',
+  code: 'E_MODEL_INVALID_PART',
+  fields: {
+    promptTokens: { kind: 'count' },
+    completionTokens: { kind: 'count' },
+    totalTokens: { kind: 'count' },
+    cachedTokens: { kind: 'count' },
+  },
+} as const satisfies TypeRules;
+
+/** The rules of ModelError. */
+export const modelErrorRules = {
+  title: 'error',
+  code: 'E_MODEL_INVALID_PART',
+  fields: {
+    code: { kind: 'string' },
+    message: { kind: 'string', required: true },
+  },
+} as const satisfies TypeRules;

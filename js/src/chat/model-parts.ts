@@ -1,12 +1,18 @@
 /**
  * Parts of an answer on their way to the module: each is checked, and becomes a line of JSON.
  */
-import type { RuledType } from '../abi/rules.gen.js';
+import {
+  modelErrorRules,
+  modelPartRules,
+  modelToolCallRules,
+  type TypeRules,
+  modelUsageRules,
+} from '../abi/rules.gen.js';
 import { isTurncoreError } from '../errors.js';
 import { check, type Checked, phrase, violationError, within } from '../validation/rules.js';
 
 /** The fields of a part that are objects, and the rules of these. */
-const OBJECTS = { toolCall: 'ModelToolCall', usage: 'ModelUsage', error: 'ModelError' } as const;
+const OBJECTS = { toolCall: modelToolCallRules, usage: modelUsageRules, error: modelErrorRules };
 
 /**
  * The line of a part, including its line feed.
@@ -15,7 +21,7 @@ const OBJECTS = { toolCall: 'ModelToolCall', usage: 'ModelUsage', error: 'ModelE
  */
 export function lineOf(part: unknown): string {
   const violations: string[] = [];
-  const fields: Record<string, unknown> = { ...gather('ModelPart', part, '', violations) };
+  const fields: Record<string, unknown> = { ...gather(modelPartRules, part, '', violations) };
   for (const [name, type] of Object.entries(OBJECTS)) {
     if (fields[name] !== undefined) fields[name] = gather(type, fields[name], name, violations);
   }
@@ -27,7 +33,7 @@ export function lineOf(part: unknown): string {
 }
 
 /** Checks an object: the whole part, or a named field. Adds its violations to the list. */
-function gather(type: RuledType, raw: unknown, field: string, violations: string[]): Checked {
+function gather(type: TypeRules, raw: unknown, field: string, violations: string[]): Checked {
   try {
     return check(type, raw);
   } catch (error) {

@@ -1,6 +1,7 @@
 /**
  * The argument of waitFor, and its call.
  */
+import { turnGateRules } from '../abi/rules.gen.js';
 import { Method } from '../abi/frames.gen.js';
 import type { Write } from '../codec/encoder.js';
 import { messageOf, TurncoreError } from '../errors.js';
@@ -59,10 +60,10 @@ export function waitFor(state: ContextState, raw: unknown): Promise<unknown> {
 }
 
 /** The values of a gate. @throws TurncoreError E_INVALID_INITIAL_TURN_GATE_VALUE listing every violation */
-function checked(raw: unknown): CheckedAs<'TurnGate'> {
+function checked(raw: unknown): CheckedAs<typeof turnGateRules> {
   // null is valid data to decide on, but the rules treat it as absent.
   const empty = typeof raw === 'object' && raw !== null && 'payload' in raw && raw.payload === null;
-  const values = check('TurnGate', empty ? { ...raw, payload: false } : raw);
+  const values = check(turnGateRules, empty ? { ...raw, payload: false } : raw);
   return empty ? { ...values, payload: null } : values;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Checks the configuration of an ordinary runner, and the input of its turns.
  */
-import { RULES, type TypeRules } from '../abi/rules.gen.js';
+import { turnInputRules, turnRunnerConfigRules, type TypeRules } from '../abi/rules.gen.js';
 import { toText } from '../primitives/tokenizable.js';
 import { tokenizerViolations } from '../primitives/tokenizers.js';
 import { toExecutor } from '../chat/chat-executor.js';
@@ -13,11 +13,11 @@ import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked, phrase, unknownField } from '../validation/rules.js';
 import { suggest } from '../validation/suggest.js';
 
-const { tools, tokenizers, host, ...runner } = RULES.TurnRunnerConfig.fields;
+const { tools, tokenizers, host, ...runner } = turnRunnerConfigRules.fields;
 
 const configRules: TypeRules = {
-  title: RULES.TurnRunnerConfig.title,
-  code: RULES.TurnRunnerConfig.code,
+  title: turnRunnerConfigRules.title,
+  code: turnRunnerConfigRules.code,
   fields: {
     model: { kind: 'object' },
     executor: { kind: 'executor' },
@@ -37,10 +37,10 @@ const configRules: TypeRules = {
 };
 
 const inputRules: TypeRules = {
-  ...RULES.TurnInput,
+  ...turnInputRules,
   fields: {
-    ...RULES.TurnInput.fields,
-    systemPrompt: { ...RULES.TurnInput.fields.systemPrompt, required: false },
+    ...turnInputRules.fields,
+    systemPrompt: { ...turnInputRules.fields.systemPrompt, required: false },
     sessionId: { kind: 'string' },
     signal: { kind: 'instance', class: 'AbortSignal' },
   },

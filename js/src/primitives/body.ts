@@ -2,7 +2,7 @@
  * The bodies of records: writing them for the module, and making records from checked values.
  */
 import type { Encoder } from '../codec/encoder.js';
-import type { RuledType } from '../abi/rules.gen.js';
+import type { TypeRules } from '../abi/rules.gen.js';
 import type { CheckedAs } from '../validation/checked.js';
 import { check, type Checked, type Classes } from '../validation/rules.js';
 
@@ -39,7 +39,7 @@ export class Parts {
  *
  * @throws TurncoreError with the type's code; its message and details list every violation
  */
-export function valuesOf<const T extends RuledType, const C extends Classes>(
+export function valuesOf<const T extends TypeRules, const C extends Classes>(
   type: T,
   raw: object,
   classes: C,

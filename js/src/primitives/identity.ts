@@ -1,6 +1,7 @@
 /**
  * Who speaks.
  */
+import { identityRules } from '../abi/rules.gen.js';
 import type { IdentityRecord } from '../codec/tuples.gen.js';
 import { collect, type Converter, invalid, isObject } from '../validation/field-kinds.js';
 import { crossingText, valuesOf } from './body.js';
@@ -23,7 +24,7 @@ export class Identity {
 
   /** @throws TurncoreError E_INVALID_INITIAL_IDENTITY_VALUE listing every violation */
   constructor(raw: RawIdentity) {
-    const values = valuesOf('Identity', raw, classes);
+    const values = valuesOf(identityRules, raw, classes);
     this.identifier = values.identifier;
     this.representation = values.representation;
     Object.freeze(this);

@@ -1,6 +1,7 @@
 /**
  * Media: images, sounds, videos and documents.
  */
+import { mediaRules, mediaStashEntryRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { writeMediaPart } from '../codec/tuples.gen.js';
 import { systemClock, systemEntropy, UUID_ENTROPY, uuidv6 } from '../entropy.js';
@@ -79,7 +80,7 @@ export class Media {
 
   /** @throws TurncoreError E_INVALID_INITIAL_MEDIA_VALUE listing every violation */
   constructor(raw: RawMedia) {
-    const values = check('Media', raw, classes);
+    const values = check(mediaRules, raw, classes);
     this.id = values.id ?? uuidv6(systemClock(), systemEntropy(UUID_ENTROPY));
     this.kind = values.kind;
     this.mimeType = values.mimeType;
@@ -202,7 +203,7 @@ function made(parts: MediaParts, trustTier: TrustTier): Media {
 const toMediaStash: Converter<Readonly<Record<string, unknown>>> = (value, report) => {
   if (!isObject(value)) return invalid;
   const violations = Object.entries(value).flatMap(([name, entry]) =>
-    violationsIn(name, () => check('MediaStashEntry', entry)),
+    violationsIn(name, () => check(mediaStashEntryRules, entry)),
   );
   for (const violation of violations) report(violation);
   return violations.length > 0 ? invalid : value;

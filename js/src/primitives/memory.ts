@@ -1,6 +1,7 @@
 /**
  * Memories.
  */
+import { memoryRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { writeMemory } from '../codec/tuples.gen.js';
 import { crossingText, encodeBody, valuesOf } from './body.js';
@@ -42,7 +43,7 @@ export class Memory {
 
   /** @throws TurncoreError E_INVALID_INITIAL_MEMORY_VALUE listing every violation */
   constructor(raw: RawMemory) {
-    const values = valuesOf('Memory', raw, classes);
+    const values = valuesOf(memoryRules, raw, classes);
     this.id = values.id;
     this.content = values.content;
     this.confidence = values.confidence;

@@ -1,6 +1,7 @@
 /**
  * Messages of a conversation.
  */
+import { messageRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { writeMessage } from '../codec/tuples.gen.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
@@ -50,7 +51,7 @@ export class Message {
 
   /** @throws TurncoreError E_INVALID_INITIAL_MESSAGE_VALUE listing every violation */
   constructor(raw: RawMessage) {
-    const values = valuesOf('Message', raw, classes);
+    const values = valuesOf(messageRules, raw, classes);
     this.id = values.id;
     this.role = values.role;
     this.content = values.content;

@@ -1,6 +1,7 @@
 /**
  * Retrieved documents.
  */
+import { retrievableRules } from '../abi/rules.gen.js';
 import { type Encoder, utf8Length } from '../codec/encoder.js';
 import { writeRetrievable, writeTextPart } from '../codec/tuples.gen.js';
 import type { DispatchContext } from './reader-context.js';
@@ -63,7 +64,7 @@ export class Retrievable {
 
   /** @throws TurncoreError E_INVALID_INITIAL_RETRIEVABLE_VALUE listing every violation */
   constructor(raw: RawRetrievable) {
-    const values = valuesOf('Retrievable', raw, classes);
+    const values = valuesOf(retrievableRules, raw, classes);
     this.id = values.id;
     this.content = values.content;
     this.trustTier = values.trustTier;

@@ -1,6 +1,7 @@
 /**
  * Artifacts: texts that stay outside the prompt and are read in parts.
  */
+import { sizeHintsRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { writeArtifactPart } from '../codec/tuples.gen.js';
 import type { DispatchContext } from './reader-context.js';
@@ -75,7 +76,7 @@ export class SpooledArtifact {
     if (!isSpoolReader(reader)) throw TurncoreError.of('E_NOT_A_SPOOL_READER');
     this.#reader = reader;
     if (hints !== undefined) {
-      this.#hints = check('SizeHints', hints);
+      this.#hints = check(sizeHintsRules, hints);
     }
   }
 

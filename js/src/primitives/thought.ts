@@ -1,6 +1,7 @@
 /**
  * Thoughts: the reasoning of a model.
  */
+import { thoughtRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { writeThought } from '../codec/tuples.gen.js';
 import { crossingText, encodeBody, valuesOf } from './body.js';
@@ -46,7 +47,7 @@ export class Thought {
 
   /** @throws TurncoreError E_INVALID_INITIAL_THOUGHT_VALUE listing every violation */
   constructor(raw: RawThought) {
-    const values = valuesOf('Thought', raw, classes);
+    const values = valuesOf(thoughtRules, raw, classes);
     const identity = values.identity;
     this.id = values.id;
     this.content = values.content ?? new Tokenizable('');

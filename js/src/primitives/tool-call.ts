@@ -1,6 +1,7 @@
 /**
  * Records of tool calls.
  */
+import { toolCallRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { writeToolCall } from '../codec/tuples.gen.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
@@ -83,7 +84,7 @@ export class ToolCall {
 
   /** @throws TurncoreError E_INVALID_INITIAL_TOOL_CALL_VALUE listing every violation */
   constructor(raw: RawToolCall) {
-    const values = valuesOf('ToolCall', raw, classes);
+    const values = valuesOf(toolCallRules, raw, classes);
     this.id = values.id;
     this.tool = values.tool;
     this.args = values.args;

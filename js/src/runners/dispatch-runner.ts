@@ -1,6 +1,7 @@
 /**
  * Runs dispatches without a turn, or from a context.
  */
+import { dispatchInputRules, rawContextRules } from '../abi/rules.gen.js';
 import { Method } from '../abi/frames.gen.js';
 import { toDispatchResult } from '../codec/tuples.gen.js';
 import { BaseContext, stateOf } from '../context/base-context.js';
@@ -127,7 +128,7 @@ const rawClasses = {
 };
 
 /** A checked input. */
-type Input = CheckedAs<'DispatchInput', typeof classes>;
+type Input = CheckedAs<typeof dispatchInputRules, typeof classes>;
 
 const pipelineNames = { turn: [], input: 'turnInputPipeline', output: 'turnOutputPipeline' };
 
@@ -150,7 +151,7 @@ export class DispatchRunner {
    *   failure with the error of `dispatchEnd`
    */
   static async dispatch(input: DispatchInput): Promise<DispatchOutcome> {
-    const values = check('DispatchInput', input, classes);
+    const values = check(dispatchInputRules, input, classes);
     requirePlaces('E_INVALID_LLM_DISPATCH_INPUT', values, pipelineNames);
     const bus = new Bus<TurnEvents>();
     const { source } = values;
@@ -194,7 +195,7 @@ async function dispatchFrom(
 }
 
 async function dispatchRaw(values: Input, bus: Bus<TurnEvents>): Promise<DispatchOutcome> {
-  const raw = check('RawContext', values.raw, rawClasses);
+  const raw = check(rawContextRules, values.raw, rawClasses);
   addHandlers(bus, { hooks: raw.hooks }, values);
   const { host: given, module } = values;
   const host = hostOf(given, module);
@@ -226,7 +227,7 @@ function startRaw(
   host: Host,
   definition: Definition,
   id: string,
-  raw: CheckedAs<'RawContext', typeof rawClasses>,
+  raw: CheckedAs<typeof rawContextRules, typeof rawClasses>,
   bus: Bus<TurnEvents>,
 ): ReturnType<Core['start']> {
   return core.start(

@@ -1,6 +1,7 @@
 /**
  * Runs turns.
  */
+import { turnInputRules, turnRunnerConfigRules } from '../abi/rules.gen.js';
 import { attempt } from '../attempt.js';
 import type { Awaitable } from '../awaitable.js';
 import {
@@ -87,7 +88,7 @@ export interface TurnInput {
 }
 
 /** A checked input. */
-type Input = CheckedAs<'TurnInput', typeof inputClasses>;
+type Input = CheckedAs<typeof turnInputRules, typeof inputClasses>;
 
 /** A running turn, or one about to run. */
 interface Live {
@@ -153,7 +154,7 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
    */
   constructor(config: TurnRunnerConfig) {
     super();
-    const values = check('TurnRunnerConfig', config, configClasses);
+    const values = check(turnRunnerConfigRules, config, configClasses);
     requirePlaces('E_INVALID_TURN_RUNNER_CONFIG', values, pipelineNames);
     this.#definition = {
       executor: values.executorCallback,
@@ -182,7 +183,7 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
    *   E_TOOL_ALREADY_REGISTERED, or the reason why the module could not start
    */
   async run(input: TurnInput): Promise<void> {
-    accepted(await this.#begin(check('TurnInput', input, inputClasses), false).outcome);
+    accepted(await this.#begin(check(turnInputRules, input, inputClasses), false).outcome);
   }
 
   /**
@@ -191,7 +192,7 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
    * @throws TurncoreError E_INVALID_TURN_CONTEXT listing every violation of the input
    */
   stream(input: TurnInput): TurnStream<Output> {
-    return this.#begin(check('TurnInput', input, inputClasses), true).stream!;
+    return this.#begin(check(turnInputRules, input, inputClasses), true).stream!;
   }
 
   /**

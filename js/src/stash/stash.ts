@@ -1,7 +1,7 @@
 /**
  * The stash: JSON-like values under dotted paths, separate from the objects passed in and out.
  */
-import { PHRASES, RULES } from '../abi/rules.gen.js';
+import { PHRASES, stashRules } from '../abi/rules.gen.js';
 import { MAX_VALUE_DEPTH } from '../codec/encoder.js';
 import { invalidValue, messageOf, TurncoreError } from '../errors.js';
 import { copyOf, copyValue, defineData } from './copy-value.js';
@@ -55,7 +55,7 @@ export class Stash {
    */
   constructor(initial: Readonly<Record<string, unknown>> = {}) {
     if (typeof initial !== 'object' || initial === null || Array.isArray(initial)) {
-      const why = PHRASES.type.replace('{type}', RULES.Stash.title);
+      const why = PHRASES.type.replace('{type}', stashRules.title);
       throw TurncoreError.of('E_INVALID_INITIAL_REGISTRY_VALUE', why);
     }
     try {

@@ -1,6 +1,7 @@
 /**
  * Tools: functions that a model may call.
  */
+import { artifactToolRules, toolRules } from '../abi/rules.gen.js';
 import { attempt } from '../attempt.js';
 import type { Write } from '../codec/encoder.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
@@ -123,7 +124,7 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
 
   /** @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE listing every violation */
   constructor(raw: RawTool<Args, Result, Input>) {
-    const values = check(this instanceof ArtifactTool ? 'ArtifactTool' : 'Tool', raw, {
+    const values = check(this instanceof ArtifactTool ? artifactToolRules : toolRules, raw, {
       artifactClass: artifactClassOf(hasArtifactMethods),
       schema: schemaOf(raw),
       also: ({ meta }) => stashViolations(meta, 'meta'),

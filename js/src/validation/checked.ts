@@ -1,7 +1,7 @@
 /**
  * The types of checked values, read off the rules that checked them.
  */
-import type { FieldRules, RULES, RuledType, TypeRules } from '../abi/rules.gen.js';
+import type { FieldRules, TypeRules } from '../abi/rules.gen.js';
 import type { AnyFunction, invalid, ObjectSchema } from './field-kinds.js';
 
 /** What values of a kind become, for kinds that need no class. */
@@ -20,12 +20,8 @@ interface Kinds {
   readonly timeout: number;
 }
 
-/** The fields of a type by its name, or of its rules. */
-type FieldsOf<T extends RuledType | TypeRules> = (
-  T extends RuledType ? (typeof RULES)[T] : T
-) extends { readonly fields: infer F }
-  ? F
-  : never;
+/** The fields of a type. */
+type FieldsOf<T extends TypeRules> = T extends { readonly fields: infer F } ? F : never;
 
 /** What a function gives that converts values of a kind. */
 type Converted<F> = F extends (...args: never[]) => infer T ? Exclude<T, typeof invalid> : unknown;
@@ -59,7 +55,7 @@ type Absent<R extends FieldRules> = R extends { default: infer D }
  * The values of a checked object. Texts and other instances are what the classes C make of them, and times are ms. A
  * field may be undefined if it is neither required nor has a default.
  */
-export type CheckedAs<T extends RuledType | TypeRules, C = object> = T extends unknown
+export type CheckedAs<T extends TypeRules, C = object> = T extends unknown
   ? {
       readonly [F in keyof FieldsOf<T>]: FieldsOf<T>[F] extends infer R extends FieldRules
         ? ValueOf<R, C> | Absent<R>

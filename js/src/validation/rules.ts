@@ -2,14 +2,7 @@
  * Checks values against the rules that host and module share, and converts them to the package's own form.
  */
 import type { ErrorCode } from '../abi/codes.gen.js';
-import {
-  type CrossRule,
-  type FieldRules,
-  PHRASES,
-  RULES,
-  type RuledType,
-  type TypeRules,
-} from '../abi/rules.gen.js';
+import { type CrossRule, type FieldRules, PHRASES, type TypeRules } from '../abi/rules.gen.js';
 import { isTurncoreError, TurncoreError } from '../errors.js';
 import type { CheckedAs } from './checked.js';
 import {
@@ -62,21 +55,21 @@ interface Plan {
   readonly names: ReadonlyMap<string, string>;
 }
 
-const plans = new Map<RuledType | TypeRules, Plan>();
+const plans = new Map<TypeRules, Plan>();
 
 /**
  * Checks an object and returns its values.
  *
- * @param type name of a type whose rules host and module share, or the rules of one that only the host has
+ * @param type the rules of its type
  * @param classes the classes in the type's rules
  * @throws TurncoreError with the type's code; its message and details list every violation
  */
-export function check<const T extends RuledType | TypeRules, const C extends Classes = Classes>(
+export function check<const T extends TypeRules, const C extends Classes = Classes>(
   type: T,
   raw: unknown,
   classes?: C,
 ): CheckedAs<T, C>;
-export function check(type: RuledType | TypeRules, raw: unknown, classes: Classes = {}): Checked {
+export function check(type: TypeRules, raw: unknown, classes: Classes = {}): Checked {
   const plan = planOf(type);
   const checking = new Checking(plan, classes);
   checking.object(raw);
@@ -96,10 +89,9 @@ export function violationError(code: ErrorCode, violations: readonly string[]): 
   });
 }
 
-function planOf(name: RuledType | TypeRules): Plan {
-  let plan = plans.get(name);
+function planOf(type: TypeRules): Plan {
+  let plan = plans.get(type);
   if (plan === undefined) {
-    const type: TypeRules = typeof name === 'string' ? RULES[name] : name;
     const names = new Map<string, string>();
     for (const [field, rules] of Object.entries(type.fields)) {
       names.set(field, field);
@@ -107,7 +99,7 @@ function planOf(name: RuledType | TypeRules): Plan {
     }
     const fields = Object.entries(type.fields).map(([field, rules]) => fieldOf(field, rules));
     plan = { type, cross: type.cross ?? [], lenient: type.convert === true, fields, names };
-    plans.set(name, plan);
+    plans.set(type, plan);
   }
   return plan;
 }
