@@ -82,7 +82,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'events',
     'turn',
   ],
-  host: ['abi', 'instance', 'journal', 'validation', 'tools', 'http', 'turn'],
+  host: ['abi', 'instance', 'journal', 'packaged', 'validation', 'tools', 'http', 'turn'],
   middleware: ['validation', 'context'],
   runners: [
     'abi',

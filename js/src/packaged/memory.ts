@@ -1,7 +1,6 @@
 /**
  * How much memory instances take on a platform unless the program says otherwise.
  */
-import type { Quota } from '../instance/limits.js';
 
 const MiB = 2 ** 20;
 
@@ -9,7 +8,7 @@ const MiB = 2 ** 20;
 export interface MemoryDefaults {
   readonly maxMemory: number;
   readonly highWater: number;
-  readonly quota: Readonly<Quota>;
+  readonly quota: { readonly turn: number; readonly instance: number };
 }
 
 /** For platforms that have the machine's memory. */
