@@ -220,14 +220,19 @@ go_files() {
   done
 }
 
+# pack FOLDER: packs the npm package into the folder, with nothing else in it.
+pack() {
+  rm -rf "$1"
+  mkdir -p "$1"
+  (cd js && npm pack --silent --ignore-scripts --pack-destination "$OLDPWD/$1" >/dev/null)
+}
+
 # new_consumer: packs the npm package and installs it into the empty project
 # that the variable consumer then names.
 new_consumer() {
   need_js
   consumer=$PWD/build/consumer
-  rm -rf "$consumer"
-  mkdir -p "$consumer"
-  (cd js && npm pack --silent --ignore-scripts --pack-destination "$consumer" >/dev/null)
+  pack build/consumer
   (
     cd "$consumer"
     echo '{ "name": "consumer", "version": "1.0.0", "private": true, "type": "module" }' >package.json

@@ -10,7 +10,8 @@
 # fails, so that a pattern which matches nothing cannot pass.
 #
 # For the lanes: FUZZTIME (time for each fuzz target; without it 10 s for what takes bytes from outside, less for the rest), ROUNDS (how
-# often the race lane runs its tests, 1), LANE_TIMEOUT (for each lane, 15m).
+# often the race lane runs its tests, 1), CORPUS_PART (the part of the conformance corpus that most hosts play, such as
+# 2/4; without it the commit chooses), LANE_TIMEOUT (for each lane, 15m).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export ROUNDS="${ROUNDS:-1}"

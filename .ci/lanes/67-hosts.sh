@@ -7,9 +7,7 @@ for major in 20 22 24 26; do need_node "$major"; done
 # shellcheck disable=SC2154 # need_node sets them
 export TURNCORE_NODES=$node20:$node22:$node24:$node26
 work=build/hosts/work
-rm -rf "$work"
-mkdir -p "$work"
-(cd js && npm pack --silent --ignore-scripts --pack-destination "$PWD/../$work" >/dev/null)
+pack "$work"
 "$node24" js/test/hosts/play.mjs "$work"/turncore-*.tgz >"$work/played.txt" 2>"$work/errors.txt" ||
   { cat "$work/played.txt" "$work/errors.txt"; exit 1; }
 hosts_passed 19 <"$work/played.txt"

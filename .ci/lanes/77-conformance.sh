@@ -1,11 +1,13 @@
 # The conformance corpus on every host: native, wazero's compiler and interpreter, Node 20 and 24, Node with the build of
 # GOOS=js, and Chromium's pages and workers. Each writes the same log, byte for byte. So does Node with the core module, as far
 # as it goes. What the Go hosts do is recorded and
-# replayed by each other and in Node.
+# replayed by each other and in Node. Deno, Bun, workerd, Firefox and WebKitGTK play a quarter of the scenarios with the
+# packed package, another one from commit to commit; CORPUS_PART=2/4 says which, and TURNCORE_LONG makes it the whole.
 source .ci/lib.sh
 need_js
 need_chromium
 need_node 24
+need_hosts
 logs=$PWD/build/conformance
 rm -rf "$logs"
 mkdir -p "$logs/journals"
@@ -34,6 +36,18 @@ for log in "$logs"/*.log; do
   [[ $log == */core.log ]] && part=(-n "$(stat -c %s "$log")")
   cmp "${part[@]}" "$logs/native.log" "$log" || fail "$(basename "$log") differs from native.log"
 done
+
+part=${CORPUS_PART:-}
+if [[ -z $part && -n ${TURNCORE_LONG:-} ]]; then part=1/1; fi
+if [[ -z $part ]]; then
+  commit=$(git rev-parse HEAD)
+  part=$((16#${commit::8} % 4 + 1))/4
+fi
+echo "part $part of the corpus on more hosts; again: CORPUS_PART=$part make test LANES=conformance"
+pack build/conformance/package
+node js/test/conformance/hosts.mjs build/conformance/package/turncore-*.tgz "$logs/native.log" "$part" \
+  Deno Bun workerd Firefox WebKitGTK >"$logs/hosts.txt" 2>"$logs/hosts.err" || { cat "$logs/hosts.txt" "$logs/hosts.err"; exit 1; }
+hosts_passed 5 <"$logs/hosts.txt"
 
 count=$(find "$logs/journals" -name '*.journal' | wc -l)
 ((count > 0)) || fail 'nothing was recorded'

@@ -28,8 +28,8 @@ process.exitCode = failed ? 1 : 0;
 async function report(name, file, { passed, failures, log }) {
   await writeFile(file, log);
   for (const failure of failures) console.log(`FAILED ${failure}`);
-  console.log(`${name}: ${passed} passed`);
-  if (failures.length > 0 || passed === 0) failed = true;
+  console.log(`${name}: ${passed.length} passed`);
+  if (failures.length > 0 || passed.length === 0) failed = true;
 }
 
 async function inPage(text) {

@@ -24,8 +24,8 @@ const { passed, failures, log } = await playCorpus(
 );
 await writeFile(file, log);
 for (const failure of failures) console.log(`FAILED ${failure}`);
-console.log(`${name}: ${passed} passed`);
-process.exitCode = failures.length > 0 || passed === 0 ? 1 : 0;
+console.log(`${name}: ${passed.length} passed`);
+process.exitCode = failures.length > 0 || passed.length === 0 ? 1 : 0;
 
 async function goModule() {
   const root = execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();

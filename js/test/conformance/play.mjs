@@ -7,7 +7,7 @@
  * @param files the corpus
  * @param host options of the host: the module
  * @param core whether that is the core module
- * @returns how many passed, what failed, and the log of the scenarios that every host can play, those of the core module
+ * @returns the ids of those that passed, what failed, and the log of the scenarios that every host can play, those of the core module
  *   first
  */
 export async function playCorpus(
@@ -18,7 +18,7 @@ export async function playCorpus(
 ) {
   const has = features.filter((feature) => !(core && feature === 'full'));
   const failures = [];
-  let passed = 0;
+  const passed = [];
   let common = '';
   let full = '';
   for (const file of files) {
@@ -28,7 +28,7 @@ export async function playCorpus(
       try {
         const lines = await player.play(scenario);
         check(scenario, lines);
-        passed += 1;
+        passed.push(scenario.id);
         const needs = scenario.needs ?? [];
         if (needs.some((need) => need !== 'full')) continue;
         let text = `# ${scenario.id}\n${logText(lines)}`;
@@ -45,4 +45,19 @@ export async function playCorpus(
     }
   }
   return { passed, failures, log: common + full };
+}
+
+/**
+ * A part of the corpus: `2/5` is the second of five, to which each file gives every fifth scenario. `1/1` is all, as is
+ * no part.
+ */
+export function partOf(files, part = '1/1') {
+  const [which, of] = part.split('/').map(Number);
+  if (!(Number.isInteger(which) && Number.isInteger(of) && 1 <= which && which <= of)) {
+    throw new Error(`${part} is no part: write it as 2/5`);
+  }
+  return files.map((file) => ({
+    ...file,
+    scenarios: file.scenarios.filter((_, i) => i % of === which - 1),
+  }));
 }

@@ -5,6 +5,7 @@ import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 
 import { browsers } from './browsers.mjs';
+import { together } from './places.mjs';
 
 const POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src data:";
 const TYPES = {
@@ -14,7 +15,7 @@ const TYPES = {
   '.wasm': 'application/wasm',
 };
 /** Milliseconds for a page to play, and between two looks at it. */
-const PATIENCE = 60_000;
+const PATIENCE = 180_000;
 const PAUSE = 50;
 
 /** Plays when it is loaded, in the page and, where there is a script worker.js, in a worker. */
@@ -56,10 +57,11 @@ async function layOut(folder) {
   const dist = join(folder, 'node_modules/turncore/dist');
   await mkdir(files, { recursive: true });
   for (const name of await readdir(dist)) {
-    if (name.endsWith('.min.js') || name === 'turncore.wasm')
+    if (name.endsWith('.min.js') || name.endsWith('.wasm'))
       await cp(join(dist, name), join(files, name));
   }
-  for (const name of ['program.mjs', 'hello.mjs']) {
+  for (const name of await readdir(folder)) {
+    if (!name.endsWith('.mjs')) continue;
     const text = await readFile(join(folder, name), 'utf8');
     await writeFile(
       join(files, name),
@@ -130,9 +132,6 @@ export const pages = Object.entries(browsers).map(([name, launch]) => ({
     const files = await layOut(folder);
     const inPage = await playPage(launch, files, '', parts);
     const inWorker = await playPage(launch, files, 'worker.html', parts);
-    return {
-      passed: [...inPage.passed, ...inWorker.passed.map((part) => `${part} in a worker`)],
-      failures: [...inPage.failures, ...inWorker.failures.map((text) => `worker: ${text}`)],
-    };
+    return together({ '': inPage, worker: inWorker });
   },
 }));

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /** Milliseconds for a host to play, and for a server to begin. */
-const PATIENCE = 60_000;
+const PATIENCE = 180_000;
 
 /**
  * Runs a program to its end.
@@ -71,7 +71,8 @@ export async function startServer(command, args, pattern, options = {}) {
 function collect(child) {
   const said = { stdout: '', stderr: '', control: '' };
   for (const [i, name] of ['stdout', 'stderr', 'control'].entries()) {
-    child.stdio[i + 1]?.on('data', (data) => (said[name] += data));
+    // Characters may lie in two chunks.
+    child.stdio[i + 1]?.setEncoding('utf8').on('data', (data) => (said[name] += data));
   }
   return said;
 }

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { installed } from './installed.mjs';
+import { together } from './places.mjs';
 import { runToEnd } from './processes.mjs';
 
 const PROGRAM = `import { argv } from 'node:process';
@@ -18,9 +19,8 @@ function runtime(name, command, before = () => []) {
     name,
     async play({ folder }, parts) {
       await writeFile(join(folder, 'run.mjs'), PROGRAM);
-      return JSON.parse(
-        await runToEnd(command, [...before(folder), 'run.mjs', ...parts], { cwd: folder }),
-      );
+      const args = [...before(folder), 'run.mjs', ...parts];
+      return together({ '': JSON.parse(await runToEnd(command, args, { cwd: folder })) });
     },
   };
 }

@@ -1,10 +1,11 @@
 // Edge hosts: a Worker that is bundled with the package, and the Worker's Durable Object.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
 import { build } from 'esbuild';
 
 import { importInstalled, installed } from './installed.mjs';
+import { together } from './places.mjs';
 import { startServer } from './processes.mjs';
 
 /** What Workers may rely on; hosts refuse dates later than they know. */
@@ -38,7 +39,7 @@ function workerHost(name, start) {
       const server = await start(folder);
       try {
         const query = new URLSearchParams(parts.map((part) => ['part', part]));
-        const played = [];
+        const played = {};
         for (const [path, where] of [
           ['/', 'Worker'],
           ['/room', 'Durable Object'],
@@ -46,16 +47,9 @@ function workerHost(name, start) {
           const response = await fetch(`${server.address}${path}?${query}`);
           const text = await response.text();
           if (!response.ok) throw new Error(`${where}: ${response.status} ${text}`);
-          const { passed, failures } = JSON.parse(text);
-          played.push({
-            passed: passed.map((part) => `${part} in a ${where}`),
-            failures: failures.map((failure) => `${where}: ${failure}`),
-          });
+          played[where] = JSON.parse(text);
         }
-        return {
-          passed: played.flatMap(({ passed }) => passed),
-          failures: played.flatMap(({ failures }) => failures),
-        };
+        return together(played);
       } finally {
         await server.stop();
       }
@@ -79,8 +73,14 @@ function bundleWorker(folder) {
   });
 }
 
+/** Names of the modules that a bundled Worker imports. */
+async function modulesIn(folder) {
+  return (await readdir(join(folder, 'out'))).filter((name) => name.endsWith('.wasm'));
+}
+
 async function startWorkerd(folder) {
   await bundleWorker(folder);
+  const wasm = await modulesIn(folder);
   await writeFile(
     join(folder, 'out', 'config.capnp'),
     `using Workerd = import "/workerd/workerd.capnp";
@@ -94,7 +94,7 @@ const worker :Workerd.Worker = (
   compatibilityDate = "${COMPATIBILITY}",
   modules = [
     (name = "worker.mjs", esModule = embed "worker.mjs"),
-    (name = "turncore.wasm", wasm = embed "turncore.wasm"),
+${wasm.map((name) => `    (name = "${name}", wasm = embed "${name}"),`).join('\n')}
   ],
   durableObjectNamespaces = [(className = "Room", uniqueKey = "room")],
   durableObjectStorage = (inMemory = void),
@@ -127,7 +127,7 @@ async function startMiniflare(folder) {
     modulesRoot: out,
     modules: await Promise.all([
       contents('ESModule', 'worker.mjs'),
-      contents('CompiledWasm', 'turncore.wasm'),
+      ...(await modulesIn(folder)).map((name) => contents('CompiledWasm', name)),
     ]),
     durableObjects: { ROOMS: 'Room' },
   });
@@ -205,7 +205,7 @@ const edgeRuntime = {
     });
     const query = new URLSearchParams(parts.map((part) => ['part', part]));
     const response = await runtime.dispatchFetch(`http://127.0.0.1/?${query}`);
-    return response.json();
+    return together({ '': await response.json() });
   },
 };
 
