@@ -151,22 +151,44 @@ export interface CodeInfo {
   readonly fatal: boolean;
   /** Static text of the message; details follow it after a colon in place of its period. */
   readonly message: string;
-  /** Remedy. */
-  readonly help: string;
 }
 
 /** Every code that Turncore raises. */
 export const CODES = {
 `)
 	for _, f := range l.entries() {
-		fmt.Fprintf(&b, "  %s: {\n    status: %d,\n    fatal: %t,\n    message: %s,\n    help: %s,\n  },\n",
-			f.Code, f.Status, f.Fatal, tsString(f.Message), tsString(f.Help))
+		b.WriteString(tsEntry(f.Code,
+			fmt.Sprintf("status: %d", f.Status), fmt.Sprintf("fatal: %t", f.Fatal), "message: "+tsString(f.Message)))
 	}
 	b.WriteString(`} as const satisfies Record<string, CodeInfo>;
 
 /** A code that Turncore raises. */
 export type ErrorCode = keyof typeof CODES;
 `)
+	return b.Bytes()
+}
+
+// tsEntry is an entry of an object, with objects for values.
+func tsEntry(name string, fields ...string) string {
+	return fitting(
+		fmt.Sprintf("  %s: { %s },\n", name, strings.Join(fields, ", ")),
+		fmt.Sprintf("  %s: {\n    %s,\n  },\n", name, strings.Join(fields, ",\n    ")))
+}
+
+// remedies returns what helps against each code, apart from the codes: a page loads it when an error comes up.
+func (l faults) remedies() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, tsHeader, "abi/errors.json")
+	b.WriteString(`import type { ErrorCode } from './codes.gen.js';
+
+/** The remedy for each code. */
+export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
+`)
+	for _, f := range l.entries() {
+		help := tsString(f.Help) + ",\n"
+		b.WriteString(fitting("  "+f.Code+": "+help, "  "+f.Code+":\n    "+help))
+	}
+	b.WriteString("};\n")
 	return b.Bytes()
 }
 
@@ -232,7 +254,7 @@ code keeps its meaning for good, messages may get better.
 | ` + "`message`" + ` | the text below; where more is known, its period gives way to a colon and the details |
 | ` + "`status`" + ` | the HTTP status that fits best, for programs that serve turns over HTTP |
 | ` + "`fatal`" + ` | a mistake in the program, which trying again does not cure |
-| ` + "`help`" + ` | what to do about it |
+| ` + "`help`" + ` | what to do about it; a page loads these texts with its first error, which has its own a moment later |
 | ` + "`cause`" + ` | the error that led to this one |
 | ` + "`suppressed`" + ` | errors that followed and are not reported by themselves |
 `)

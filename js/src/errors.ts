@@ -2,6 +2,8 @@
  * The class of all errors that Turncore throws.
  */
 
+import { remedyFor } from '#remedies';
+
 import { CODES, type CodeInfo, type ErrorCode } from './abi/codes.gen.js';
 
 /** Options of a {@link TurncoreError}. */
@@ -33,7 +35,7 @@ export class TurncoreError extends Error {
   readonly status: number;
   /** True for a programming error, false for a failure at run time. */
   readonly fatal: boolean;
-  /** The remedy, if known. */
+  /** The remedy, if known. In a page the first error has it only a moment later, when the texts are loaded. */
   readonly help: string | undefined;
   /** Data of the error, if any. */
   readonly details: unknown;
@@ -46,7 +48,7 @@ export class TurncoreError extends Error {
     const info = codeInfo(code);
     this.status = options.status ?? info?.status ?? 500;
     this.fatal = options.fatal ?? info?.fatal ?? false;
-    this.help = options.help ?? info?.help;
+    this.help = options.help ?? (info && this.#remedy(code as ErrorCode));
     this.details = options.details;
     this.suppressed = options.suppressed ?? [];
     Object.defineProperty(this, 'name', { value: code, configurable: true, writable: true });
@@ -65,6 +67,11 @@ export class TurncoreError extends Error {
       detail === undefined ? text : `${text.replace(/\.$/, '')}: ${detail}`,
       options,
     );
+  }
+
+  /** The remedy for its code, which a page gets later. A frozen error does without. */
+  #remedy(code: ErrorCode): string | undefined {
+    return remedyFor(code, (help) => Reflect.set(this, 'help', help));
   }
 
   /** `NAME [CODE]: message`. */

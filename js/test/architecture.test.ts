@@ -25,15 +25,19 @@ const KNOWN = [
  */
 const LATE = ['tools/tool.ts -> host/validate-arguments.ts'];
 
-/** What `#packaged` names in package.json: one of several files that export the same names. */
-const PACKAGED = 'packaged/fetched.ts';
+/** What names with `#` stand for in package.json: one of several files that export the same names. */
+const CHOSEN: Readonly<Record<string, string>> = {
+  '#packaged': 'packaged/fetched.ts',
+  '#remedies': 'remedies/late.ts',
+};
 
-/** Files that every place may import. They import `abi` and each other. */
+/** Files that every place may import. They import `abi`, `remedies` and each other. */
 const COMMON = ['attempt.ts', 'awaitable.ts', 'builtin.ts', 'bytes.ts', 'entropy.ts', 'errors.ts'];
 
 /** The folders of the sources, and the files beside them, with what each imports. A place imports those above it. */
 const PLACES: Readonly<Record<string, readonly string[]>> = {
   abi: [],
+  remedies: ['abi'],
   wasi: [],
   'locate.ts': [],
   'module-url.ts': ['locate.ts'],
@@ -189,7 +193,8 @@ function arrowsOf(from: string, text: string): Arrow[] {
   const arrows: Arrow[] = [];
   const add = (target: ts.Node | undefined, typeOnly: boolean): void => {
     if (target === undefined || !ts.isStringLiteralLike(target)) return;
-    if (target.text === '#packaged') arrows.push({ from, to: PACKAGED, typeOnly });
+    const chosen = CHOSEN[target.text];
+    if (chosen !== undefined) arrows.push({ from, to: chosen, typeOnly });
     if (!target.text.startsWith('.') || /\.wasm(\?module)?$/.test(target.text)) return;
     const to = posix.join(posix.dirname(from), target.text).replace(/\.js$/, '.ts');
     arrows.push({ from, to, typeOnly });
@@ -276,7 +281,7 @@ test('every place imports what the table says, and what stands above it', () => 
   );
   for (const place of COMMON) {
     assert.ok(
-      [...(imports.get(place) ?? [])].every((to) => to === 'abi'),
+      [...(imports.get(place) ?? [])].every((to) => to === 'abi' || to === 'remedies'),
       place,
     );
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runInNewContext } from 'node:vm';
-import { CODES } from '../src/abi/codes.gen.js';
+import { REMEDIES } from '../src/abi/remedies.gen.js';
 import { codeInfo, invalidValue, isTurncoreError, TurncoreError } from '../src/errors.js';
 
 describe('TurncoreError', () => {
@@ -9,7 +9,7 @@ describe('TurncoreError', () => {
     const error = new TurncoreError('E_INVALID_TOOL_ARGS', 'bad');
     assert.equal(error.status, 422);
     assert.equal(error.fatal, false);
-    assert.equal(error.help, CODES.E_INVALID_TOOL_ARGS.help);
+    assert.equal(error.help, REMEDIES.E_INVALID_TOOL_ARGS);
     const own = new TurncoreError('E_INVALID_TOOL_ARGS', 'bad', {
       status: 1,
       fatal: true,

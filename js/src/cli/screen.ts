@@ -1,7 +1,7 @@
 /**
  * Output for people.
  */
-import { codeInfo, isTurncoreError } from '../errors.js';
+import { isTurncoreError } from '../errors.js';
 import { errorJSON } from '../events/error-json.js';
 import type { Environment } from './command-line.js';
 
@@ -136,7 +136,7 @@ export class Screen {
       const text = describe(cause);
       if (isTurncoreError(cause)) {
         if (depth > 0 && !first.includes(text)) this.note('dim', `  because of ${text}`);
-        if (help === '') help = cause.help ?? codeInfo(cause.code)?.help ?? '';
+        if (help === '') help = cause.help ?? '';
       }
       cause = cause['cause'];
     }

@@ -16,6 +16,8 @@ import type { Credential } from '../http/credential.js';
 import type { HttpSettings } from '../http/exchange.js';
 import { checkHost } from './host-options.js';
 import { Core } from '../turn/core.js';
+import type { Definition } from '../turn/definition.js';
+import { hasEffectsOf, loadLateEffects } from '../turn/effects.js';
 
 /** The services for a runner's turns. Everything has a default. */
 export interface HostOptions {
@@ -113,8 +115,13 @@ export class Host {
     return host;
   }
 
-  /** @internal The core of a live instance with room, if there is one. */
-  ready(): Core | undefined {
+  /**
+   * @internal The core of a live instance with room, if there is one.
+   *
+   * @param definition what a turn shall run: everything that it needs must be loaded
+   */
+  ready(definition?: Definition): Core | undefined {
+    if (definition !== undefined && !hasEffectsOf(definition)) return undefined;
     if (this.#shared !== undefined) return this.#shared.ready();
     const core = this.#core;
     if (core?.alive !== true) return undefined;
@@ -145,9 +152,13 @@ export class Host {
   /**
    * @internal The core of a live instance; starts one if needed.
    *
+   * @param definition what a turn shall run: everything that it needs is loaded too
    * @throws TurncoreError (rejects) E_INVALID_MODULE, E_ABI_VERSION, E_INSTANCE_FAILED, E_OVERLOADED
    */
-  acquire(): Promise<Core> {
+  acquire(definition?: Definition): Promise<Core> {
+    if (definition !== undefined && !hasEffectsOf(definition)) {
+      return Promise.all([this.acquire(), loadLateEffects()]).then(([core]) => core);
+    }
     if (this.#shared !== undefined) return this.#shared.acquire();
     const core = this.ready();
     if (core !== undefined) return Promise.resolve(core);

@@ -199,7 +199,6 @@ async function dispatchRaw(values: Input, bus: Bus<TurnEvents>): Promise<Dispatc
   addHandlers(bus, { hooks: raw.hooks }, values);
   const { host: given, module } = values;
   const host = hostOf(given, module);
-  const core = host.ready() ?? (await host.acquire());
   const definition: Definition = {
     executor: values.executor,
     ...toolParts(raw.tools),
@@ -207,6 +206,7 @@ async function dispatchRaw(values: Input, bus: Bus<TurnEvents>): Promise<Dispatc
     callbacks: callbacksOf(raw, ''),
     tokenizers: new Tokenizers(raw.tokenizers, 'E_INVALID_LLM_EXECUTION_CONTEXT'),
   };
+  const core = host.ready(definition) ?? (await host.acquire(definition));
   const id = uuidv6(host.clock(), host.entropy(UUID_ENTROPY));
   try {
     const turn = startRaw(core, host, definition, id, raw, bus);

@@ -232,7 +232,7 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
     const running = given === undefined ? undefined : this.#live.get(given);
     if (running !== undefined) return this.#attach(running);
 
-    const core = this.#host.ready();
+    const core = this.#host.ready(this.#definition);
     const aborter = input.turnAbortController ?? (streamed ? new AbortController() : undefined);
     let stream: TurnStream<never> | undefined;
     const tap =
@@ -242,7 +242,7 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
     }
     const outcome =
       core === undefined
-        ? this.#host.acquire().then((p) => this.#start(p, input, given, aborter, tap))
+        ? this.#host.acquire(this.#definition).then((p) => this.#start(p, input, given, aborter, tap))
         : attempt(() => this.#start(core, input, given, aborter, tap));
     stream?.follow(outcome);
     const owner = given === undefined ? undefined : new Owner(stream!);

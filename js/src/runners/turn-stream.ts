@@ -6,7 +6,6 @@ import type { GenerationStats, ToolCallEvent, TurnEvent, TurnStatus } from '../e
 import type { Outcome } from '../turn/turn.js';
 import { EventLog } from '../sse/event-log.js';
 import { turnResponse, type TurnResponseOptions } from '../sse/turn-response.js';
-import { ObjectReader } from '../output/object-reader.js';
 import { outputOf, type OutputSchema } from '../output/output.js';
 
 /** Tokens used by a turn's model calls, as reported by the provider. */
@@ -128,6 +127,7 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
    * @throws the turn's error, after the last object, when it was nacked or failed
    */
   async *partialObjects(): AsyncGenerator<PartialObject<Output>, void> {
+    const { ObjectReader } = await import('../output/object-reader.js');
     const objects = new ObjectReader();
     for await (const event of this.#all()) {
       const object = event.event === 'message' ? objects.next(event) : undefined;

@@ -1,8 +1,10 @@
 /**
- * Effects of artifacts: texts that the module has spooled, lines that it reads, tools that classes of artifacts add.
+ * Effects of artifacts: texts that the module has spooled, lines that it reads, tokens that it
+ * counts, tools that classes of artifacts add.
  */
 import { Method, Read } from '../abi/frames.gen.js';
 import {
+  type EstimateArgs,
   type ForgeArgs,
   type ReadArgs,
   type ReadResult,
@@ -72,7 +74,7 @@ export function runRead(effect: Effect, args: ReadArgs): void {
 }
 
 /** The artifact at a place in the record of a handle. @throws CodecError if there is none */
-export function requireArtifact(entry: unknown, handle: number, part: number): SpooledArtifact {
+function requireArtifact(entry: unknown, handle: number, part: number): SpooledArtifact {
   const artifact = artifactOf(entry, part);
   if (artifact !== undefined) return artifact;
   throw new CodecError('frame', 0, `part ${part} of ${handle} is no artifact`);
@@ -124,6 +126,24 @@ async function readArtifact(
 function tooLarge(what: string, size: number, most: number): TurncoreError {
   const why = `${what} of ${size} bytes, at most ${most} are read at once`;
   return TurncoreError.of('E_ARTIFACT_TOO_LARGE', why);
+}
+
+/** Counts tokens of texts, or of an artifact's text, with a tokenizer of the host. */
+export function runEstimate(effect: Effect, { encoding, texts, handle, part }: EstimateArgs): void {
+  const { turn, state } = effect;
+  const { tokenizers } = state.definition;
+  if (!tokenizers.has(encoding)) {
+    throw new CodecError('frame', 0, `there is no tokenizer for ${encoding}`);
+  }
+  const settle = (counts: unknown): void => effect.settle(counts);
+  if (handle === 0) {
+    effect.perform(() => tokenizers.count(encoding, texts), settle);
+    return;
+  }
+  const artifact = requireArtifact(turn.handles.entryOf(handle), handle, part);
+  const count = async (): Promise<unknown> =>
+    tokenizers.count(encoding, [await artifact.asString()]);
+  effect.perform(count, settle);
 }
 
 /** Registers the tools that artifact classes add. */

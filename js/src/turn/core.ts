@@ -30,7 +30,7 @@ import type { Message } from '../primitives/message.js';
 import { toolDef } from '../tools/tool-def.js';
 import { type AnyTool, writeArguments } from '../tools/tool.js';
 import type { OpenCore, OpenTurn } from './contract.js';
-import { runEffect } from './effects.js';
+import { failEffect, isLoaded, loadLateEffects, runEffect } from './effects.js';
 import { HistoryUploads } from './history-uploads.js';
 import { PendingCall } from './pending-call.js';
 import { encodeOpenRunner, type Definition } from './definition.js';
@@ -454,16 +454,32 @@ export class Core implements OpenCore {
   readonly #startEffects = (): void => {
     const frames = this.#starting;
     this.#starting = [];
+    if (frames.every(({ kind }) => isLoaded(kind))) this.#run(frames, runEffect);
+    else void this.#startLater(frames);
+  };
+
+  /** Loads what the effects run first: a runner without tools got one in a turn. */
+  async #startLater(frames: readonly EffectFrame[]): Promise<void> {
+    try {
+      await loadLateEffects();
+    } catch (error) {
+      this.#run(frames, (turn, frame) => failEffect(turn, frame, error));
+      return;
+    }
+    this.#run(frames, runEffect);
+  }
+
+  #run(frames: readonly EffectFrame[], run: (turn: Turn, frame: EffectFrame) => void): void {
     for (const frame of frames) {
       const turn = this.#turns.get(frame.turn);
       if (turn === undefined) continue;
       try {
-        runEffect(turn, frame);
+        run(turn, frame);
       } catch (error) {
         this.fail(`effect that cannot be run: ${messageOf(error)}`, error);
       }
     }
-  };
+  }
 }
 
 /** A step of a turn must answer with frames of that turn only. @throws CodecError */

@@ -8,36 +8,20 @@ import {
   type DiscardArgs,
   type EffectFrame,
   type ExecutorArgs,
-  type HTTPArgs,
   type MiddlewareArgs,
-  type ModelArgs,
-  type ToolArgs,
-  type ValidateArgs,
-  writeChunk,
   writeCommitResult,
 } from '../codec/tuples.gen.js';
 import { isThenable, type NextFn } from '../awaitable.js';
 import { CodecError } from '../codec/decoder.js';
-import type { ModelEngine } from '../chat/model-engine.js';
-import { type ProviderAPI, PROVIDERS } from '../chat/providers.gen.js';
 import type { ToolCall } from '../primitives/tool-call.js';
-import { runForge, runRead, runSpool } from './artifact-effects.js';
 import { ChatExecutor } from '../chat/chat-executor.js';
 import type { ContextState } from './context-state.js';
 import { deltaOf } from '../collections/deltas.js';
 import type { Delta } from '../collections/deltas.js';
 import { asError } from './error-table.js';
-import { runEstimate } from './estimate.js';
-import { HttpExchange } from '../http/exchange.js';
-import { settleForModel } from './kept-results.js';
-import { ModelEffect, type ModelListener } from './model.js';
 import { Effect } from './effect.js';
-import type { Callbacks } from './definition.js';
-import { copyValue } from '../stash/copy-value.js';
-import { fetchAddresses } from '../tools/catalogue.js';
-import { isStandardSchema, validateArguments } from '../tools/standard-schema.js';
+import type { Callbacks, Definition } from './definition.js';
 import type { Turn } from './turn.js';
-import { TimedCall } from './timed-call.js';
 
 /** What is known here of a DispatchContext: what its executor streams through. */
 interface DispatchFacade {
@@ -47,29 +31,63 @@ interface DispatchFacade {
 /** Runs an effect with the arguments of its kind. */
 type Run<Args> = (effect: Effect, args: Args) => void;
 
-/** The kinds of effect, by number. */
-const runs: { readonly [F in EffectFrame as F['kind']]: Run<F['args']> } = {
+/** How to run effects of some kinds. */
+export type Runs<Kind extends EffectFrame['kind']> = {
+  readonly [F in EffectFrame as F['kind'] & Kind]: Run<F['args']>;
+};
+
+/** The kinds of effect that every turn may have. */
+type Early =
+  | typeof EffectKind.Executor
+  | typeof EffectKind.Middleware
+  | typeof EffectKind.Store
+  | typeof EffectKind.Commit
+  | typeof EffectKind.Discard;
+
+/** The kinds of effect that a turn has with tools, a model or artifacts only. */
+export type Late = Exclude<EffectFrame['kind'], Early>;
+
+const early: Runs<Early> = {
   [EffectKind.Executor]: runExecutor,
   [EffectKind.Middleware]: runMiddleware,
-  [EffectKind.Tool]: runTool,
   [EffectKind.Store]: runStore,
   [EffectKind.Commit]: runCommit,
   [EffectKind.Discard]: runDiscard,
-  [EffectKind.HTTP]: runHttp,
-  [EffectKind.Model]: runModel,
-  [EffectKind.Validate]: runValidate,
-  [EffectKind.Spool]: runSpool,
-  [EffectKind.Read]: runRead,
-  [EffectKind.Estimate]: runEstimate,
-  [EffectKind.Forge]: runForge,
 };
 
-/** Starts an effect. @throws CodecError if it is malformed */
+/** The others, once they are loaded: pages whose turns never have them do without that code. */
+let late: Runs<Late> | undefined;
+
+/** Loads what effects of late kinds run. A promise of one request must not serve another one in workerd: each has its own. */
+export async function loadLateEffects(): Promise<void> {
+  late = (await import('./late-effects.js')).lateEffects;
+}
+
+/** Whether everything is loaded that the turns of a definition are known to need. */
+export function hasEffectsOf({ executor, tools }: Definition): boolean {
+  return late !== undefined || (tools.length === 0 && !(executor instanceof ChatExecutor));
+}
+
+/** Whether effects of a kind can be run at once. Unknown kinds can: they fail. */
+export function isLoaded(kind: number): boolean {
+  return late !== undefined || kind in early;
+}
+
+/** Starts an effect whose kind is loaded. @throws CodecError if it is malformed */
 export function runEffect(turn: Turn, { effect, kind, context, args }: EffectFrame): void {
-  const run = (runs as Readonly<Record<number, Run<never> | undefined>>)[kind];
+  const runs: Readonly<Record<number, Run<never> | undefined>> = kind in early ? early : late!;
+  const run = runs[kind];
   if (run === undefined) throw new CodecError('frame', 0, `unknown effect ${kind}`);
-  const state = context === 0 ? turn.root : turn.context(context);
-  run(new Effect(turn, effect, state), args as never);
+  run(effectOf(turn, effect, context), args as never);
+}
+
+/** Fails an effect that cannot be run. */
+export function failEffect(turn: Turn, { effect, context }: EffectFrame, error: unknown): void {
+  effectOf(turn, effect, context).fail(error);
+}
+
+function effectOf(turn: Turn, effect: number, context: number): Effect {
+  return new Effect(turn, effect, context === 0 ? turn.root : turn.context(context));
 }
 
 function runExecutor(effect: Effect, { iteration }: ExecutorArgs): void {
@@ -98,51 +116,6 @@ function nextOf({ turn, number: effect, state }: Effect): NextFn {
     called = true;
     return turn.callLater(state.number, Method.Next, { effect }).then(nothing, nothing);
   };
-}
-
-function runTool(effect: Effect, args: ToolArgs): void {
-  const { turn, state } = effect;
-  const { keep, spool } = args;
-  const tool = turn.tools.get(args.tool);
-  const valid = turn.kept.has(args.valid) ? turn.takeKept(args.valid) : args.args;
-  const timed = args.timed ? new TimedCall(effect) : undefined;
-  const settle = (value: unknown): void => {
-    if (timed?.late === true) effect.settle();
-    else if (!keep) settleForModel(effect, tool, value, spool);
-    else {
-      turn.kept.set(effect.number, value);
-      effect.settle();
-    }
-  };
-  const facade = timed?.facade ?? state.facade;
-  const call = (): unknown => tool.handler(valid, facade as never, tool.meta);
-  effect.perform(timed === undefined ? call : () => timed.run(call), settle);
-}
-
-/** Runs a tool's own validation. Keeps its value for the handler, since the value may have no encoding. */
-function runValidate(effect: Effect, { tool: number, args }: ValidateArgs): void {
-  const { turn } = effect;
-  const tool = turn.tools.get(number);
-  const schema = tool.inputSchema;
-  if (!isStandardSchema(schema)) {
-    throw new CodecError('frame', 0, `tool ${tool.name} has no validation of its own`);
-  }
-  validateArguments(schema, tool.name, args).then(
-    (valid) => {
-      turn.kept.set(effect.number, valid);
-      effect.settle(isEncodable(valid) ? valid : args);
-    },
-    (error: unknown) => effect.fail(error),
-  );
-}
-
-function isEncodable(value: unknown): boolean {
-  try {
-    copyValue(value, 'args');
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function runStore(given: Effect, wire: WireDelta): void {
@@ -266,89 +239,6 @@ function runDiscard(given: Effect, args: DiscardArgs): void {
   const deltas = args.deltas.map((wire) => deltaOf(wire, turn.handles));
   const status = args.status === Status.Aborted ? 'aborted' : 'nack';
   effect.perform(() => turn.definition.callbacks.discard?.(state.facade, deltas, status));
-}
-
-function runHttp(effect: Effect, args: HTTPArgs): void {
-  const { http } = effect.turn;
-  const allowedOrigins = http.allowedOrigins ?? originsOf(effect);
-  const listener = {
-    head: (status: number, headers: readonly (readonly [string, string])[]) =>
-      sendChunk(effect, status, headers, null),
-    ...streamed(effect),
-  };
-  const settings = { ...http, allowedOrigins };
-  startStream(effect, new HttpExchange(settings, args, listener, recordsOf(effect)));
-}
-
-/**
- * The origins that the program names for a dispatch: the chat executor's API, and the addresses of its fetch tools.
- * Undefined if only the module knows the API's address.
- */
-function originsOf({ turn, state }: Effect): string[] | undefined {
-  const { executor } = state.definition;
-  const origins = turn.tools.all().flatMap(fetchAddresses);
-  if (!(executor instanceof ChatExecutor)) return origins;
-  const { provider = 'openai', baseURL } = executor.options;
-  const known: Readonly<Record<string, ProviderAPI>> = PROVIDERS;
-  const address = baseURL ?? known[String(provider)]?.baseURL;
-  return typeof address === 'string' ? [...origins, address] : undefined;
-}
-
-function runModel(effect: Effect, args: ModelArgs): void {
-  const { executor } = effect.state.definition;
-  const engineOf = (name: string): ModelEngine | undefined =>
-    executor instanceof ChatExecutor && executor.options.model === name
-      ? executor.engine
-      : undefined;
-  startStream(effect, new ModelEffect(engineOf, args, streamed(effect), recordsOf(effect)));
-}
-
-/** Finds the records of a turn by their handles. */
-function recordsOf({ turn }: Effect): (handle: number) => unknown {
-  return (handle) => turn.handles.entryOf(handle);
-}
-
-/** Passes a stream on to the module, and settles the effect at its end. */
-function streamed(effect: Effect): ModelListener {
-  const { turn, number } = effect;
-  return {
-    data: (bytes) => sendData(effect, bytes),
-    done: () => {
-      turn.requests?.delete(number);
-      effect.settle();
-    },
-    failed: (error) => {
-      turn.requests?.delete(number);
-      effect.fail(error);
-    },
-  };
-}
-
-function startStream({ turn, number }: Effect, stream: HttpExchange | ModelEffect): void {
-  (turn.requests ??= new Map<number, HttpExchange | ModelEffect>()).set(number, stream);
-  void stream.run();
-}
-
-/** Sends a part of an answer in chunks within the limits. */
-function sendData(effect: Effect, bytes: Uint8Array): void {
-  const { frame, string } = effect.turn.core.instance.limits;
-  const most = Math.min(frame - 64, string);
-  for (let at = 0; at < bytes.length; at += most) {
-    sendChunk(effect, 0, [], bytes.subarray(at, at + most));
-  }
-}
-
-function sendChunk(
-  { turn, number: effect }: Effect,
-  status: number,
-  headers: readonly (readonly [string, string])[],
-  data: Uint8Array | null,
-): void {
-  if (turn.ended || !turn.core.alive) return;
-  const enc = turn.core.frame();
-  const elapsed = turn.elapsed();
-  writeChunk(enc, { turn: turn.number, effect, elapsed, status, headers, data });
-  turn.core.sendAndDrain(turn, enc);
 }
 
 function nothing(): void {

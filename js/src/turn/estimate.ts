@@ -1,35 +1,13 @@
 /**
- * Counting tokens: for the module, and for user code that has a context.
+ * Counting tokens for user code that has a context.
  */
 import { Method } from '../abi/frames.gen.js';
-import type { EstimateArgs } from '../codec/tuples.gen.js';
-import { CodecError } from '../codec/decoder.js';
 import { exactTokens, tokensOfLength } from '../primitives/estimate.js';
-import { requireArtifact } from './artifact-effects.js';
 import type { ContextState } from './context-state.js';
 import { asError } from './error-table.js';
-import type { Effect } from './effect.js';
 
 /** UTF-16 units of a text that a warning shows. */
 const PREVIEW = 80;
-
-/** Counts tokens of texts, or of an artifact's text, with a tokenizer of the host. */
-export function runEstimate(effect: Effect, { encoding, texts, handle, part }: EstimateArgs): void {
-  const { turn, state } = effect;
-  const { tokenizers } = state.definition;
-  if (!tokenizers.has(encoding)) {
-    throw new CodecError('frame', 0, `there is no tokenizer for ${encoding}`);
-  }
-  const settle = (counts: unknown): void => effect.settle(counts);
-  if (handle === 0) {
-    effect.perform(() => tokenizers.count(encoding, texts), settle);
-    return;
-  }
-  const artifact = requireArtifact(turn.handles.entryOf(handle), handle, part);
-  const count = async (): Promise<unknown> =>
-    tokenizers.count(encoding, [await artifact.asString()]);
-  effect.perform(count, settle);
-}
 
 /** Tokens of texts, by their length where no tokenizer counts them, which a warning says then. */
 export function estimateTexts(

@@ -27,7 +27,12 @@ async function inPage(address) {
   // The parts must share their classes, so the package is loaded unbundled; a bundler would resolve this import.
   const map = document.createElement('script');
   map.type = 'importmap';
-  map.text = JSON.stringify({ imports: { '#packaged': '/package/packaged/fetched.js' } });
+  map.text = JSON.stringify({
+    imports: {
+      '#packaged': '/package/packaged/fetched.js',
+      '#remedies': '/package/remedies/late.js',
+    },
+  });
   document.head.append(map);
   const { play } = await import('/recording/play.mjs');
   const index = await import('/package/index.js');

@@ -1,0 +1,10 @@
+/**
+ * Platforms whose programs do not wait for a download: the remedies are part of the program.
+ */
+import type { ErrorCode } from '../abi/codes.gen.js';
+import { REMEDIES } from '../abi/remedies.gen.js';
+
+/** The remedy for a code. */
+export function remedyFor(code: ErrorCode): string {
+  return REMEDIES[code];
+}

@@ -1,0 +1,56 @@
+/**
+ * Effects of tools: calls of their handlers, and their own validation.
+ */
+import type { ToolArgs, ValidateArgs } from '../codec/tuples.gen.js';
+import { CodecError } from '../codec/decoder.js';
+import { copyValue } from '../stash/copy-value.js';
+import { isStandardSchema, validateArguments } from '../tools/standard-schema.js';
+import type { Effect } from './effect.js';
+import { settleForModel } from './kept-results.js';
+import { TimedCall } from './timed-call.js';
+
+/** Calls the handler of a tool. */
+export function runTool(effect: Effect, args: ToolArgs): void {
+  const { turn, state } = effect;
+  const { keep, spool } = args;
+  const tool = turn.tools.get(args.tool);
+  const valid = turn.kept.has(args.valid) ? turn.takeKept(args.valid) : args.args;
+  const timed = args.timed ? new TimedCall(effect) : undefined;
+  const settle = (value: unknown): void => {
+    if (timed?.late === true) effect.settle();
+    else if (!keep) settleForModel(effect, tool, value, spool);
+    else {
+      turn.kept.set(effect.number, value);
+      effect.settle();
+    }
+  };
+  const facade = timed?.facade ?? state.facade;
+  const call = (): unknown => tool.handler(valid, facade as never, tool.meta);
+  effect.perform(timed === undefined ? call : () => timed.run(call), settle);
+}
+
+/** Runs a tool's own validation. Keeps its value for the handler, since the value may have no encoding. */
+export function runValidate(effect: Effect, { tool: number, args }: ValidateArgs): void {
+  const { turn } = effect;
+  const tool = turn.tools.get(number);
+  const schema = tool.inputSchema;
+  if (!isStandardSchema(schema)) {
+    throw new CodecError('frame', 0, `tool ${tool.name} has no validation of its own`);
+  }
+  validateArguments(schema, tool.name, args).then(
+    (valid) => {
+      turn.kept.set(effect.number, valid);
+      effect.settle(isEncodable(valid) ? valid : args);
+    },
+    (error: unknown) => effect.fail(error),
+  );
+}
+
+function isEncodable(value: unknown): boolean {
+  try {
+    copyValue(value, 'args');
+    return true;
+  } catch {
+    return false;
+  }
+}
