@@ -59,6 +59,10 @@ for program in bundle.mjs split/bundled.mjs; do
   tests_ran 1
 done
 
+echo 'a page downloads no more of it than it may'
+node .ci/consumer/sizes.mjs "$package"
+tests_ran 3
+
 echo 'npx turncore runs a turn'
 end=$(cd "$consumer" && npx --no-install turncore run --json hello | tail -n 1)
 [[ $end == *'"status":"ack"'* ]] || fail "the turn ended with $end"

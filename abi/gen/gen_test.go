@@ -90,7 +90,7 @@ func TestTupleThatNobodySends(t *testing.T) {
 		t.Fatal(err)
 	}
 	src.types = append(src.types, &tuple{Name: "Orphan", Doc: "Orphan of nobody.", Fields: []field{{Name: "ID", Type: "str"}}})
-	if _, err := src.tuples(); err == nil || !strings.Contains(err.Error(), "tuple Orphan is sent by nobody") {
+	if _, _, err := src.tuples(); err == nil || !strings.Contains(err.Error(), "tuple Orphan is sent by nobody") {
 		t.Errorf("an orphan: %v", err)
 	}
 }

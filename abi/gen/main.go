@@ -73,7 +73,7 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	tuples, err := src.tuples()
+	tuples, records, err := src.tuples()
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +90,7 @@ func generate(root string) (map[string][]byte, error) {
 		"js/src/abi/rules.gen.ts":              rules.typeScript(),
 		"js/src/abi/frames.gen.ts":             src.constants(),
 		"js/src/codec/tuples.gen.ts":           tuples,
+		"js/src/codec/records.gen.ts":          records,
 		"js/src/journal/layouts.gen.ts":        journal.typeScript(),
 		"js/test/codec/layouts.gen.ts":         src.layouts(),
 		"runtime/fault/codes_gen.go":           codes.guest(),

@@ -11,6 +11,9 @@ import (
 // The TypeScript codec. A host reads what the module sends and writes what the module reads: only that half of each
 // tuple is generated, and a tuple that neither side sends is an error.
 
+// recordFile declares the records.
+const recordFile = "record.go"
+
 // alsoRead lists tuples that a host reads although no constant's comment names them.
 var alsoRead = []string{
 	"ToolDef", // of SyncDefine
@@ -35,6 +38,7 @@ type tsCodec struct {
 	values        map[string]bool // tuples read from values: results of methods, since a Reply does not name its method
 	raw           map[string]bool // tuples that contain, at any depth, a value of any kind
 	b             bytes.Buffer
+	records       bytes.Buffer // the writers of records
 }
 
 var tupleWord = regexp.MustCompile(`\b[A-Z]\w+`)
@@ -74,7 +78,7 @@ func newTSCodec(s *source) (*tsCodec, error) {
 			mark(s, c.read, t.Name)
 		case t.Op > 0:
 			mark(s, c.written, t.Name)
-		case t.File == "record.go":
+		case t.File == recordFile:
 			mark(s, c.written, t.Name)
 			if t.Fields[0].Name != "Part" {
 				mark(s, c.read, t.Name)
@@ -197,38 +201,61 @@ func (c *tsCodec) tsType(t *tuple, kind string) string {
 	return name
 }
 
-// tuples returns the types, readers and writers of the tuples in TypeScript.
-func (s *source) tuples() ([]byte, error) {
+// tuples returns the types, readers and writers of the tuples in TypeScript, and apart from them the writers of
+// records: their classes are in programs that load what runs turns later.
+func (s *source) tuples() (tuples, records []byte, err error) {
 	c, err := newTSCodec(s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	b := &c.b
-	fmt.Fprintf(b, tsHeader, "the Go types in abi/")
-	b.WriteString("import { EffectKind, EventKind, Method, Op, Part } from '../abi/frames.gen.js';\n" +
-		"import { CodecError, type Decoder } from './decoder.js';\nimport type { Encoder, Write } from './encoder.js';\nimport { fieldsOf } from './tuple.js';\n")
+	var written []string
 	for _, t := range s.types {
-		b.WriteString("\n")
+		c.b.WriteString("\n")
 		if err := c.declare(t); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		switch {
 		case c.values[t.Name]:
 			if err := c.valueReader(t); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		case c.read[t.Name]:
 			if err := c.reader(t); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
-		if c.written[t.Name] {
-			c.writer(t)
+		if !c.written[t.Name] {
+			continue
 		}
+		if t.File != recordFile {
+			c.writer(&c.b, t)
+			continue
+		}
+		written = append(written, t.Name)
+		c.writer(&c.records, t)
 	}
 	c.frames()
 	c.methods()
-	return b.Bytes(), nil
+	var b bytes.Buffer
+	fmt.Fprintf(&b, tsHeader, "the Go types in abi/")
+	b.WriteString("import { EffectKind, EventKind, Method, Op } from '../abi/frames.gen.js';\n" +
+		"import { CodecError, type Decoder } from './decoder.js';\nimport type { Encoder, Write } from './encoder.js';\nimport { fieldsOf } from './tuple.js';\n")
+	for _, name := range written {
+		if bytes.Contains(c.b.Bytes(), []byte("write"+name+"(")) {
+			return nil, nil, fmt.Errorf("a frame holds a %s itself, whose writer is elsewhere", name)
+		}
+	}
+	b.Write(c.b.Bytes())
+	var r bytes.Buffer
+	fmt.Fprintf(&r, tsHeader, "abi/"+recordFile)
+	r.WriteString("import { Part } from '../abi/frames.gen.js';\nimport type { Encoder, Write } from './encoder.js';\nimport type {\n")
+	slices.Sort(written)
+	for _, name := range written {
+		fmt.Fprintf(&r, "  %s,\n", s.find(name).tsName())
+	}
+	r.WriteString("} from './tuples.gen.js';\n")
+	r.Write(c.records.Bytes())
+	return b.Bytes(), r.Bytes(), nil
 }
 
 // declare writes the type of a tuple.
@@ -420,7 +447,7 @@ func (c *tsCodec) tsRead(f field) (string, error) {
 }
 
 // writer writes the function that writes a tuple.
-func (c *tsCodec) writer(t *tuple) {
+func (c *tsCodec) writer(b *bytes.Buffer, t *tuple) {
 	name, tag := t.tsName(), c.tag(t)
 	of := name
 	if c.generic(t.Name) {
@@ -433,19 +460,19 @@ func (c *tsCodec) writer(t *tuple) {
 	if t.Name == "Call" {
 		params, of = "<M extends keyof MethodArgs>", of+"<M>"
 	}
-	fmt.Fprintf(&c.b, "\n/** Writes {@link %s}. */\nexport function write%s%s(e: Encoder, x: %s): void {\n  e.arrayHeader(%d);\n", name, t.Name, params, of, len(t.Fields))
+	fmt.Fprintf(b, "\n/** Writes {@link %s}. */\nexport function write%s%s(e: Encoder, x: %s): void {\n  e.arrayHeader(%d);\n", name, t.Name, params, of, len(t.Fields))
 	for i, f := range t.Fields {
 		if i == 0 && tag != "" {
-			fmt.Fprintf(&c.b, "  e.int(%s);\n", tag)
+			fmt.Fprintf(b, "  e.int(%s);\n", tag)
 			continue
 		}
 		if t.Name == "Call" && f.Name == choice.field {
-			c.b.WriteString("  writeMethodArgs[x.method](e, x.args);\n")
+			b.WriteString("  writeMethodArgs[x.method](e, x.args);\n")
 			continue
 		}
-		c.b.WriteString("  " + c.tsWrite("x."+lowerCamel(f.Name), f.Type) + "\n")
+		b.WriteString("  " + c.tsWrite("x."+lowerCamel(f.Name), f.Type) + "\n")
 	}
-	c.b.WriteString("}\n")
+	b.WriteString("}\n")
 }
 
 // tsWrite is the statement that writes a field.

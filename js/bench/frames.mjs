@@ -4,6 +4,7 @@
 import { ExecutorKind, Op } from '../dist/abi/frames.gen.js';
 import { Encoder } from '../dist/codec/encoder.js';
 import { loadModule } from '../dist/index.js';
+import { LoadedModule } from '../dist/instance/loaded-module.js';
 import { measure, micros, millis, timed } from './meter.mjs';
 
 /** Frames as arrays of plain values. */
@@ -62,11 +63,12 @@ function roundTrip(instance) {
 export async function measureFrames(pace) {
   const module = loadModule();
   await module.compile();
-  const instance = module.instantiateSync();
+  const loaded = module.use(LoadedModule);
+  const instance = loaded.instantiateSync();
   const nothing = new Uint8Array(0);
   const empty = timed('empty-step', () => void instance.step(nothing));
   const effect = timed('effect', roundTrip(instance));
-  const further = timed('further-instance', () => module.instantiateSync().close());
+  const further = timed('further-instance', () => loaded.instantiateSync().close());
   await measure(pace, empty, effect);
   await measure(pace, further);
   return [micros(empty), micros(effect), millis(further)];

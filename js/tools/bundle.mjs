@@ -1,6 +1,6 @@
 // Makes a bundled, minified file of each entry point, for pages without a bundler: dist/turncore.min.js and, for
 // turncore/NAME, dist/NAME.min.js. What turncore.min.js holds, the others import from it: a page that loads two of them
-// has each class once. Entry points of types alone have none.
+// has each class once. What loads late has files of its own. Entry points of types alone have none.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -17,7 +17,7 @@ for (const [subpath, { default: file }] of Object.entries(exports)) {
   input[subpath === '.' ? 'turncore' : subpath.slice('./'.length)] = path(file);
 }
 
-/** What each module imports, early or late. */
+/** What each module imports when it loads. */
 const imported = new Map();
 const bundle = await rollup({
   input,
@@ -27,8 +27,7 @@ const bundle = await rollup({
     {
       name: 'page',
       resolveId: (id) => (id in imports ? path(imports[id].browser) : null),
-      moduleParsed: ({ id, importedIds, dynamicallyImportedIds }) =>
-        void imported.set(id, [...importedIds, ...dynamicallyImportedIds]),
+      moduleParsed: ({ id, importedIds }) => void imported.set(id, importedIds),
     },
   ],
   onwarn: (warning) => {

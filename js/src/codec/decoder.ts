@@ -2,6 +2,7 @@
  * Reads msgpack that may come from a hostile module: nothing is allocated before the bytes for it are known to be
  * there, and nesting is bounded.
  */
+import { type CodecLimits, DEFAULT_LIMITS } from './limits.js';
 
 /** Why bytes were refused. */
 export type CodecReason =
@@ -33,26 +34,6 @@ export class CodecError extends Error {
     this.offset = offset;
   }
 }
-
-/** Bounds of what is decoded. */
-export interface CodecLimits {
-  /** Bytes of one frame. */
-  frame: number;
-  /** Bytes of one string or byte string. */
-  string: number;
-  /** Elements of one array or entries of one map. */
-  array: number;
-  /** Nesting of arrays and maps in one frame. */
-  depth: number;
-}
-
-/** The ABI's own bounds; Hello and Welcome may lower them. */
-export const DEFAULT_LIMITS: Readonly<CodecLimits> = Object.freeze({
-  frame: 16 << 20,
-  string: 16 << 20,
-  array: 8192,
-  depth: 64,
-});
 
 /** Bounds on a module's output in one step: bytes, enough for three of the largest frames, and frames. */
 export const MAX_STEP_OUTPUT = 48 << 20;

@@ -3,15 +3,9 @@
  */
 import { invalidValue } from '../errors.js';
 import { BIN, headerSize, put16, put32, putHeader, STR, utf8Length } from './layout.js';
-import { isDate, isForeignPlain, ValuePath } from './value-path.js';
+import { isDate, isForeignPlain, MAX_VALUE_DEPTH, ValuePath } from './value-path.js';
 
 export { utf8Length } from './layout.js';
-
-/**
- * Default bound on the nesting of arrays and maps in {@link Encoder.value}: a frame's 64 levels without those of the
- * frame itself, so that the guest accepts every value that is accepted here.
- */
-export const MAX_VALUE_DEPTH = 60;
 
 /** Writes one value. */
 export type Write = (enc: Encoder) => void;

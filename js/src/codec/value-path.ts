@@ -3,6 +3,12 @@
  */
 import { invalidValue } from '../errors.js';
 
+/**
+ * Default bound on the nesting of arrays and maps in an encoder's `value`: a frame's 64 levels without those of the
+ * frame itself, so that the guest accepts every value that is accepted here.
+ */
+export const MAX_VALUE_DEPTH = 60;
+
 /** Elements of one array, or properties of one object, that may be encoded. */
 export const MAX_VALUE_ELEMENTS = 8192;
 

@@ -5,8 +5,30 @@ import { Write } from '../abi/frames.gen.js';
 import type { Delta as WireDelta } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import type { HandleTable } from './handle-table.js';
-import { type Entry, recordName, type RecordName } from './kinds.js';
+import type { Entry } from './kinds.js';
 import type { ToolCall } from '../primitives/tool-call.js';
+
+/** The name of a record of each kind, as deltas and discarded writes use it. */
+const singular = [
+  'standingInstruction',
+  'memory',
+  'retrievable',
+  'message',
+  'thought',
+  'toolCall',
+] as const;
+
+/** The name of one record of a kind. */
+export type RecordName = (typeof singular)[number];
+
+/** The name of one record of the collection with this number. @throws CodecError if it has no records */
+export function recordName(collection: number): RecordName {
+  const name = singular[collection];
+  if (name === undefined) {
+    throw new CodecError('frame', 0, `collection ${collection} has no records`);
+  }
+  return name;
+}
 
 /** A record was stored. */
 export interface StoreDelta {

@@ -1,7 +1,6 @@
 /**
  * The kinds of record: their names, their numbers on the wire and their classes.
  */
-import { CodecError } from '../codec/decoder.js';
 import { invalidValue } from '../errors.js';
 import { isMemory, Memory } from '../primitives/memory.js';
 import { isMessage, Message } from '../primitives/message.js';
@@ -29,19 +28,6 @@ export type RecordKind = (typeof names)[number];
 /** The number of kinds of record. */
 export const RECORD_KINDS = names.length;
 
-/** The name of a record of each kind, as deltas and discarded writes use it. */
-const singular = [
-  'standingInstruction',
-  'memory',
-  'retrievable',
-  'message',
-  'thought',
-  'toolCall',
-] as const;
-
-/** The name of one record of a kind. */
-export type RecordName = (typeof singular)[number];
-
 const classes = [Tokenizable, Memory, Retrievable, Message, Thought, ToolCall] as const;
 
 const tests = [isTokenizable, isMemory, isRetrievable, isMessage, isThought, isToolCall] as const;
@@ -56,15 +42,6 @@ export function collectionNumber(kind: RecordKind): number {
   const n = names.indexOf(kind);
   if (n < 0) throw invalidValue('kind', `${JSON.stringify(kind)} is no kind of record`);
   return n;
-}
-
-/** The name of one record of the collection with this number. @throws CodecError if it has no records */
-export function recordName(collection: number): RecordName {
-  const name = singular[collection];
-  if (name === undefined) {
-    throw new CodecError('frame', 0, `collection ${collection} has no records`);
-  }
-  return name;
 }
 
 /** Whether a value is a record of the collection with this number. */

@@ -14,6 +14,7 @@ export {
   systemEntropy,
 } from '../entropy.js';
 export type { GoLoader, GoRuntime } from '../instance/gojs.js';
-export { type InstantiateOptions, Module, type ModuleOptions } from '../instance/module.js';
+export { Module } from '../instance/module.js';
+export type { InstantiateOptions, ModuleOptions } from '../instance/module-options.js';
 export type { ModuleSource } from '../instance/source.js';
 export type { Limits, Quota } from '../instance/limits.js';

@@ -39,4 +39,5 @@ export {
   type HistoryKind,
   type RecordOfKind,
 } from '../collections/history.js';
-export type { Entry, RecordName } from '../collections/kinds.js';
+export type { RecordName } from '../collections/deltas.js';
+export type { Entry } from '../collections/kinds.js';

@@ -1,7 +1,7 @@
 /**
  * The events of a turn. Events are plain, immutable data; times are ms since the Unix epoch.
  */
-import type { RecordName } from '../collections/kinds.js';
+import type { RecordName } from '../collections/deltas.js';
 import { BaseEvent, type EventHead, setHead } from './base-event.js';
 import { errorJSON } from './error-json.js';
 import type { TurnGate, TurnGateClosedEvent } from './turn-gate.js';

@@ -20,7 +20,7 @@ import type {
   WarningEvent,
 } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
-import { recordName } from '../collections/kinds.js';
+import { recordName } from '../collections/deltas.js';
 import * as E from './events.js';
 import { gateResultOf } from './turn-gate.js';
 

@@ -6,7 +6,7 @@ import { toText } from '../primitives/tokenizable.js';
 import { tokenizerViolations } from '../primitives/tokenizers.js';
 import { toExecutor } from '../chat/chat-executor.js';
 import { Host, hostViolations } from '../host/host.js';
-import { isTool } from '../tools/tool.js';
+import { isTool } from '../tools/is-tool.js';
 import { inputClasses, pipelineNames } from '../runners/turn-runner.js';
 import { isAbortSignal, isAbsent, isObject } from '../validation/field-kinds.js';
 import { requirePlaces } from '../validation/pipelines.js';

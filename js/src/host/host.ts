@@ -1,23 +1,25 @@
 /**
  * A host runs a runner's turns: a module, its instance, and the machine's services.
  */
+import { engine, loadEngine } from '#engine';
 import { memory } from '#packaged';
+
 import { rejected } from '../attempt.js';
 import type { Limits, Quota } from '../instance/limits.js';
 import { loadModule, Module } from '../instance/module.js';
 import type { ModuleSource } from '../instance/source.js';
 import { type Clock, type Entropy, systemClock, systemEntropy } from '../entropy.js';
+import type { LoadedModule } from '../instance/loaded-module.js';
 import type { JournalSink, StepRecorder } from '../journal/writer.js';
-import { JournalWriter } from '../journal/writer.js';
 import { TurncoreError } from '../errors.js';
 import { isAbsent, isObject } from '../validation/field-kinds.js';
 import { phrase, violationsIn } from '../validation/rules.js';
 import type { Credential } from '../http/credential.js';
 import type { HttpSettings } from '../http/exchange.js';
 import { checkHost } from './host-options.js';
-import { Core } from '../turn/core.js';
+import type { Core } from '../turn/core.js';
 import type { Definition } from '../turn/definition.js';
-import { hasEffectsOf, loadLateEffects } from '../turn/effects.js';
+import { hasEffectsOf, loadLateEffects } from '../turn/late.js';
 
 /** The services for a runner's turns. Everything has a default. */
 export interface HostOptions {
@@ -121,8 +123,8 @@ export class Host {
    * @param definition what a turn shall run: everything that it needs must be loaded
    */
   ready(definition?: Definition): Core | undefined {
+    if (this.#shared !== undefined) return this.#shared.ready(definition);
     if (definition !== undefined && !hasEffectsOf(definition)) return undefined;
-    if (this.#shared !== undefined) return this.#shared.ready();
     const core = this.#core;
     if (core?.alive !== true) return undefined;
     if (!this.#isFull(core)) return core;
@@ -156,10 +158,11 @@ export class Host {
    * @throws TurncoreError (rejects) E_INVALID_MODULE, E_ABI_VERSION, E_INSTANCE_FAILED, E_OVERLOADED
    */
   acquire(definition?: Definition): Promise<Core> {
+    if (this.#shared !== undefined) return this.#shared.acquire(definition);
+    if (engine() === undefined) return this.#acquireLate(definition);
     if (definition !== undefined && !hasEffectsOf(definition)) {
       return Promise.all([this.acquire(), loadLateEffects()]).then(([core]) => core);
     }
-    if (this.#shared !== undefined) return this.#shared.acquire();
     const core = this.ready();
     if (core !== undefined) return Promise.resolve(core);
     if (this.#core?.alive === true) return Promise.reject(this.#overloaded());
@@ -175,11 +178,19 @@ export class Host {
     return this.#acquiring;
   }
 
+  /** Acquires a core in a page: the module and the code that runs it arrive at the same time. */
+  async #acquireLate(definition: Definition | undefined): Promise<Core> {
+    this.#handle().fetchEarly();
+    await loadEngine();
+    return await this.acquire(definition);
+  }
+
   /** @internal The writer of a turn's journal, if there is a sink. */
   recorder(id: string, core: Core, turn: number): StepRecorder | undefined {
     const sink = this.#options.journal?.(id);
     if (sink === undefined) return undefined;
     const { abi, features } = core.instance;
+    const { JournalWriter } = engine()!;
     return new JournalWriter(sink, {
       abi,
       features,
@@ -190,7 +201,7 @@ export class Host {
   }
 
   async #load(): Promise<Core> {
-    const module = this.#handle();
+    const module = this.#loaded();
     await module.compile(this.#options.maxMemory ?? memory.maxMemory);
     if (this.#options.journal !== undefined) this.#hash = await module.hash();
     this.#compiled = true;
@@ -212,9 +223,15 @@ export class Host {
     return this.#module;
   }
 
+  /** The module, once the engine is there. */
+  #loaded(): LoadedModule {
+    return this.#handle().use(engine()!.LoadedModule);
+  }
+
   #start(): Core {
     const { limits, maxMemory = memory.maxMemory, onStderr, verify } = this.#options;
-    const instance = this.#handle().instantiateSync({
+    const { Core, facadeOf } = engine()!;
+    const instance = this.#loaded().instantiateSync({
       limits,
       maxMemory,
       onStderr,
@@ -225,6 +242,7 @@ export class Host {
       died: (dead) => {
         if (this.#core === dead) this.#core = undefined;
       },
+      facade: facadeOf,
       verify: verify === true,
     });
     this.#compiled = true;

@@ -6,8 +6,8 @@ import { type OutboundFrame, readFrame } from '../codec/tuples.gen.js';
 import { CodecError, framesOf, MAX_STEP_OUTPUT } from '../codec/decoder.js';
 import { messageOf, tooLarge, TurncoreError } from '../errors.js';
 import type { StderrTail } from '../wasi/stderr.js';
-import type { Welcome, Limits } from './limits.js';
-import { decodeWelcome, encodeGCPercent } from './limits.js';
+import { decodeWelcome, encodeGCPercent, type Welcome } from './hello.js';
+import type { Limits } from './limits.js';
 
 /** The guest's half of an instance, for either build. */
 export interface Guest {

@@ -8,6 +8,7 @@ import { hex } from '../bytes.js';
 import { LOST } from '../locate.js';
 import { confine, ConfineError } from './confine.js';
 import { checkTypes } from './contract.js';
+import { tagOf } from './tag.js';
 
 /** Sources of modules. They may be objects of other realms. */
 export type ModuleSource =
@@ -18,11 +19,6 @@ export type ModuleSource =
   | BufferSource
   | WebAssembly.Module
   | PromiseLike<Response | BufferSource>;
-
-/** The class name that an object states. Unlike instanceof, this works for objects of other realms. */
-export function tagOf(value: unknown): string {
-  return Object.prototype.toString.call(value).slice(8, -1);
-}
 
 /**
  * Compiles a module whose memory may grow to so many pages. Returns a compiled module unchanged.

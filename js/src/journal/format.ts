@@ -6,7 +6,7 @@
 import { Op } from '../abi/frames.gen.js';
 import { joined } from '../bytes.js';
 import type { OutboundFrame } from '../codec/tuples.gen.js';
-import type { CodecLimits } from '../codec/decoder.js';
+import type { CodecLimits } from '../codec/limits.js';
 
 /** Version of the format. */
 export const JOURNAL_VERSION = 1;

@@ -3,7 +3,7 @@
  */
 import { mediaRules, mediaStashEntryRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
-import { writeMediaPart } from '../codec/tuples.gen.js';
+import { writeMediaPart } from '../codec/records.gen.js';
 import { systemClock, systemEntropy, UUID_ENTROPY, uuidv6 } from '../entropy.js';
 import { TurncoreError } from '../errors.js';
 import { Stash, stashViolations } from '../stash/stash.js';

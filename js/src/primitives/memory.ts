@@ -3,7 +3,7 @@
  */
 import { memoryRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
-import { writeMemory } from '../codec/tuples.gen.js';
+import { writeMemory } from '../codec/records.gen.js';
 import { crossingText, encodeBody, valuesOf } from './body.js';
 import type { Timestamp } from './timestamp.js';
 import { type Tokenizable, toText } from './tokenizable.js';

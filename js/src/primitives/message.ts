@@ -3,7 +3,7 @@
  */
 import { messageRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
-import { writeMessage } from '../codec/tuples.gen.js';
+import { writeMessage } from '../codec/records.gen.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 import { crossingText, encodeBody, encodeItem, valuesOf } from './body.js';
 import { Identity, type RawIdentity, toIdentity } from './identity.js';

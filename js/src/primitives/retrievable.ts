@@ -2,8 +2,9 @@
  * Retrieved documents.
  */
 import { retrievableRules } from '../abi/rules.gen.js';
-import { type Encoder, utf8Length } from '../codec/encoder.js';
-import { writeRetrievable, writeTextPart } from '../codec/tuples.gen.js';
+import type { Encoder } from '../codec/encoder.js';
+import { utf8Length } from '../codec/layout.js';
+import { writeRetrievable, writeTextPart } from '../codec/records.gen.js';
 import type { DispatchContext } from './reader-context.js';
 import { artifactClassOf } from '../validation/artifact-class.js';
 import type { Converter } from '../validation/field-kinds.js';

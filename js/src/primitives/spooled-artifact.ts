@@ -3,7 +3,7 @@
  */
 import { sizeHintsRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
-import { writeArtifactPart } from '../codec/tuples.gen.js';
+import { writeArtifactPart } from '../codec/records.gen.js';
 import type { DispatchContext } from './reader-context.js';
 import { invalidValue, TurncoreError } from '../errors.js';
 import type { AnyTool } from '../tools/tool.js';

@@ -3,7 +3,7 @@
  */
 import { thoughtRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
-import { writeThought } from '../codec/tuples.gen.js';
+import { writeThought } from '../codec/records.gen.js';
 import { crossingText, encodeBody, valuesOf } from './body.js';
 import { Identity, type RawIdentity, toIdentity } from './identity.js';
 import type { Timestamp } from './timestamp.js';

@@ -3,7 +3,7 @@
  */
 import { toolCallRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
-import { writeToolCall } from '../codec/tuples.gen.js';
+import { writeToolCall } from '../codec/records.gen.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 import { encodeBody, encodeItem, valuesOf } from './body.js';
 import { Media } from './media.js';

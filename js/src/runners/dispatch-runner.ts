@@ -6,7 +6,6 @@ import { Method } from '../abi/frames.gen.js';
 import { toDispatchResult } from '../codec/tuples.gen.js';
 import { BaseContext, stateOf } from '../context/base-context.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
-import { facadeOf } from '../context/facade.js';
 import type { DispatchExecutorFn, DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import type { TurnContext } from '../context/turn-context.js';
 import type { RawTurnGate } from '../context/wait-for.js';
@@ -246,7 +245,6 @@ function startRaw(
       controller: raw.turnAbortController,
       gates: undefined,
       waitFor: raw.waitFor as ((gate: unknown) => unknown) | undefined,
-      facade: facadeOf,
     },
     host.entropy(SEED),
     undefined,

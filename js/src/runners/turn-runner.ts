@@ -10,7 +10,6 @@ import {
   type HistoryKind,
   type RecordOfKind,
 } from '../collections/history.js';
-import { facadeOf } from '../context/facade.js';
 import type {
   DispatchExecutorFn,
   DispatchPipelineMiddlewareFn,
@@ -28,7 +27,8 @@ import type { Core } from '../turn/core.js';
 import { type Definition, toolParts } from '../turn/definition.js';
 import type { Outcome } from '../turn/turn.js';
 import { Stash, stashViolations } from '../stash/stash.js';
-import { type AnyTool, isTool } from '../tools/tool.js';
+import { isTool } from '../tools/is-tool.js';
+import type { AnyTool } from '../tools/tool.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import type { CheckedAs } from '../validation/checked.js';
 import { isAbortController } from '../validation/field-kinds.js';
@@ -242,7 +242,9 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
     }
     const outcome =
       core === undefined
-        ? this.#host.acquire(this.#definition).then((p) => this.#start(p, input, given, aborter, tap))
+        ? this.#host
+            .acquire(this.#definition)
+            .then((p) => this.#start(p, input, given, aborter, tap))
         : attempt(() => this.#start(core, input, given, aborter, tap));
     stream?.follow(outcome);
     const owner = given === undefined ? undefined : new Owner(stream!);
@@ -315,7 +317,6 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
         controller,
         gates: this.openGates,
         waitFor: undefined,
-        facade: facadeOf,
       },
       seed,
       messageOf(input, id, created),

@@ -3,7 +3,7 @@
  */
 import { invalidValue } from '../errors.js';
 import { type EventLog, lost } from './event-log.js';
-import { TurnEncoder } from './turn-encoder.js';
+import type { TurnEncoder } from './turn-encoder.js';
 
 /** What happens to a turn when its client goes away: `abort` ends it, `continue` lets it run. */
 export type OnDisconnect = 'abort' | 'continue';
@@ -65,7 +65,7 @@ function turnBody(turn: ServedTurn, options: TurnResponseOptions): ReadableStrea
   const after = lastEventIdOf(options.lastEventId);
   const { log } = turn;
   log.keep(maxReplayBytes);
-  const encoder = new TurnEncoder(after);
+  let encoder!: TurnEncoder;
   let next = -1;
   let gone = false;
   let wake: () => void = () => undefined;
@@ -119,6 +119,10 @@ function turnBody(turn: ServedTurn, options: TurnResponseOptions): ReadableStrea
     return encoder.end(log.end!);
   };
   return new ReadableStream<Uint8Array>({
+    async start() {
+      const { TurnEncoder } = await import('./turn-encoder.js');
+      encoder = new TurnEncoder(after);
+    },
     async pull(body) {
       let text: string;
       try {

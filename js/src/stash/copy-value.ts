@@ -1,8 +1,7 @@
 /**
  * Copies of JSON-like values.
  */
-import { MAX_VALUE_DEPTH } from '../codec/encoder.js';
-import { MAX_VALUE_ELEMENTS } from '../codec/value-path.js';
+import { MAX_VALUE_DEPTH, MAX_VALUE_ELEMENTS } from '../codec/value-path.js';
 import { invalidValue } from '../errors.js';
 
 /**

@@ -2,7 +2,7 @@
  * The stash: JSON-like values under dotted paths, separate from the objects passed in and out.
  */
 import { PHRASES, stashRules } from '../abi/rules.gen.js';
-import { MAX_VALUE_DEPTH } from '../codec/encoder.js';
+import { MAX_VALUE_DEPTH } from '../codec/value-path.js';
 import { invalidValue, messageOf, TurncoreError } from '../errors.js';
 import { copyOf, copyValue, defineData } from './copy-value.js';
 

@@ -1,7 +1,7 @@
 /**
  * Makes the callbacks of a runner from a store.
  */
-import type { RecordName } from '../collections/kinds.js';
+import type { RecordName } from '../collections/deltas.js';
 import type { TurnContext } from '../context/turn-context.js';
 import type { Delta } from '../collections/deltas.js';
 import type { Entry } from '../collections/kinds.js';

@@ -2,7 +2,8 @@
  * Tools by name.
  */
 import { invalidValue, requireList, TurncoreError } from '../errors.js';
-import { type AnyTool, type CollisionPolicy, Tool } from './tool.js';
+import { isTool } from './is-tool.js';
+import type { AnyTool, CollisionPolicy } from './tool.js';
 
 /** Receives the changes of host code to a context's registry. */
 export interface ToolSink {
@@ -58,7 +59,7 @@ export class ToolRegistry implements Iterable<AnyTool> {
    * E_INVALID_INITIAL_TOOL_VALUE for a schema with unsupported features
    */
   register(tool: AnyTool, overwrite = false): this {
-    if (!(tool instanceof Tool)) throw invalidValue('tool', 'must be an instance of Tool');
+    if (!isTool(tool)) throw invalidValue('tool', 'must be an instance of Tool');
     if (!overwrite && this.#state.tools.has(tool.name)) {
       throw TurncoreError.of('E_TOOL_ALREADY_REGISTERED', tool.name);
     }

@@ -14,6 +14,7 @@ import {
 } from '../validation/artifact-class.js';
 import { type Converter, invalid, type ObjectSchema, toSchema } from '../validation/field-kinds.js';
 import { check, phrase } from '../validation/rules.js';
+import { toolBrand } from './brand.js';
 import {
   inputJsonSchema,
   isStandardSchema,
@@ -144,6 +145,12 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
     Object.freeze(this);
   }
 
+  /** @internal Tells Tools. */
+  // eslint-disable-next-line @typescript-eslint/class-literal-property-style -- no property of each tool, as printed
+  get [toolBrand](): true {
+    return true;
+  }
+
   /** Its description for a model. */
   describe(): ToolDescription {
     return { name: this.name, description: this.description, inputSchema: this.jsonSchema };
@@ -212,11 +219,6 @@ export interface AnyTool extends Omit<Tool, 'inputSchema' | 'handler' | 'executo
   validate(args: unknown, host?: object): Promise<unknown>;
   /** See `executor` of a `Tool`. */
   executor(ctx: DispatchContext): ToolCaller<unknown, unknown>;
-}
-
-/** @internal Whether it is a Tool, of whatever arguments. */
-export function isTool(value: unknown): value is AnyTool {
-  return value instanceof Tool;
 }
 
 /** @throws TurncoreError E_INVALID_VALUE unless the context can call tools */

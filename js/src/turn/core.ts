@@ -29,11 +29,14 @@ import type { StepRecorder } from '../journal/writer.js';
 import type { Message } from '../primitives/message.js';
 import { toolDef } from '../tools/tool-def.js';
 import { type AnyTool, writeArguments } from '../tools/tool.js';
+import type { ContextState } from './context-state.js';
 import type { OpenCore, OpenTurn } from './contract.js';
-import { failEffect, isLoaded, loadLateEffects, runEffect } from './effects.js';
+import { failEffect, isLoaded, runEffect } from './effects.js';
+import { loadLateEffects } from './late.js';
 import { HistoryUploads } from './history-uploads.js';
 import { PendingCall } from './pending-call.js';
-import { encodeOpenRunner, type Definition } from './definition.js';
+import type { Definition } from './definition.js';
+import { encodeOpenRunner } from './open-runner.js';
 import { Turn } from './turn.js';
 import type { TurnSetup } from './turn-setup.js';
 import { encodeStart, refusedStart } from './start-turn.js';
@@ -44,6 +47,8 @@ export interface CoreHost {
   readonly clock: Clock;
   /** Called once, when the instance has died. */
   readonly died: (core: Core) => void;
+  /** Makes the context object for user code. */
+  readonly facade: (state: ContextState) => object;
   /** Compare mirrored collections with the module's after each step. For tests. */
   readonly verify: boolean;
 }
@@ -179,7 +184,7 @@ export class Core implements OpenCore {
   ): Turn {
     const runner = this.openRunner(input.definition);
     const number = ++this.#lastTurn;
-    const turn = new Turn(this, number, input);
+    const turn = new Turn(this, number, input, this.#host.facade);
     try {
       turn.recorder = record?.(this, number);
       this.recordRunner(turn, input.definition, true);

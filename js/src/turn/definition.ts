@@ -1,16 +1,11 @@
 /**
- * What many turns share: executor, tools, pipelines and callbacks; and the frame that tells the module.
+ * What many turns share: executor, tools, pipelines and callbacks.
  */
-import { Callback, ExecutorKind, MiddlewareKind } from '../abi/frames.gen.js';
-import { type Middleware, writeOpenRunner } from '../codec/tuples.gen.js';
-import type { Encoder } from '../codec/encoder.js';
 import type { Entry } from '../collections/kinds.js';
-import { toolDef } from '../tools/tool-def.js';
 import type { AnyTool } from '../tools/tool.js';
 import { ToolRegistry, type ToolState } from '../tools/tool-registry.js';
-import { builtinOf } from '../builtin.js';
 import type { Tokenizers } from '../primitives/tokenizers.js';
-import { ChatExecutor } from '../chat/chat-executor.js';
+import type { ChatExecutor } from '../chat/chat-executor.js';
 import type { Delta } from '../collections/deltas.js';
 
 /** Writes one record; a deletion gets the id or the text. */
@@ -69,41 +64,4 @@ export function toolParts(
     if (!registry.has(tool.name)) registry.register(tool);
   });
   return { tools, toolNumbers, toolState: registry.snapshot() };
-}
-
-/** Writes an OpenRunner frame. */
-export function encodeOpenRunner(
-  enc: Encoder,
-  runner: number,
-  call: number,
-  definition: Definition,
-): void {
-  const chat = definition.executor instanceof ChatExecutor ? definition.executor : undefined;
-  const { commit, discard, replaceToolCallGroup } = definition.callbacks;
-  const [turnInput, turnOutput, dispatchInput, dispatchOutput] = definition.pipelines.map(
-    (pipeline) => pipeline.map(middlewareDef),
-  );
-  writeOpenRunner(enc, {
-    runner,
-    call,
-    executor: chat === undefined ? ExecutorKind.Host : ExecutorKind.Chat,
-    chat: chat === undefined ? null : (e) => e.value(chat.options, 'model'),
-    tools: definition.tools.map((tool, i) => toolDef(i + 1, tool)),
-    turnInput: turnInput ?? [],
-    turnOutput: turnOutput ?? [],
-    dispatchInput: dispatchInput ?? [],
-    dispatchOutput: dispatchOutput ?? [],
-    callbacks:
-      (commit === undefined ? 0 : Callback.Commit) |
-      (discard === undefined ? 0 : Callback.Discard) |
-      (replaceToolCallGroup === undefined ? 0 : Callback.Replace),
-    encodings: definition.tokenizers.encodings,
-  });
-}
-
-function middlewareDef(middleware: MiddlewareFn): Middleware {
-  const builtin = builtinOf(middleware);
-  if (builtin === undefined) return { kind: MiddlewareKind.Host, name: '', arg: null };
-  const { name, argument } = builtin;
-  return { kind: MiddlewareKind.Builtin, name, arg: (e) => e.value(argument, name) };
 }

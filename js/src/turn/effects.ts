@@ -20,32 +20,15 @@ import { deltaOf } from '../collections/deltas.js';
 import type { Delta } from '../collections/deltas.js';
 import { asError } from './error-table.js';
 import { Effect } from './effect.js';
-import type { Callbacks, Definition } from './definition.js';
+import type { Callbacks } from './definition.js';
+import { lateEffects } from './late.js';
+import type { Early, Run, Runs } from './runs.js';
 import type { Turn } from './turn.js';
 
 /** What is known here of a DispatchContext: what its executor streams through. */
 interface DispatchFacade {
   readonly helpers: unknown;
 }
-
-/** Runs an effect with the arguments of its kind. */
-type Run<Args> = (effect: Effect, args: Args) => void;
-
-/** How to run effects of some kinds. */
-export type Runs<Kind extends EffectFrame['kind']> = {
-  readonly [F in EffectFrame as F['kind'] & Kind]: Run<F['args']>;
-};
-
-/** The kinds of effect that every turn may have. */
-type Early =
-  | typeof EffectKind.Executor
-  | typeof EffectKind.Middleware
-  | typeof EffectKind.Store
-  | typeof EffectKind.Commit
-  | typeof EffectKind.Discard;
-
-/** The kinds of effect that a turn has with tools, a model or artifacts only. */
-export type Late = Exclude<EffectFrame['kind'], Early>;
 
 const early: Runs<Early> = {
   [EffectKind.Executor]: runExecutor,
@@ -55,27 +38,15 @@ const early: Runs<Early> = {
   [EffectKind.Discard]: runDiscard,
 };
 
-/** The others, once they are loaded: pages whose turns never have them do without that code. */
-let late: Runs<Late> | undefined;
-
-/** Loads what effects of late kinds run. A promise of one request must not serve another one in workerd: each has its own. */
-export async function loadLateEffects(): Promise<void> {
-  late = (await import('./late-effects.js')).lateEffects;
-}
-
-/** Whether everything is loaded that the turns of a definition are known to need. */
-export function hasEffectsOf({ executor, tools }: Definition): boolean {
-  return late !== undefined || (tools.length === 0 && !(executor instanceof ChatExecutor));
-}
-
 /** Whether effects of a kind can be run at once. Unknown kinds can: they fail. */
 export function isLoaded(kind: number): boolean {
-  return late !== undefined || kind in early;
+  return lateEffects() !== undefined || kind in early;
 }
 
 /** Starts an effect whose kind is loaded. @throws CodecError if it is malformed */
 export function runEffect(turn: Turn, { effect, kind, context, args }: EffectFrame): void {
-  const runs: Readonly<Record<number, Run<never> | undefined>> = kind in early ? early : late!;
+  const runs: Readonly<Record<number, Run<never> | undefined>> =
+    kind in early ? early : lateEffects()!;
   const run = runs[kind];
   if (run === undefined) throw new CodecError('frame', 0, `unknown effect ${kind}`);
   run(effectOf(turn, effect, context), args as never);

@@ -3,7 +3,7 @@
  */
 import type { ErrorValue } from '../codec/tuples.gen.js';
 import type { Encoder, Write } from '../codec/encoder.js';
-import { DEFAULT_LIMITS } from '../codec/decoder.js';
+import { DEFAULT_LIMITS } from '../codec/limits.js';
 import { codeInfo, TurncoreError } from '../errors.js';
 
 /** How many causes of an error cross, and how many the host follows. */

@@ -3,7 +3,7 @@
  */
 import { EffectKind } from '../abi/frames.gen.js';
 import { runEstimate, runForge, runRead, runSpool } from './artifact-effects.js';
-import type { Late, Runs } from './effects.js';
+import type { Late, Runs } from './runs.js';
 import { runHttp, runModel } from './stream-effects.js';
 import { runTool, runValidate } from './tool-effects.js';
 

@@ -6,7 +6,6 @@ import type { Bus } from '../events/bus.js';
 import type { TurnEvent, TurnEvents } from '../events/events.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Root } from '../stash/stash.js';
-import type { ContextState } from './context-state.js';
 import type { GateBook } from '../events/gate-book.js';
 import type { HttpSettings } from '../http/exchange.js';
 import type { Definition } from './definition.js';
@@ -36,6 +35,4 @@ export interface TurnSetup {
   readonly gates: GateBook | undefined;
   /** Replaces gates; standalone only. */
   readonly waitFor: ((raw: unknown) => unknown) | undefined;
-  /** Makes the object that user code gets for a context. */
-  readonly facade: (state: ContextState) => object;
 }

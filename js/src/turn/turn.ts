@@ -112,7 +112,12 @@ export class Turn implements EventSource, OpenTurn {
   #thrown: unknown[] | undefined;
   #finish!: (outcome: Outcome) => void;
 
-  constructor(core: OpenCore, number: number, input: TurnSetup) {
+  constructor(
+    core: OpenCore,
+    number: number,
+    input: TurnSetup,
+    facade: (state: ContextState) => object,
+  ) {
     this.core = core;
     this.number = number;
     this.id = input.id;
@@ -131,7 +136,7 @@ export class Turn implements EventSource, OpenTurn {
     this.#tap = input.tap;
     this.#stash = input.stash;
     this.#dispatchBus = input.dispatchBus;
-    this.#facade = input.facade;
+    this.#facade = facade;
     if (!input.standalone) {
       const turn = this.#makeContext(0, undefined, input.definition, undefined);
       if (input.controller !== undefined) this.#unfollow = turn.follow(input.controller);

@@ -2,13 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import {
-  CodecError,
-  decodeValue,
-  DEFAULT_LIMITS,
-  Decoder,
-  type CodecReason,
-} from '../../src/codec/decoder.js';
+import { CodecError, decodeValue, Decoder, type CodecReason } from '../../src/codec/decoder.js';
+import { DEFAULT_LIMITS } from '../../src/codec/limits.js';
 import { decodeFrames } from './frames.js';
 import { mulberry32 } from '../../src/entropy.js';
 import { Encoder } from '../../src/codec/encoder.js';

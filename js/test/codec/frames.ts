@@ -1,7 +1,8 @@
 /**
  * Frames of any shape.
  */
-import { CodecError, type CodecLimits, type Decoder, framesOf } from '../../src/codec/decoder.js';
+import { CodecError, type Decoder, framesOf } from '../../src/codec/decoder.js';
+import type { CodecLimits } from '../../src/codec/limits.js';
 
 function anyFrame(d: Decoder): unknown[] {
   const start = d.position;

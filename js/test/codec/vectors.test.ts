@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Method, Op, Part } from '../../src/abi/frames.gen.js';
+import * as records from '../../src/codec/records.gen.js';
 import * as tuples from '../../src/codec/tuples.gen.js';
 import { CodecError, decodeValue, Decoder, framesOf, valueOf } from '../../src/codec/decoder.js';
 import { Encoder } from '../../src/codec/encoder.js';
@@ -149,7 +150,7 @@ interface FrameVector {
 }
 
 /** The codec, by the names of its functions. */
-const codec = tuples as unknown as Readonly<Record<string, unknown>>;
+const codec = { ...tuples, ...records } as unknown as Readonly<Record<string, unknown>>;
 
 function readerOf(type: string): ((d: Decoder) => unknown) | undefined {
   const read = codec[`read${type}`] as ((d: Decoder) => unknown) | undefined;

@@ -10,6 +10,7 @@ import type { Instance } from '../../src/instance/instance.js';
 import { loadModule, type Module } from '../../src/instance/module.js';
 import { LAYOUTS } from '../codec/layouts.gen.js';
 import { buildGuest, missingGo } from './go-guest.js';
+import { startNow } from './start-now.js';
 
 const skip = (await missingGo()) ?? false;
 
@@ -28,7 +29,7 @@ describe('the core module', { skip }, () => {
   });
 
   it('welcomes, and takes lower limits', () => {
-    const instance = module.instantiateSync({ limits: { depth: 32, turnEffects: 10 } });
+    const instance = startNow(module, { limits: { depth: 32, turnEffects: 10 } });
     assert.equal(instance.abi >>> 16, 2);
     assert.equal(instance.limits.depth, 32);
     assert.equal(instance.limits.turnEffects, 10);
@@ -37,7 +38,7 @@ describe('the core module', { skip }, () => {
   });
 
   it('opens a runner', () => {
-    const instance = module.instantiateSync();
+    const instance = startNow(module);
     const out = instance.step(frame(Op.OpenRunner, 1, 1, 0, null, [], [], [], [], [], 0, []));
     assert.deepEqual(instance.decode(out), [
       { op: Op.Reply, turn: 0, call: 1, error: null, value: null },
@@ -45,7 +46,7 @@ describe('the core module', { skip }, () => {
   });
 
   it('answers what it cannot take with a Fault, and lives on', () => {
-    const instance = module.instantiateSync();
+    const instance = startNow(module);
     const bad = [
       Uint8Array.of(0xc1),
       Uint8Array.of(0x92, 5),
@@ -101,7 +102,7 @@ describe('the core module', { skip }, () => {
     };
     /** An instance with a runner and five turns that wait for their first effect. */
     const begin = (): Instance => {
-      const fresh = module.instantiateSync();
+      const fresh = startNow(module);
       fresh.step(frame(Op.OpenRunner, 1, 1, 0, null, [], [], [], [], [], 0, []));
       for (let turn = 1; turn <= 5; turn++) {
         const block = [3, 0, 0, null];

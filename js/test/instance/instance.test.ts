@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { decodeFrames } from '../codec/frames.js';
-import { loadModule, type InstantiateOptions, type Module } from '../../src/instance/module.js';
+import { loadModule, type Module } from '../../src/instance/module.js';
+import type { InstantiateOptions } from '../../src/instance/module-options.js';
 import { hex } from '../../src/bytes.js';
 import { Instance, ReentryError } from '../../src/instance/instance.js';
 import { DEFAULT_INSTANCE_LIMITS } from '../../src/instance/limits.js';
 import { isTurncoreError, type TurncoreError } from '../../src/errors.js';
 import { StderrTail } from '../../src/wasi/stderr.js';
 import { buildGuest, missingGo, Order, order } from './go-guest.js';
+import { startNow } from './start-now.js';
 
 const skip = (await missingGo()) ?? false;
 
@@ -19,7 +21,7 @@ describe('Instance', { skip }, () => {
     await module.compile();
   });
 
-  const start = (options?: InstantiateOptions): Instance => module.instantiateSync(options);
+  const start = (options?: InstantiateOptions): Instance => startNow(module, options);
 
   function dies(instance: Instance, input: Uint8Array, pattern: RegExp): TurncoreError {
     let error: unknown;

@@ -12,6 +12,7 @@ import { Encoder } from '../../src/codec/encoder.js';
 import { loadModule, type Module } from '../../src/instance/module.js';
 import { isTurncoreError, type TurncoreError } from '../../src/errors.js';
 import { assemble, i32, i64, type SmallFunction, type SmallModule } from './wasm-builder.js';
+import { startNow } from './start-now.js';
 
 const OUTBOX = 0;
 const INBOX = 4096;
@@ -138,12 +139,12 @@ describe('loadModule', () => {
 
   it('reads nothing before it is needed, and compiles once', async () => {
     const module = loadModule('/no/such/file.wasm');
-    assert.throws(() => module.instantiateSync(), /not compiled yet/);
+    assert.throws(() => startNow(module), /not compiled yet/);
     const compiled = loadModule(assemble(small()));
     assert.equal(await compiled.compile(), await compiled.compile());
-    assert.ok(compiled.instantiateSync().alive);
+    assert.ok(startNow(compiled).alive);
     const given = loadModule(await compiled.compile());
-    assert.ok(given.instantiateSync().alive);
+    assert.ok(startNow(given).alive);
     assert.equal(await given.hash(), '');
   });
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { readFrame } from '../../src/codec/tuples.gen.js';
-import { DEFAULT_LIMITS, framesOf } from '../../src/codec/decoder.js';
+import { framesOf } from '../../src/codec/decoder.js';
+import { DEFAULT_LIMITS } from '../../src/codec/limits.js';
 import { Encoder } from '../../src/codec/encoder.js';
 import { loadModule, type Module } from '../../src/instance/module.js';
 import { isTurncoreError } from '../../src/errors.js';
@@ -10,6 +11,7 @@ import { readJournal } from '../../src/journal/reader.js';
 import { divergence, replay, type ReplayReport } from '../../src/journal/replay.js';
 import { JournalWriter, MemoryJournal } from '../../src/journal/writer.js';
 import { buildGuest, missingGo } from '../instance/go-guest.js';
+import { startNow } from '../instance/start-now.js';
 
 const header: JournalHeader = {
   abi: 0x20000,
@@ -134,7 +136,7 @@ describe('replay', { skip }, () => {
   /** A journal of a guest that echoes. */
   function recorded(outbound: Uint8Array, change?: Partial<JournalHeader>): Uint8Array {
     const sink = new MemoryJournal();
-    const instance = module.instantiateSync();
+    const instance = startNow(module);
     const writer = new JournalWriter(sink, { ...header, ...change });
     writer.step(instance.hello, instance.welcome);
     writer.step(frame(5, 3, 'x'), instance.step(frame(5, 3, 'x')));
@@ -208,7 +210,7 @@ describe('replay', { skip }, () => {
     };
     const replayed = (first: Uint8Array): Promise<ReplayReport> => {
       const sink = new MemoryJournal();
-      new JournalWriter(sink, header).step(module.instantiateSync().hello, first);
+      new JournalWriter(sink, header).step(startNow(module).hello, first);
       return replay(sink.bytes(), module);
     };
     for (const change of [{}, { 6: 'another' }, { 7: ['openai'] }, { 6: '"', 7: ['a', '"]'] }]) {

@@ -30,6 +30,7 @@ async function inPage(address) {
   map.text = JSON.stringify({
     imports: {
       '#packaged': '/package/packaged/fetched.js',
+      '#engine': '/package/engine/late.js',
       '#remedies': '/package/remedies/late.js',
     },
   });

@@ -5,7 +5,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import type { Instance } from '../../src/instance/instance.js';
-import { Module, type InstantiateOptions } from '../../src/instance/module.js';
+import type { LoadedModule } from '../../src/instance/loaded-module.js';
+import { Module } from '../../src/instance/module.js';
+import type { InstantiateOptions } from '../../src/instance/module-options.js';
 import { type TurncoreError, TurnRunner } from '../../src/index.js';
 import { buildGuest } from '../instance/go-guest.js';
 import { recordingCallbacks, skip, testHost } from './harness.js';
@@ -14,10 +16,17 @@ import { recordingCallbacks, skip, testHost } from './harness.js';
 class Watched extends Module {
   readonly instances: Instance[] = [];
 
-  override instantiateSync(options?: InstantiateOptions): Instance {
-    const instance = super.instantiateSync(options);
-    this.instances.push(instance);
-    return instance;
+  override use(Class: typeof LoadedModule): LoadedModule {
+    const { instances } = this;
+    return super.use(
+      class extends Class {
+        override instantiateSync(options?: InstantiateOptions): Instance {
+          const instance = super.instantiateSync(options);
+          instances.push(instance);
+          return instance;
+        }
+      },
+    );
   }
 }
 

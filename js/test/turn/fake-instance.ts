@@ -3,7 +3,8 @@
  */
 import { Op } from '../../src/abi/frames.gen.js';
 import { readFrame } from '../../src/codec/tuples.gen.js';
-import { DEFAULT_LIMITS, framesOf } from '../../src/codec/decoder.js';
+import { framesOf } from '../../src/codec/decoder.js';
+import { DEFAULT_LIMITS } from '../../src/codec/limits.js';
 import { decodeFrames } from '../codec/frames.js';
 import { Encoder } from '../../src/codec/encoder.js';
 import type { Instance } from '../../src/instance/instance.js';
@@ -81,6 +82,7 @@ export function fakeTurn(
   const core = new Core(fakeInstance(answer), {
     clock: fixedClock(),
     died: () => undefined,
+    facade: facadeOf,
     verify: false,
   });
   const events: TurnEvent[] = [];
@@ -118,7 +120,6 @@ export function fakeTurn(
       controller: undefined,
       gates: undefined,
       waitFor: undefined,
-      facade: facadeOf,
     },
     new Uint8Array(16),
     undefined,

@@ -1,0 +1,178 @@
+/**
+ * A module once it is used: how it is compiled, and how its instances start.
+ */
+import { Feature } from '../abi/frames.gen.js';
+import { messageOf, type TurncoreError } from '../errors.js';
+import { StderrTail } from '../wasi/stderr.js';
+import { Wasi, WASI_MODULE } from '../wasi/wasi.js';
+import { pagesOf } from './confine.js';
+import { checkModule, checkVersion, type ModuleTarget } from './contract.js';
+import { startGoJS } from './gojs.js';
+import { Instance, instanceFailed, type Guest, type StartedGuest } from './instance.js';
+import { systemEntropy } from '../entropy.js';
+import { encodeHello, SEED_SIZE } from './hello.js';
+import { DEFAULT_QUOTA, lowerLimits } from './limits.js';
+import type { InstantiateOptions, ModuleOptions } from './module-options.js';
+import { cannotLoad, compileSource, hashSource, type ModuleSource } from './source.js';
+import { isCompiled } from './tag.js';
+
+/** Feature bits this host can use. */
+const FEATURES =
+  Feature.Chat | Feature.History | Feature.Timers | Feature.Digest | Feature.Interrupts;
+const MAX_MEMORY = 1 << 30;
+
+/** What is known of a module, and used of it. */
+export class LoadedModule {
+  readonly #source: ModuleSource;
+  readonly #options: ModuleOptions;
+  /** The compiled modules, by the most pages of their memory. */
+  readonly #compiled = new Map<number, WebAssembly.Module>();
+  readonly #compiling = new Map<number, Promise<WebAssembly.Module>>();
+  /** The module for bounds that nothing was compiled for. */
+  #any: WebAssembly.Module | undefined;
+  #target: ModuleTarget | undefined;
+  #hash: Promise<string> | undefined;
+
+  /** The answer of a server, if it was asked before. */
+  #early: Promise<Response | undefined> | undefined;
+
+  /** @param early what a server answers that was asked for the source already; undefined if it could not be asked */
+  constructor(
+    source: ModuleSource,
+    options: ModuleOptions = {},
+    early?: Promise<Response | undefined>,
+  ) {
+    this.#source = source;
+    this.#options = options;
+    this.#early = early;
+    if (isCompiled(source)) this.#any = source;
+  }
+
+  /**
+   * Compiles the module, or returns what was compiled before.
+   *
+   * @param maxMemory bytes of memory that its instances may grow to. Default 1 GiB
+   * @throws TurncoreError E_INVALID_MODULE when it cannot be read or compiled, lacks an export, or has tables and types
+   *   that Go's linker does not make
+   */
+  compile(maxMemory: number = MAX_MEMORY): Promise<WebAssembly.Module> {
+    const pages = pagesOf(maxMemory);
+    const compiled = this.#compiled.get(pages);
+    if (compiled !== undefined) return Promise.resolve(compiled);
+    let compiling = this.#compiling.get(pages);
+    if (compiling === undefined) {
+      // The next caller tries again after a failure.
+      compiling = this.#compile(pages).finally(() => this.#compiling.delete(pages));
+      this.#compiling.set(pages, compiling);
+    }
+    return compiling;
+  }
+
+  async #compile(pages: number): Promise<WebAssembly.Module> {
+    const early = await this.#early;
+    this.#early = undefined;
+    const module = await compileSource(early?.ok === true ? early : this.#source, pages);
+    this.#target = checkModule(module);
+    this.#compiled.set(pages, module);
+    this.#any ??= module;
+    return module;
+  }
+
+  /** SHA-256 of the module's bytes in hex; empty if it was given compiled, without its bytes. */
+  hash(): Promise<string> {
+    this.#hash ??= hashSource(this.#source).catch((error: unknown) => {
+      this.#hash = undefined;
+      throw error;
+    });
+    return this.#hash;
+  }
+
+  /**
+   * Starts an instance with a memory of its own, of a module that is compiled. It does not wait: in workerd a request
+   * cannot wait for the work of another one.
+   *
+   * @throws TurncoreError E_INVALID_MODULE, also when the module is not compiled yet, E_ABI_VERSION, or E_INSTANCE_FAILED
+   *   if it dies at the start
+   */
+  instantiateSync(options: InstantiateOptions = {}): Instance {
+    const module = this.#compiled.get(pagesOf(options.maxMemory ?? MAX_MEMORY)) ?? this.#any;
+    if (module === undefined) {
+      throw cannotLoad('the module is not compiled yet: wait for compile() first');
+    }
+    return this.#start(module, options);
+  }
+
+  #start(module: WebAssembly.Module, options: InstantiateOptions): Instance {
+    this.#target ??= checkModule(module);
+    const limits = lowerLimits(options.limits);
+    const { guest, abi } =
+      this.#target === 'js' ? this.#startGoJS(module, options) : startReactor(module, options);
+    checkVersion(abi);
+    return new Instance({
+      guest,
+      hello:
+        options.handshake === false
+          ? undefined
+          : encodeHello(
+              options.features ?? FEATURES,
+              limits,
+              options.quota ?? DEFAULT_QUOTA,
+              systemEntropy(SEED_SIZE),
+            ),
+      gcPercent: options.gcPercent,
+      limits,
+      abi,
+      maxMemory: options.maxMemory ?? MAX_MEMORY,
+      onStderr: options.onStderr,
+    });
+  }
+
+  #startGoJS(module: WebAssembly.Module, options: InstantiateOptions): StartedGuest {
+    const Loader = this.#options.goRuntime;
+    if (Loader === undefined) {
+      throw cannotLoad(
+        'it is built with GOOS=js and needs the class Go of wasm_exec.js as the option goRuntime',
+      );
+    }
+    const stderr = new StderrTail();
+    if (options.onStderr !== undefined) stderr.collectLines();
+    try {
+      return startGoJS(module, Loader, stderr);
+    } catch (error) {
+      throw startFailed(error, stderr);
+    }
+  }
+}
+
+interface ReactorExports {
+  memory: WebAssembly.Memory;
+  _initialize: () => void;
+  turncore_abi: () => number;
+  turncore_inbox: (size: number) => number;
+  turncore_step: (size: number) => bigint;
+}
+
+function startReactor(module: WebAssembly.Module, options: InstantiateOptions): StartedGuest {
+  const wasi = new Wasi({ monotonic: options.monotonic });
+  if (options.onStderr !== undefined) wasi.stderr.collectLines();
+  try {
+    const instance = new WebAssembly.Instance(module, { [WASI_MODULE]: wasi.imports });
+    const exports = instance.exports as unknown as ReactorExports;
+    wasi.bind(exports.memory);
+    exports._initialize();
+    const guest: Guest = {
+      memory: exports.memory,
+      inbox: exports.turncore_inbox,
+      step: exports.turncore_step,
+      stderr: wasi.stderr,
+      begin: () => wasi.begin(),
+    };
+    return { guest, abi: exports.turncore_abi() };
+  } catch (error) {
+    throw startFailed(error, wasi.stderr);
+  }
+}
+
+function startFailed(error: unknown, stderr: StderrTail): TurncoreError {
+  return instanceFailed(messageOf(error), stderr.text(), error);
+}
