@@ -35,11 +35,18 @@ const bundle = await rollup({
   },
 });
 const shared = reachable(input.turncore);
+// One file for all that a first turn loads beside the module.
+const engine = reachable(path('dist/engine/engine.js'));
+const chunk = (id) => {
+  if (shared.has(id)) return 'turncore';
+  if (engine.has(id)) return 'engine';
+  return id.endsWith('/remedies.gen.js') ? 'remedies' : undefined;
+};
 const { output } = await bundle.generate({
   format: 'es',
   entryFileNames: '[name].min.js',
   chunkFileNames: '[name].min.js',
-  manualChunks: (id) => (shared.has(id) ? 'turncore' : undefined),
+  manualChunks: chunk,
 });
 for (const { fileName, code } of output) {
   if (code.trim() === '') continue;

@@ -104,6 +104,40 @@ test('the program of the README with a model and a tool runs in a page as it sta
   assert.deepEqual(said, ['get_weather -> The tool answered: 4 degrees in Oslo']);
 });
 
+test('a page whose server lacks the engine is told so, and its next turn tries again', async () => {
+  const poor = await browser.newPage();
+  await poor.route('**/engine.min.js', (route) => route.abort(), { times: 1 });
+  await poor.goto(`${server.address}/`);
+  const seen = await poor.evaluate(async () => {
+    const turncore = await import('/package/turncore.min.js');
+    const { makeRunner, runTurn } = await import('/smoke/one-turn.mjs');
+    const runner = makeRunner(turncore, {});
+    const { code, message, help } = await runTurn(runner).catch((error) => error);
+    const again = await runTurn(runner).then(
+      ({ result }) => result.status,
+      (error) => error.message,
+    );
+    return { code, message, help, again };
+  });
+  await poor.close();
+  assert.equal(seen.code, 'E_INVALID_MODULE');
+  assert.match(seen.message, /^A part of this package cannot be loaded: .*engine\.min\.js/);
+  assert.match(seen.help, /all files of the bundle/);
+  assert.equal(seen.again, 'ack');
+});
+
+test('the first error of a page gets its remedy when it is loaded', async () => {
+  const { at, later } = await page.evaluate(async () => {
+    const { TurncoreError } = await import('/package/turncore.min.js');
+    const error = TurncoreError.of('E_OVERLOADED');
+    const at = error.help ?? null;
+    while (error.help === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    return { at, later: error.help };
+  });
+  assert.equal(at, null);
+  assert.match(later, /\.$/);
+});
+
 test('a policy without wasm-unsafe-eval is told as an error with a code', async () => {
   const strict = await browser.newPage();
   await strict.route(`${server.address}/`, (route) =>
