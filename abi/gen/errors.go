@@ -254,7 +254,7 @@ code keeps its meaning for good, messages may get better.
 | ` + "`message`" + ` | the text below; where more is known, its period gives way to a colon and the details |
 | ` + "`status`" + ` | the HTTP status that fits best, for programs that serve turns over HTTP |
 | ` + "`fatal`" + ` | a mistake in the program, which trying again does not cure |
-| ` + "`help`" + ` | what to do about it; a page loads these texts with its first error, which has its own a moment later |
+| ` + "`help`" + ` | what to do about it; in a page an error before the first turn has it a moment later, when it is loaded |
 | ` + "`cause`" + ` | the error that led to this one |
 | ` + "`suppressed`" + ` | errors that followed and are not reported by themselves |
 `)

@@ -35,7 +35,7 @@ export class TurncoreError extends Error {
   readonly status: number;
   /** True for a programming error, false for a failure at run time. */
   readonly fatal: boolean;
-  /** The remedy, if known. In a page the first error has it only a moment later, when the texts are loaded. */
+  /** The remedy, if known. In a page an error before the first turn has it only a moment later, when it is loaded. */
   readonly help: string | undefined;
   /** Data of the error, if any. */
   readonly details: unknown;

@@ -87,7 +87,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'events',
     'turn',
   ],
-  engine: ['instance', 'journal', 'turn', 'context'],
+  engine: ['remedies', 'instance', 'journal', 'turn', 'context'],
   host: ['abi', 'instance', 'journal', 'packaged', 'validation', 'tools', 'http', 'turn', 'engine'],
   middleware: ['validation', 'context'],
   runners: [

@@ -2,10 +2,11 @@
  * Pages and their workers: what runs turns loads beside the module, which is much larger, when the first turn starts.
  */
 import { messageOf, TurncoreError } from '../errors.js';
-import type * as everything from './engine.js';
+import { loadRemedies } from '../remedies/late.js';
+import type * as engineModule from './engine.js';
 
 /** What runs turns. */
-export type Engine = typeof everything;
+export type Engine = typeof engineModule;
 
 const REMEDY =
   'Serve all files of the bundle beside each other, also those that it imports late, and let the page try again.';
@@ -24,7 +25,10 @@ export function engine(): Engine | undefined {
  */
 export async function loadEngine(): Promise<Engine> {
   try {
-    return (loaded = await import('./engine.js'));
+    const remedies = loadRemedies(); // the turn's errors have theirs at once
+    const everything = await import('./engine.js');
+    await remedies;
+    return (loaded = everything);
   } catch (cause) {
     const message = `A part of this package cannot be loaded: ${messageOf(cause)}`;
     throw new TurncoreError('E_INVALID_MODULE', message, { help: REMEDY, cause });

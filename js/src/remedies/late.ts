@@ -1,6 +1,6 @@
 /**
- * Pages and their workers: the remedies, which take more bytes than all other texts of errors, arrive after the first
- * error.
+ * Pages and their workers: the remedies, which take more bytes than all other texts of errors, arrive with what runs
+ * turns, or after an error that comes before.
  */
 import type { ErrorCode } from '../abi/codes.gen.js';
 
@@ -12,15 +12,19 @@ let remedies: Readonly<Record<ErrorCode, string>> | undefined;
  * @param tell gets it later where this returns undefined, unless it cannot be loaded
  */
 export function remedyFor(code: ErrorCode, tell: (remedy: string) => void): string | undefined {
-  if (remedies === undefined) void load().then((all) => tell(all[code]), nothing);
+  if (remedies === undefined) {
+    void loadRemedies().then(() => {
+      if (remedies !== undefined) tell(remedies[code]);
+    });
+  }
   return remedies?.[code];
 }
 
-async function load(): Promise<Readonly<Record<ErrorCode, string>>> {
-  const { REMEDIES } = await import('../abi/remedies.gen.js');
-  return (remedies = REMEDIES);
-}
-
-function nothing(): void {
-  // An error without its remedy is better than a second error.
+/** Loads the remedies. Never rejects: an error without its remedy is better than a second error. */
+export async function loadRemedies(): Promise<void> {
+  try {
+    remedies = (await import('../abi/remedies.gen.js')).REMEDIES;
+  } catch {
+    // The next error tries again.
+  }
 }

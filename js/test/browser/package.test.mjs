@@ -126,14 +126,17 @@ test('a page whose server lacks the engine is told so, and its next turn tries a
   assert.equal(seen.again, 'ack');
 });
 
-test('the first error of a page gets its remedy when it is loaded', async () => {
-  const { at, later } = await page.evaluate(async () => {
+test('an error before the first turn of a page gets its remedy when it is loaded', async () => {
+  const fresh = await browser.newPage();
+  await fresh.goto(`${server.address}/`);
+  const { at, later } = await fresh.evaluate(async () => {
     const { TurncoreError } = await import('/package/turncore.min.js');
     const error = TurncoreError.of('E_OVERLOADED');
     const at = error.help ?? null;
     while (error.help === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
     return { at, later: error.help };
   });
+  await fresh.close();
   assert.equal(at, null);
   assert.match(later, /\.$/);
 });
