@@ -2,12 +2,9 @@
  * The turns that a server knows.
  */
 import { TurncoreError } from '../errors.js';
+import { PastTurns } from '../runners/past-turns.js';
 import type { TurnStream } from '../runners/turn-stream.js';
-import { lost } from '../sse/event-log.js';
 import { LiveTurn } from './live-turn.js';
-
-/** How many ids of forgotten turns are known. */
-const FORGOTTEN = 10_000;
 
 /** The turns that run, and those that have ended as far as there is room. */
 export class ServedTurns {
@@ -16,8 +13,8 @@ export class ServedTurns {
   /** Ended turns, the first ended first. */
   readonly #ended = new Map<string, number>();
   #endedSize = 0;
-  /** Turns whose events are no longer kept. */
-  readonly #forgotten = new Set<string>();
+  /** Turns whose events are no longer kept, or whose request is gone. */
+  readonly #past = new PastTurns();
 
   constructor(maxReplayBytes: number) {
     this.#maxReplayBytes = maxReplayBytes;
@@ -27,13 +24,15 @@ export class ServedTurns {
     return this.#turns.get(id);
   }
 
-  /** A turn; undefined for one that was never here. @throws TurncoreError E_TURN_EVENTS_LOST for a forgotten one */
+  /** A turn; undefined for one that is not known. @throws TurncoreError E_TURN_EVENTS_LOST, E_TURN_ABANDONED */
   find(id: string): LiveTurn | undefined {
-    if (this.#forgotten.has(id)) throw lost();
+    this.#past.collect(this.#turns);
+    const past = this.#past.find(id);
+    if (past !== undefined) throw past;
     return this.#turns.get(id);
   }
 
-  /** A turn. @throws TurncoreError E_TURN_UNKNOWN, E_TURN_EVENTS_LOST */
+  /** A turn. @throws TurncoreError E_TURN_UNKNOWN, E_TURN_EVENTS_LOST, E_TURN_ABANDONED */
   require(id: string): LiveTurn {
     const turn = this.find(id);
     if (turn === undefined) throw TurncoreError.of('E_TURN_UNKNOWN', id);
@@ -62,11 +61,7 @@ export class ServedTurns {
     for (const oldest of this.#ended.keys()) {
       if (this.#endedSize <= this.#maxReplayBytes || oldest === id) break;
       this.delete(oldest);
-      this.#forgotten.add(oldest);
-    }
-    for (const oldest of this.#forgotten) {
-      if (this.#forgotten.size <= FORGOTTEN) break;
-      this.#forgotten.delete(oldest);
+      this.#past.add(oldest, 'E_TURN_EVENTS_LOST');
     }
   }
 }

@@ -1,6 +1,7 @@
 /**
  * The request that runs a turn. On some platforms a turn lives no longer than it, and it alone may touch the turn.
  */
+import { systemClock } from '../entropy.js';
 import { TurncoreError } from '../errors.js';
 import type { TurnEvent } from '../events/events.js';
 import type { Outcome } from '../turn/turn.js';
@@ -11,6 +12,8 @@ import type { TurnEnd } from '../sse/turn-end.js';
 const BEAT = 50;
 /** How many of them in a row may be missing. */
 const MISSING = 40;
+/** Milliseconds without one after which a request is gone though nobody waits for it: no request computes that long. */
+const SILENCE = 60_000;
 
 /** The stream of a turn. */
 interface OwnedStream {
@@ -33,6 +36,8 @@ export class Owner {
   readonly bound: boolean;
   #jobs: Job[] = [];
   #beats = 0;
+  /** When the last sign came. */
+  #heard = systemClock();
   /** Whether the request is known to be gone. */
   abandoned = false;
 
@@ -69,6 +74,12 @@ export class Owner {
     if (!this.bound || this.#ended) return;
     const beats = this.#beats;
     await this.#until(() => this.#beats > beats || this.#ended);
+  }
+
+  /** Whether the request is known to be gone, or has given no sign of life for a minute. */
+  isGone(): boolean {
+    if (this.bound && !this.#ended && systemClock() - this.#heard > SILENCE) this.#abandon();
+    return this.abandoned;
   }
 
   /** Calls a function, in the request that asks, when there may be more events. */
@@ -127,6 +138,7 @@ export class Owner {
   #beat(): void {
     if (this.abandoned) return;
     this.#beats += 1;
+    this.#heard = systemClock();
     const jobs = this.#jobs;
     this.#jobs = [];
     for (const job of jobs) void perform(job);

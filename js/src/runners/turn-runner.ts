@@ -2,7 +2,7 @@
  * Runs turns.
  */
 import { turnInputRules, turnRunnerConfigRules } from '../abi/rules.gen.js';
-import { attempt } from '../attempt.js';
+import { attempt, rejected } from '../attempt.js';
 import type { Awaitable } from '../awaitable.js';
 import {
   type AnyRecord,
@@ -16,6 +16,7 @@ import type {
   TurnPipelineMiddlewareFn,
 } from '../context/functions.js';
 import { uuidv6, UUID_ENTROPY } from '../entropy.js';
+import type { TurncoreError } from '../errors.js';
 import type { TurnEvent } from '../events/events.js';
 import { Media } from '../primitives/media.js';
 import { Message, toMessage } from '../primitives/message.js';
@@ -37,6 +38,7 @@ import { callbacksOf, type TurnCallbacks } from './callbacks.js';
 import { mixedViolations } from './own-callbacks.js';
 import type { OutputSchema } from '../output/output.js';
 import { Owner } from './owner.js';
+import { PastTurns } from './past-turns.js';
 import { RunnerEvents } from './runner-events.js';
 import { TurnStream } from './turn-stream.js';
 
@@ -145,6 +147,8 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
   readonly #definition: Definition;
   readonly #host: Host;
   readonly #live = new Map<string, Live>();
+  /** Turns whose request is gone. */
+  readonly #past = new PastTurns();
   readonly #histories = new Map<string, History>();
 
   /**
@@ -229,8 +233,13 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
 
   #begin(input: Input, streamed: boolean): Live {
     const given = input.turnId;
-    const running = given === undefined ? undefined : this.#live.get(given);
-    if (running !== undefined) return this.#attach(running);
+    if (given !== undefined) {
+      this.#past.collect(this.#live);
+      const running = this.#live.get(given);
+      if (running !== undefined) return this.#attach(running);
+      const gone = this.#past.find(given);
+      if (gone !== undefined) return this.#refused(given, gone);
+    }
 
     const core = this.#host.ready(this.#definition);
     const aborter = input.turnAbortController ?? (streamed ? new AbortController() : undefined);
@@ -262,6 +271,14 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
   get #schema(): OutputSchema<never> | undefined {
     const { executor } = this.#definition;
     return executor instanceof ChatExecutor ? (executor.schema as OutputSchema<never>) : undefined;
+  }
+
+  /** A turn that does not run. */
+  #refused(id: string, error: TurncoreError): Live {
+    const stream = new TurnStream<never>(() => undefined, this.#schema);
+    const outcome = rejected<Outcome>(error);
+    stream.follow(outcome);
+    return { id, outcome, stream, owner: undefined };
   }
 
   /** A running turn for one who asks for it again: one of another request, where that must not be touched. */
