@@ -107,7 +107,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'host',
   ],
   remote: ['events', 'sse', 'runners'],
-  worker: ['tools', 'events', 'sse', 'context', 'runners', 'remote'],
+  worker: ['tools', 'primitives', 'events', 'sse', 'context', 'runners', 'remote'],
   store: ['primitives', 'collections', 'readers', 'context', 'runners'],
   front: [
     'abi',

@@ -5,6 +5,7 @@ import { invalidValue, messageOf, TurncoreError } from '../errors.js';
 import type { Settlement } from '../events/turn-gate.js';
 import type { RemoteTurn } from '../remote/remote-runner.js';
 import type { TurnEnd } from '../sse/turn-end.js';
+import { type Attachment, attachmentsIn, readAttachment } from './attachment-form.js';
 import { listen, locksOf, type WorkerChannel } from './channel.js';
 import { type Packed, Packer, type Refusals, send, Unpacker } from './cloning.js';
 import { EventReader } from './event-form.js';
@@ -18,6 +19,12 @@ interface LiveTurn {
   readonly events: EventReader;
   readonly resolve: (end: TurnEnd) => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** The input of a turn, ready to cross but for the bytes of attachments. */
+interface PackedInput {
+  readonly input: Packed;
+  readonly attachments: readonly Attachment[] | undefined;
 }
 
 /** A call that the worker has not answered. */
@@ -72,18 +79,32 @@ export class Connection {
     return this.#ended;
   }
 
-  /** @throws TurncoreError E_NOT_CLONEABLE for an input that cannot cross */
-  static inputOf(turn: RemoteTurn<object>): Packed {
-    return new Packer().pack({ ...turn.input, turnId: turn.id }, '', 'throw');
+  /** @throws TurncoreError E_INVALID_VALUE, E_NOT_CLONEABLE for an input that cannot cross */
+  static inputOf(turn: RemoteTurn<{ readonly attachments?: unknown }>): PackedInput {
+    const { attachments, ...rest } = turn.input;
+    return {
+      input: new Packer().pack({ ...rest, turnId: turn.id }, '', 'throw'),
+      attachments: attachmentsIn(attachments),
+    };
   }
 
-  /** Runs a turn. @throws TurncoreError (rejects) E_WORKER_FAILED, E_WORKER_ENDED, or why the turn could not start */
-  async run(remote: RemoteTurn<unknown>, input: Packed): Promise<TurnEnd> {
+  /**
+   * Runs a turn.
+   *
+   * @throws TurncoreError (rejects) E_WORKER_FAILED, E_WORKER_ENDED, E_NOT_CLONEABLE for an attachment that cannot be read,
+   * or why the turn could not start
+   */
+  async run(
+    remote: RemoteTurn<unknown>,
+    { input, attachments: given }: PackedInput,
+  ): Promise<TurnEnd> {
     const { signal } = remote;
-    await unlessAborted(this.#opened, signal);
+    const reading = given && Promise.all(given.map(readAttachment));
+    await unlessAborted(Promise.all([this.#opened, reading]), signal);
     if (signal.aborted) {
       return { status: 'aborted', iterations: 0, error: signal.reason, object: undefined };
     }
+    const attachments = await reading;
     this.#requireAlive();
     const turn = ++this.#last;
     const unpacker = new Unpacker();
@@ -99,7 +120,8 @@ export class Connection {
     try {
       return await new Promise<TurnEnd>((resolve, reject) => {
         this.#turns.set(turn, { remote, unpacker, events, resolve, reject });
-        this.#send({ op: 'start', turn, input }, 'input');
+        const bytes = attachments?.map((each) => each.bytes.buffer);
+        this.#send({ op: 'start', turn, input, attachments }, 'input', bytes);
       });
     } finally {
       this.#turns.delete(turn);
@@ -257,10 +279,10 @@ export class Connection {
   }
 
   /** Sends a message with values of the program. @throws TurncoreError E_NOT_CLONEABLE for one that cannot cross */
-  #send(message: PageMessage, field: string): void {
+  #send(message: PageMessage, field: string, transfer: ArrayBuffer[] = []): void {
     if (this.#ended !== undefined) return;
     try {
-      this.#port!.postMessage(message);
+      this.#port!.postMessage(message, transfer);
     } catch (cause) {
       throw TurncoreError.of('E_NOT_CLONEABLE', `\`${field}\`: ${messageOf(cause)}`, { cause });
     }
@@ -298,10 +320,10 @@ export class Connection {
 }
 
 /** Waits for a promise, or until a signal aborts. */
-function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
+function unlessAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    promise.then(resolve, reject);
+    promise.then(() => resolve(), reject);
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }

@@ -3,10 +3,11 @@
  * `hello` with a port. Everything else goes through that port.
  */
 import type { ObjectSchema } from '../tools/tool.js';
+import type { AttachmentForm } from './attachment-form.js';
 import type { Packed } from './cloning.js';
 
 /** Grows with each change that the other side would not understand. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 /** A message on the worker's own channel, which the program's own messages share. */
 export type Greeting =
@@ -30,7 +31,12 @@ export interface PageToolForm {
 
 /** What a page sends. Turns and calls are named by numbers of the connection. */
 export type PageMessage =
-  | { readonly op: 'start'; readonly turn: number; readonly input: Packed }
+  | {
+      readonly op: 'start';
+      readonly turn: number;
+      readonly input: Packed;
+      readonly attachments: readonly AttachmentForm[] | undefined;
+    }
   | { readonly op: 'abort'; readonly turn: number; readonly reason: Packed }
   | {
       readonly op: 'settle';

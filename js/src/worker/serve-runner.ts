@@ -8,8 +8,9 @@ import type { TurnEvent, TurnGate } from '../events/events.js';
 import type { TurnInput, TurnRunner } from '../runners/turn-runner.js';
 import type { TurnStream } from '../runners/turn-stream.js';
 import { type AnyTool, Tool } from '../tools/tool.js';
+import { mediaOf } from './attachment-form.js';
 import { listen, locksOf, ownChannel, requireChannel, type WorkerChannel } from './channel.js';
-import { type Packed, Packer, type Refusals, send, Unpacker } from './cloning.js';
+import { Packer, type Refusals, send, Unpacker } from './cloning.js';
 import { formOf } from './event-form.js';
 import {
   type Greeting,
@@ -166,7 +167,7 @@ class Service {
   #receive(message: PageMessage): void {
     switch (message.op) {
       case 'start':
-        this.#start(message.turn, message.input);
+        this.#start(message);
         break;
       case 'abort': {
         const turn = this.#turns.get(message.turn);
@@ -191,12 +192,17 @@ class Service {
     return pending;
   }
 
-  #start(number: number, packed: Packed): void {
-    const input = new Unpacker().unpack(packed) as TurnInput & { turnId: string };
+  #start(message: Extract<PageMessage, { op: 'start' }>): void {
+    const { turn: number, attachments } = message;
+    const input = new Unpacker().unpack(message.input) as TurnInput & { turnId: string };
     const controller = new AbortController();
     let stream: TurnStream;
     try {
-      stream = this.#runner!.stream({ ...input, turnAbortController: controller });
+      stream = this.#runner!.stream({
+        ...input,
+        ...(attachments && { attachments: attachments.map(mediaOf) }),
+        turnAbortController: controller,
+      });
     } catch (error) {
       this.#reject(number, error);
       return;

@@ -3,6 +3,7 @@
  */
 import { invalidValue, messageOf, TurncoreError } from '../errors.js';
 import type { Settlement } from '../events/turn-gate.js';
+import type { Media } from '../primitives/media.js';
 import { RemoteRunner, type RemoteTurn, type TurnPlace } from '../remote/remote-runner.js';
 import type { TurnEnd } from '../sse/turn-end.js';
 import { requireChannel, type WorkerChannel } from './channel.js';
@@ -14,6 +15,8 @@ import { type AnyPageTool, PageTool } from './page-tool.js';
 export interface WorkerInput {
   /** The user's message. */
   readonly message?: string | undefined;
+  /** What is attached to it. The page reads the bytes, which are then given to the worker; the reader stays in the page. */
+  readonly attachments?: readonly Media[] | undefined;
   /** Default: that of the runner in the worker. */
   readonly systemPrompt?: string | undefined;
   /** Instructions to the model in addition to it. */

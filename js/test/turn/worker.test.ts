@@ -11,10 +11,14 @@ import {
   createRunner,
   type DispatchExecutorFn,
   isTurncoreError,
+  Media,
+  MemoryReader,
   Tool,
   TurncoreError,
   type TurnEvent,
+  type TurnStream,
 } from '../../src/index.js';
+import type { RawMedia } from '../../src/entries/records.js';
 import { E_INVALID_TURN_CONTEXT, E_NOT_CLONEABLE } from '../../src/entries/errors.js';
 import {
   type AnyPageTool,
@@ -22,6 +26,7 @@ import {
   type MakeRunner,
   PageTool,
   serveRunner,
+  type WorkerInput,
   type WorkerRunner,
 } from '../../src/entries/worker.js';
 import type { AnyTool } from '../../src/entries/tools.js';
@@ -137,6 +142,71 @@ describe('a runner in a worker', { skip }, () => {
     await assert.rejects(eventsOf(stream), E_INVALID_TURN_CONTEXT);
     assert.equal((await stream.result).status, 'failed');
     await assert.rejects(runner.run({ mesage: 'x' } as never), /did you mean `message`/);
+    assert.equal((await runner.stream({ message: 'x' }).result).status, 'ack');
+  });
+
+  it('takes attachments with their bytes and facts', async (t) => {
+    const attachment = (name: string, stream: () => ReadableStream<Uint8Array>): Media =>
+      Media.userAttachment({
+        kind: 'document',
+        mimeType: 'text/plain',
+        filename: name,
+        reader: { stream, byteLength: () => undefined },
+        stash: { pages: { value: 3, trustTier: 'third-party-private' } },
+      });
+    const bytes = new Uint8Array(300_000).fill(7);
+    const given = [
+      attachment('kept.txt', () => new Blob([bytes]).stream()),
+      attachment('empty.txt', () => new Blob([]).stream()),
+    ];
+    const seen: unknown[] = [];
+    const runner = connect(
+      t,
+      running(async (ctx) => {
+        for (const media of [...ctx.turnMessages].at(-1)!.attachments) {
+          assert.ok(media instanceof Media);
+          const twice = [await media.asBytes(), await media.asBytes()];
+          seen.push([media.toJSON(), twice, await media.byteLength()]);
+        }
+        ctx.ack();
+      }),
+    );
+    const { status } = await runner.stream({ message: 'look', attachments: given }).result;
+    assert.equal(status, 'ack');
+    assert.deepEqual(seen, [
+      [given[0]!.toJSON(), [bytes, bytes], bytes.length],
+      [given[1]!.toJSON(), [new Uint8Array(), new Uint8Array()], 0],
+    ]);
+    assert.equal(bytes.length, 300_000);
+    await runner.run({ attachments: [given[0]!] });
+    assert.equal(seen.length, 3);
+  });
+
+  it('refuses attachments that cannot cross, by name', async (t) => {
+    const runner = connect(t, running(answer));
+    const failing = (given: Partial<RawMedia>): Media =>
+      Media.userAttachment({
+        kind: 'image',
+        mimeType: 'image/png',
+        filename: 'dot.png',
+        reader: new MemoryReader('x'),
+        ...given,
+      });
+    const start = (attachments: unknown): TurnStream =>
+      runner.stream({ message: 'x', attachments } as WorkerInput);
+    assert.throws(() => start('a'), /attachments: must be a list of Media/);
+    assert.throws(() => start([failing({}), new Blob(['x'])]), /attachments\[1\]: must be a Media/);
+    const reader = {
+      stream: () => Promise.reject(new TypeError('the file is gone')),
+      byteLength: () => 1,
+    };
+    const { status, error } = await start([failing({ reader })]).result;
+    assert.equal(status, 'failed');
+    assert.ok(isTurncoreError(error, 'E_NOT_CLONEABLE'));
+    assert.match(error.message, /`attachments\[0\]\.reader` cannot be read: the file is gone/);
+    assert.deepEqual(error.details, { field: 'attachments[0].reader' });
+    assert.ok(error.cause instanceof TypeError);
+    await assert.rejects(runner.run({ message: 'x', attachments: [] }), E_INVALID_TURN_CONTEXT);
     assert.equal((await runner.stream({ message: 'x' }).result).status, 'ack');
   });
 
@@ -512,13 +582,13 @@ describe('what is wrong with a worker', { skip }, () => {
       const { data } = event;
       const { port } = data as { port?: MessagePort };
       if (port === undefined) port2.postMessage({ turncore: 'ready' });
-      else near.postMessage({ ...data, protocol: 2 }, [port]);
+      else near.postMessage({ ...data, protocol: 3 }, [port]);
     });
     port2.start();
     serveRunner(running(answer), far);
     await assert.rejects(runner.run({ message: 'x' }), (error) => {
       assert.ok(isTurncoreError(error, 'E_WORKER_FAILED'));
-      assert.match(error.message, /protocol 2.*same version/);
+      assert.match(error.message, /protocol 3.*same version/);
       return true;
     });
     near.close();
