@@ -61,9 +61,10 @@ interface WorkerScope {
 export function ownChannel(): WorkerChannel {
   const scope = globalThis as WorkerScope;
   if (scope.document === undefined) {
-    if (typeof scope.postMessage === 'function') return globalThis as unknown as WorkerChannel;
+    // First: in a worker of node:worker_threads, Bun gives messages to this port only.
     const parent = scope.process?.getBuiltinModule?.('node:worker_threads')?.parentPort;
     if (parent !== undefined && parent !== null) return parent;
+    if (typeof scope.postMessage === 'function') return globalThis as unknown as WorkerChannel;
   }
   throw invalidValue('channel', 'must be a MessagePort: this is no worker with a page of its own');
 }

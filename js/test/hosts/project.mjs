@@ -21,7 +21,9 @@ export async function makeProject(tarball) {
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--offline'];
   await run('npm', ['install', ...flags, resolve(tarball)], { cwd: folder });
-  await cp(fileURLToPath(new URL('program.mjs', import.meta.url)), join(folder, 'program.mjs'));
+  for (const name of ['program.mjs', 'thread-program.mjs', 'thread-agent.mjs']) {
+    await cp(fileURLToPath(new URL(name, import.meta.url)), join(folder, name));
+  }
   await writeFile(join(folder, 'hello.mjs'), await helloModule());
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }

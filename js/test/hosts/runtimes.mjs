@@ -9,8 +9,14 @@ import { runToEnd } from './processes.mjs';
 
 const PROGRAM = `import { argv } from 'node:process';
 import { play } from './program.mjs';
+import { playInThread, threads } from './thread-program.mjs';
 
-console.log(JSON.stringify(await play(argv.slice(2))));
+const parts = argv.slice(2);
+const played = { '': await play(parts) };
+if (parts.length === 0) {
+  for (const [name, Thread] of threads) played[name] = await playInThread(Thread);
+}
+console.log(JSON.stringify(played));
 `;
 
 /** A host that is started by a command with arguments before the program's. */
@@ -20,7 +26,7 @@ function runtime(name, command, before = () => []) {
     async play({ folder }, parts) {
       await writeFile(join(folder, 'run.mjs'), PROGRAM);
       const args = [...before(folder), 'run.mjs', ...parts];
-      return together({ '': JSON.parse(await runToEnd(command, args, { cwd: folder })) });
+      return together(JSON.parse(await runToEnd(command, args, { cwd: folder })));
     },
   };
 }
