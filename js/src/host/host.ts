@@ -43,15 +43,15 @@ export interface HostOptions {
   /** Makes the module's requests. Default: fetch. */
   readonly fetch?: typeof fetch | undefined;
   /**
-   * Bound on an instance's memory in bytes. Default 1 GiB; 64 MiB in Workers and edge functions, whose isolates have
-   * 128 MB. An instance that needs more fails. For a compiled module (a `WebAssembly.Module`) the bound is checked only
+   * Bound on an instance's memory in bytes. Default 1 GiB; 48 MiB in Workers and edge functions, whose isolates have
+   * 128 MB for two instances and the program. An instance that needs more fails. For a compiled module (a `WebAssembly.Module`) the bound is checked only
    * after each step.
    */
   readonly maxMemory?: number | undefined;
   /**
    * Bytes of memory beyond which an instance takes no further turns: they go to a fresh instance, and the old one
-   * ends with its last turn. At most two instances end like this at a time; beyond that, new turns fail with
-   * `E_OVERLOADED`. Default 256 MiB; 24 MiB in Workers and edge functions.
+   * ends with its last turn. At most two instances end like this at a time, in Workers and edge functions one; beyond
+   * that, new turns fail with `E_OVERLOADED`. Default 256 MiB; 24 MiB in Workers and edge functions.
    */
   readonly highWater?: number | undefined;
   /**
@@ -67,8 +67,6 @@ export interface HostOptions {
   readonly verify?: boolean | undefined;
 }
 
-/** Number of instances that may wait for their last turns at the same time. */
-const MAX_DRAINING = 2;
 /** Time until a retry after E_OVERLOADED, in ms. */
 const RETRY_AFTER = 1000;
 
@@ -130,7 +128,7 @@ export class Host {
     if (!this.#isFull(core)) return core;
     this.#draining = this.#draining.filter((other) => other.alive && other.turns > 0);
     if (core.turns > 0) {
-      if (this.#draining.length >= MAX_DRAINING) return undefined;
+      if (this.#draining.length >= memory.draining) return undefined;
       this.#draining.push(core);
     }
     // Only its turns hold it: it is released when they have ended.
@@ -212,7 +210,7 @@ export class Host {
     const mark = this.#options.highWater ?? memory.highWater;
     return TurncoreError.of(
       'E_OVERLOADED',
-      `${MAX_DRAINING + 1} instances have grown beyond ${mark} bytes and still have turns to end`,
+      `${memory.draining + 1} instances have grown beyond ${mark} bytes and still have turns to end`,
       { details: { retryAfterMs: RETRY_AFTER } },
     );
   }
