@@ -1,10 +1,12 @@
 // The agent: the module, a runner, and one conversation at a time.
-import { createRunner, loadModule } from '/turncore/turncore.min.js';
+import { createRunner, loadModule, tokenBudget } from '/turncore/turncore.min.js';
 
 import { tools } from './tools.js';
 
 const SYSTEM =
   'You are the assistant of a demo page. Use the tools where they fit. Answer briefly, in plain text without Markdown.';
+
+const utf8 = new TextEncoder();
 
 /** The default module. Engines need the full one, which createRunner finds by itself. */
 const core = loadModule();
@@ -18,14 +20,16 @@ export class Agent {
   /**
    * @param model of requests to the server
    * @param engine answers in place of the server, with the options
+   * @param context what the engine's model can read, if that is little
    */
-  constructor({ model, engine, options }) {
+  constructor({ model, engine, options, context }) {
     const api = { baseURL: `${location.origin}/v1`, model };
     this.#runner = createRunner({
       model: engine === undefined ? api : { engine, ...options },
       system: SYSTEM,
       tools,
       bounds: { maxIterations: 8 },
+      ...(context && within(context, options.max_tokens)),
       host: {
         module: engine === undefined ? core : undefined,
         allowedOrigins: [location.origin],
@@ -75,6 +79,19 @@ export class Agent {
   forget() {
     this.#session = crypto.randomUUID();
   }
+}
+
+/** Bytes that a model's template adds to a request. */
+const TEMPLATE = 512;
+
+/** Options that keep a long conversation within a model's context: its oldest part is left out of requests. */
+function within({ tokens, bytesPerToken }, answer) {
+  const count = (text) => Math.ceil(utf8.encode(text).length / bytesPerToken);
+  const reserve = answer + Math.ceil(TEMPLATE / bytesPerToken);
+  return {
+    tokenizers: { model: (texts) => texts.map(count) },
+    dispatchInputPipeline: [tokenBudget({ encoding: 'model', limit: tokens, reserve })],
+  };
 }
 
 /** What a provider in trouble answers. */

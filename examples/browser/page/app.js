@@ -73,6 +73,8 @@ await start();
 async function start() {
   try {
     const config = await (await fetch('config.json')).json();
+    byId('offline').hidden = config.offline !== true;
+    prepareOffline(config.version);
     const bar = new ModelBar(modelsOf(config), (state, model, engine) =>
       state === 'ready' ? meet(config, model, engine) : leave(state),
     );
@@ -81,6 +83,20 @@ async function start() {
     showState('failed');
     conversation.fail(error);
   }
+}
+
+/** Takes copies of all that the page needs, for when its server is not there. */
+function prepareOffline(version) {
+  // What was loaded before the worker was there passes it once more.
+  navigator.serviceWorker?.addEventListener('controllerchange', () => {
+    for (const { name } of performance.getEntriesByType('resource')) {
+      if (name.startsWith(`${location.origin}/libraries/`)) fetch(name).catch(() => undefined);
+    }
+  });
+  // Browsers without service workers, and pages that are not on the own machine or https, do without.
+  navigator.serviceWorker?.register(`offline.js?version=${version}`).catch((error) => {
+    console.info(`This page will not work offline: ${error.message}`);
+  });
 }
 
 /** Nobody answers until a model is there. */
@@ -95,7 +111,8 @@ async function leave(state) {
 
 /** Begins a conversation with a model. */
 async function meet(config, model, engine) {
-  const next = new Agent({ model: config.model, engine, options: model.options });
+  const { options, context } = model;
+  const next = new Agent({ model: config.model, engine, options, context });
   agent = next;
   byId('module').textContent = 'The module is being loaded.';
   try {
@@ -207,8 +224,9 @@ function showSuggestions({ id }) {
 }
 
 function showModule({ ms, bytes, wireBytes }) {
-  const size =
-    bytes === undefined ? '' : `${megabytes(bytes)} (${megabytes(wireBytes)} compressed), `;
+  // What comes by the service worker does not say how large it was on the wire.
+  const wire = wireBytes < bytes ? ` (${megabytes(wireBytes)} compressed)` : '';
+  const size = bytes === undefined ? '' : `${megabytes(bytes)}${wire}, `;
   byId('module').textContent = `module ${size}ready in ${Math.round(ms)} ms`;
 }
 

@@ -2,7 +2,13 @@
 import { browserModel, storedPromptAPI } from './engines/prompt-api.js';
 import { qwenOnTransformers, storedTransformers } from './engines/transformers.js';
 import { qwenOnWebLLM, storedWebLLM } from './engines/webllm.js';
-import { qwenOnWllama, scriptedEngine, storedWllama } from './engines/wllama.js';
+import {
+  CONTEXT,
+  qwenOnWllama,
+  SCRIPTED_CONTEXT,
+  scriptedEngine,
+  storedWllama,
+} from './engines/wllama.js';
 
 const HERE = 'In this page';
 const MB = 1e6;
@@ -15,6 +21,7 @@ const MB = 1e6;
  * @property {string} note what the visitor should know
  * @property {(onProgress: Function) => object} [engine] makes the engine, or promises it; without one the server has the model
  * @property {object} [options] of requests
+ * @property {object} [context] tokens that the model can read and write at a time, and bytes of text that one stands for
  * @property {() => Promise<boolean>} [stored] whether nothing must be downloaded; without it nothing must
  * @property {number} [bytes] of the download, if known
  * @property {object} [needs] what the device must have, beside storage for the download
@@ -31,9 +38,11 @@ export function modelsOf(config) {
     id: 'server',
     where: 'On the server',
     label: config.live ? config.model : 'Simulated',
-    note: config.live
-      ? config.description
-      : 'No model at all: the server answers as an API would, and calls the tools that your text mentions.',
+    note: config.offline
+      ? 'The server cannot be reached.'
+      : config.live
+        ? config.description
+        : 'No model at all: the server answers as an API would, and calls the tools that your text mentions.',
   };
   const scripted = {
     id: 'scripted',
@@ -42,6 +51,8 @@ export function modelsOf(config) {
     note: 'Scripted: real llama.cpp runs in this tab, on a file that holds a few fixed answers.',
     engine: scriptedEngine,
     options: { temperature: 0, max_tokens: 1500 },
+    // It knows its own answers by word, and everything else by byte.
+    context: { tokens: SCRIPTED_CONTEXT, bytesPerToken: 1 },
   };
   const downloaded = [
     {
@@ -78,6 +89,11 @@ export function modelsOf(config) {
       engine: browserModel,
       stored: storedPromptAPI,
     },
-  ].map((choice) => ({ ...choice, where: HERE, options: { max_tokens: 1024 } }));
-  return config.live ? [server, scripted, ...downloaded] : [scripted, ...downloaded, server];
+  ].map((choice) => ({
+    ...choice,
+    where: HERE,
+    options: { max_tokens: 1024 },
+    context: { tokens: CONTEXT, bytesPerToken: 3 },
+  }));
+  return config.live && !config.offline ? [server, scripted, ...downloaded] : [scripted, ...downloaded, server];
 }

@@ -1,5 +1,8 @@
 // The demo's HTTP server: files of the page and of the package, and one endpoint for the model.
+import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { join, relative } from 'node:path';
 
 import { scriptedGGUF } from '../model/scripted.mjs';
 import { respondJSON } from './json-response.mjs';
@@ -7,6 +10,18 @@ import { StaticFiles } from './static-files.mjs';
 
 /** The model that is made here. */
 const SCRIPTED_PATH = '/models/scripted.gguf';
+/** What the page needs to run a turn without its server, as the service worker takes copies of it. */
+const OFFLINE = [
+  '/',
+  '/config.json',
+  SCRIPTED_PATH,
+  '/turncore/turncore.min.js',
+  '/turncore/models.min.js',
+  '/turncore/turncore.wasm',
+  '/turncore/turncore-full.wasm',
+  '/libraries/wllama/index.js',
+  '/libraries/wllama/wasm/wllama.wasm',
+];
 /** The only path that anything may be posted to. */
 const CHAT_PATH = '/v1/chat/completions';
 
@@ -20,7 +35,7 @@ const MODEL_HOSTS = [
 
 /**
  * Nothing but our own files, no inline script or style, and WebAssembly; llama.cpp runs in a worker that its library
- * makes of a text. A page that calls models has no business loading or sending anything elsewhere, but for models.
+ * makes of a text, and the page has a service worker. A page that calls models has no business loading or sending anything elsewhere, but for models.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -28,7 +43,7 @@ const CONTENT_SECURITY_POLICY = [
   "style-src 'self'",
   "img-src 'self'",
   `connect-src 'self' ${MODEL_HOSTS.join(' ')}`,
-  'worker-src blob:',
+  "worker-src 'self' blob:",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -53,7 +68,16 @@ export function createDemoServer({ page, dist, libraries, model }) {
     '/': page,
   });
   const scripted = scriptedGGUF();
-  const config = { model: model.name, live: model.live, description: model.description };
+  const settings = { model: model.name, live: model.live, description: model.description };
+  const config = async () => {
+    const own = (await readdir(page, { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile() && entry.name !== 'index.html')
+      .map((entry) => `/${relative(page, join(entry.parentPath, entry.name))}`);
+    const paths = [...OFFLINE, ...own.sort()];
+    const hash = createHash('sha256').update(JSON.stringify(settings)).update(scripted);
+    for (const path of paths) hash.update(`${path} ${await files.versionOf(path)}\n`);
+    return { ...settings, files: paths, version: hash.digest('hex').slice(0, 16) };
+  };
   return createServer((request, response) => {
     response.setHeader('Content-Security-Policy', CONTENT_SECURITY_POLICY);
     response.setHeader('X-Content-Type-Options', 'nosniff');
@@ -78,7 +102,7 @@ async function answer(request, response, { files, config, model, scripted }) {
   }
   if (!allows(request, response, ['GET', 'HEAD'])) return;
   if (path === '/config.json') {
-    respondJSON(response, 200, config);
+    respondJSON(response, 200, await config());
     return;
   }
   if (path === SCRIPTED_PATH) {

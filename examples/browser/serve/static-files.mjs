@@ -31,6 +31,13 @@ export class StaticFiles {
     this.#folders = Object.entries(folders).map(([prefix, folder]) => [prefix, resolve(folder)]);
   }
 
+  /** What changes with a file; undefined when there is none. */
+  async versionOf(path) {
+    const file = this.#fileOf(path);
+    const info = file && (await stat(file).catch(() => undefined));
+    return info && versionIn(info);
+  }
+
   /** Answers a request for a file. @returns false when there is none */
   async serve(path, request, response) {
     const file = this.#fileOf(path);
@@ -39,7 +46,7 @@ export class StaticFiles {
     if (!info?.isFile()) return false;
 
     const brotli = COMPRESSED.test(path) && accepts(request, 'br');
-    const tag = `"${info.mtimeMs.toString(36)}-${info.size.toString(36)}${brotli ? '-br' : ''}"`;
+    const tag = `"${versionIn(info)}${brotli ? '-br' : ''}"`;
     response.setHeader('ETag', tag);
     response.setHeader('Cache-Control', 'no-cache');
     response.setHeader('Vary', 'Accept-Encoding');
@@ -75,6 +82,10 @@ export class StaticFiles {
     this.#compressed.set(file, { tag, body });
     return body;
   }
+}
+
+function versionIn({ mtimeMs, size }) {
+  return `${mtimeMs.toString(36)}-${size.toString(36)}`;
 }
 
 function accepts(request, encoding) {

@@ -44,14 +44,19 @@ export class Visit {
    * @param until the state to wait for
    * @param prepare gets the page before it is opened
    * @param allowed begins the addresses elsewhere that the page may ask
+   * @param offline whether the page may have its service worker, whose requests no test can answer
    */
   static async to(
     address,
     options,
-    { model = 'server', until = 'ready', prepare, allowed = address } = {},
+    { model = 'server', until = 'ready', prepare, allowed = address, offline = false } = {},
   ) {
     const visit = new Visit();
-    visit.context = await browser.newContext(options);
+    visit.context = await browser.newContext({
+      ...options,
+      serviceWorkers: offline ? 'allow' : 'block',
+    });
+    if (!offline) visit.expected.push(/^Service Worker registration blocked/);
     visit.page = await visit.context.newPage();
     visit.page.setDefaultTimeout(20_000);
     visit.page.on('console', (message) => {

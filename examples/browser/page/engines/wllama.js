@@ -22,6 +22,12 @@ async function makeWllama(signal) {
   return wllama;
 }
 
+/** Tokens that a model of the page reads and writes at a time. More take more memory; WebLLM has as many. */
+export const CONTEXT = 4096;
+/** The same for the scripted model, which takes little: as many as it can, or `?context=` in the address. */
+export const SCRIPTED_CONTEXT =
+  Number(new URL(location.href).searchParams.get('context')) || 32768;
+
 const QWEN = 'https://huggingface.co/Qwen/Qwen3-0.6B-GGUF/resolve/main/Qwen3-0.6B-Q8_0.gguf';
 
 /** Whether the model is on the device. */
@@ -38,7 +44,7 @@ export function qwenOnWllama(onProgress) {
     async load(tell, signal) {
       const wllama = await makeWllama(signal);
       await wllama.loadModelFromUrl(QWEN, {
-        n_ctx: 4096,
+        n_ctx: CONTEXT,
         n_parallel: 1,
         signal,
         progressCallback: ({ loaded, total }) => {
@@ -60,8 +66,8 @@ export function scriptedEngine(onProgress) {
         get('/models/scripted.gguf', signal),
       ]);
       tell({ phase: 'compiling', detail: 'starting llama.cpp' });
-      const context = { n_ctx: 32768, n_threads: 1, n_gpu_layers: 0, n_parallel: 1, warmup: false };
-      await wllama.loadModel([file], context);
+      const context = { n_ctx: SCRIPTED_CONTEXT, n_threads: 1, n_gpu_layers: 0, n_parallel: 1 };
+      await wllama.loadModel([file], { ...context, warmup: false });
       return wllama;
     },
   });

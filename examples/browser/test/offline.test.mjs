@@ -1,0 +1,99 @@
+// The demo page without its server, in headless Chromium.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { startDemo } from './start.mjs';
+import { DESKTOP, PHONE, startBrowser, stopBrowser, Visit } from './visit.mjs';
+
+before(startBrowser);
+after(stopBrowser);
+
+/** The caches of a page, by name, with the paths in them. */
+const cachesOf = (page) =>
+  page.evaluate(async () => {
+    const found = {};
+    for (const name of await caches.keys()) {
+      const requests = await (await caches.open(name)).keys();
+      found[name] = requests.map(({ url }) => url.replace(location.origin, ''));
+    }
+    return found;
+  });
+
+/** Waits until the page's service worker of a version has taken all copies. */
+const copied = (page, version) =>
+  page.waitForFunction(
+    (wanted) => {
+      const { scriptURL, state } = navigator.serviceWorker.controller ?? {};
+      return state === 'activated' && scriptURL.endsWith(wanted);
+    },
+    version,
+    { timeout: 60_000 },
+  );
+
+const versionOf = async ({ address }) =>
+  (await (await fetch(`${address}/config.json`)).json()).version;
+
+test('the page runs a whole turn with a tool when its server is gone', async () => {
+  const demo = await startDemo();
+  const visit = await Visit.to(demo.address, DESKTOP, { model: null, offline: true });
+  const { page } = visit;
+  visit.expected.push(/Failed to load resource.*ERR_(CONNECTION_REFUSED|FAILED)/);
+  try {
+    assert.equal(await page.isVisible('#offline'), false);
+    await copied(page, await versionOf(demo));
+  } finally {
+    await demo.stop();
+  }
+  await page.goto(`${demo.address}/`);
+  await visit.state('ready');
+  assert.equal(await page.isVisible('#offline'), true);
+  await page.getByRole('button', { name: 'What is the weather in Oslo?' }).click();
+  assert.match(await visit.ended(0), /^ack · 2 iterations/);
+  assert.equal(await visit.turn(0).locator('.tool').getAttribute('data-state'), 'done');
+  assert.match(await visit.turn(0).locator('.by-agent').textContent(), /sky of Oslo/);
+  await visit.shot('offline');
+  await page.setViewportSize(PHONE.viewport);
+  await visit.shot('offline-phone');
+  await page.selectOption('#choice', 'server');
+  await visit.state('ready');
+  assert.equal(await page.textContent('#model-note'), 'The server cannot be reached.');
+  await visit.leave();
+});
+
+test('a new version takes the place of the old one as a whole, with the libraries that were used', async () => {
+  const first = await startDemo();
+  const visit = await Visit.to(first.address, DESKTOP, { model: null, offline: true });
+  const { page } = visit;
+  const library = '/libraries/wllama-compat/wllama.js';
+  const old = await versionOf(first);
+  try {
+    await copied(page, old);
+    await page.evaluate(async (path) => (await fetch(path)).text(), library);
+    const before = await cachesOf(page);
+    assert.deepEqual(Object.keys(before), [`turncore-demo-${old}`]);
+    assert.ok(before[`turncore-demo-${old}`].includes(library));
+  } finally {
+    await first.stop();
+  }
+  const { port } = new URL(first.address);
+  const second = await startDemo({
+    args: ['--port', port],
+    env: { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', OPENAI_MODEL: 'another' },
+  });
+  try {
+    const version = await versionOf(second);
+    assert.notEqual(version, old);
+    await page.reload();
+    await visit.state('ready');
+    assert.equal(await page.isVisible('#offline'), false);
+    await copied(page, version);
+    await page.waitForFunction(async () => (await caches.keys()).length === 1);
+    const { [`turncore-demo-${version}`]: paths } = await cachesOf(page);
+    for (const path of ['/', '/app.js', '/models/scripted.gguf', library]) {
+      assert.ok(paths?.includes(path), path);
+    }
+  } finally {
+    await second.stop();
+  }
+  await visit.leave();
+});
