@@ -4,7 +4,8 @@ using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .worker),
-    (name = "internet", network = (allow = ["public"], tlsOptions = (trustBrowserCas = true))),
+    # Private addresses too: the model may run on this machine.
+    (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
   ],
   sockets = [(name = "http", address = "127.0.0.1:8787", http = (), service = "main")],
 );
@@ -12,7 +13,6 @@ const config :Workerd.Config = (
 const worker :Workerd.Worker = (
   compatibilityDate = "2026-01-01",
   compatibilityFlags = ["enable_request_signal"],
-  
   modules = [
     (name = "worker.js", esModule = embed "build/worker.js"),
     (name = "turncore.wasm", wasm = embed "build/turncore.wasm"),
@@ -24,5 +24,7 @@ const worker :Workerd.Worker = (
     (name = "ON_DISCONNECT", fromEnvironment = "ON_DISCONNECT"),
     (name = "PAUSE_MS", fromEnvironment = "PAUSE_MS"),
     (name = "OPENAI_API_KEY", fromEnvironment = "OPENAI_API_KEY"),
+    (name = "OPENAI_BASE_URL", fromEnvironment = "OPENAI_BASE_URL"),
+    (name = "OPENAI_MODEL", fromEnvironment = "OPENAI_MODEL"),
   ],
 );

@@ -38,8 +38,16 @@ export function createAgent(env = {}) {
 let simulated;
 
 /** A live model with a key, otherwise the simulated one, which needs no network. */
-function modelOf({ OPENAI_API_KEY: apiKey, OPENAI_MODEL: model, PAUSE_MS: pauseMs }) {
-  if (apiKey) return { model: { model: model || 'gpt-4o-mini', apiKey } };
-  simulated ??= new Host({ fetch: simulatedFetch({ pauseMs: Number(pauseMs || 30) }) });
+function modelOf(env) {
+  if (env.OPENAI_API_KEY) {
+    return {
+      model: {
+        model: env.OPENAI_MODEL || 'gpt-4o-mini',
+        apiKey: env.OPENAI_API_KEY,
+        baseURL: env.OPENAI_BASE_URL || undefined,
+      },
+    };
+  }
+  simulated ??= new Host({ fetch: simulatedFetch({ pauseMs: Number(env.PAUSE_MS || 30) }) });
   return { model: { baseURL: 'http://simulated/v1', model: 'simulated' }, host: simulated };
 }

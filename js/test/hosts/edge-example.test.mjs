@@ -1,4 +1,8 @@
-// The handler of examples/edge on Deno and Bun.
+// The handler of examples/edge on Deno and Bun, and the Worker in "wrangler dev", by its wrangler.json.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { clientOf } from '../../../examples/edge/test/client.mjs';
@@ -13,6 +17,9 @@ const deno = [
 ];
 const bun = [installed('@oven/bun-linux-x64/bin/bun'), 'run', 'hosts/bun.js'];
 
+/** The newest one: wrangler asks for Node 22. */
+const NODE = process.env.TURNCORE_NODES?.split(':').at(-1) ?? process.execPath;
+
 for (const [name, command] of Object.entries({ Deno: deno, Bun: bun })) {
   test(`examples/edge on ${name}`, async () => {
     const server = await start(() => command);
@@ -23,3 +30,26 @@ for (const [name, command] of Object.entries({ Deno: deno, Bun: bun })) {
     }
   });
 }
+
+test('examples/edge in wrangler dev', async () => {
+  const state = await mkdtemp(join(tmpdir(), 'turncore-wrangler-'));
+  const server = await start(
+    (port) => [
+      NODE,
+      installed('wrangler/bin/wrangler.js'),
+      ...['dev', '--local', '--ip=127.0.0.1', `--port=${port}`, '--inspector-port=0'],
+      ...[`--persist-to=${state}`, '--show-interactive-dev-session=false'],
+    ],
+    { CI: '1', NO_COLOR: '1', WRANGLER_HIDE_BANNER: 'true', WRANGLER_SEND_METRICS: 'false' },
+  );
+  try {
+    await plays(clientOf(`${server.address}/conversations/a/turns`));
+    const page = await (await fetch(server.address)).text();
+    assert.match(page, /<script type="module" src="page.js">/);
+    const script = await (await fetch(`${server.address}/page.js`)).text();
+    assert.match(script, /conversations/);
+  } finally {
+    await server.stop();
+    await rm(state, { recursive: true, force: true });
+  }
+});
