@@ -95,5 +95,7 @@ export function modelsOf(config) {
     options: { max_tokens: 1024 },
     context: { tokens: CONTEXT, bytesPerToken: 3 },
   }));
-  return config.live && !config.offline ? [server, scripted, ...downloaded] : [scripted, ...downloaded, server];
+  return config.live && !config.offline
+    ? [server, scripted, ...downloaded]
+    : [scripted, ...downloaded, server];
 }

@@ -21,7 +21,9 @@ before(async () => {
     asked.push([request.method, url, headers.authorization]);
     if (headers.authorization === `Bearer ${KEY}`) return answer(request, response);
     response.writeHead(401, { 'content-type': 'application/json' });
-    return response.end('{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}');
+    return response.end(
+      '{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}',
+    );
   }).listen(0, '127.0.0.1');
   await once(provider, 'listening');
 });

@@ -8,7 +8,12 @@ const ask = new Tool({
   description: 'Transfers money to a person',
   inputSchema: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
   handler: async ({ to }, ctx) => {
-    const question = { id: 'transfer', reason: `Pay ${to}?`, payload: { to }, createdAt: Date.now() };
+    const question = {
+      id: 'transfer',
+      reason: `Pay ${to}?`,
+      payload: { to },
+      createdAt: Date.now(),
+    };
     return (await ctx.waitFor(question)) ? `${to} has the money` : 'the visitor refused';
   },
 });

@@ -31,7 +31,10 @@ const parts = {
   },
 
   async gate(runner) {
-    runner.observe('turnGateOpen', ({ id, digest }) => void runner.gate(id).resolve(true, { digest }));
+    runner.observe(
+      'turnGateOpen',
+      ({ id, digest }) => void runner.gate(id).resolve(true, { digest }),
+    );
     const message = 'Please transfer money to Grace.';
     const { text } = await runner.stream({ message, sessionId: 'gate' }).result;
     holds(text.includes('Grace has the money'), text);

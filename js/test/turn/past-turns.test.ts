@@ -23,7 +23,10 @@ describe('the ids of turns that are over', () => {
     past.add('a', 'E_TURN_EVENTS_LOST');
     mock.timers.tick(HOUR - 1);
     past.add('b', 'E_TURN_ABANDONED');
-    assert.deepEqual([code(past, 'a'), code(past, 'b')], ['E_TURN_EVENTS_LOST', 'E_TURN_ABANDONED']);
+    assert.deepEqual(
+      [code(past, 'a'), code(past, 'b')],
+      ['E_TURN_EVENTS_LOST', 'E_TURN_ABANDONED'],
+    );
     mock.timers.tick(1);
     assert.deepEqual([code(past, 'a'), code(past, 'b')], [undefined, 'E_TURN_ABANDONED']);
     mock.timers.tick(HOUR);
@@ -101,7 +104,10 @@ describe('turns whose request is gone', { skip }, () => {
 
     mock.timers.tick(HOUR);
     assert.equal(await codeOf(server, events), 'E_TURN_UNKNOWN');
-    assert.match(await (await server.fetch(post('gone'))).text(), /event:end\ndata:{"status":"ack"/);
+    assert.match(
+      await (await server.fetch(post('gone'))).text(),
+      /event:end\ndata:{"status":"ack"/,
+    );
     assert.equal(begun, 3);
     for (const resolve of waiting) resolve();
     await first.body?.cancel();

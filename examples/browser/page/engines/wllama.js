@@ -25,8 +25,7 @@ async function makeWllama(signal) {
 /** Tokens that a model of the page reads and writes at a time. More take more memory; WebLLM has as many. */
 export const CONTEXT = 4096;
 /** The same for the scripted model, which takes little: as many as it can, or `?context=` in the address. */
-export const SCRIPTED_CONTEXT =
-  Number(new URL(location.href).searchParams.get('context')) || 32768;
+export const SCRIPTED_CONTEXT = Number(new URL(location.href).searchParams.get('context')) || 32768;
 
 const QWEN = 'https://huggingface.co/Qwen/Qwen3-0.6B-GGUF/resolve/main/Qwen3-0.6B-Q8_0.gguf';
 
