@@ -58,7 +58,7 @@ const nodeGlobals = Object.fromEntries(
 );
 
 export default defineConfig(
-  { ignores: ['build/', 'dist/', 'node_modules/', '**/*.gen.ts'] },
+  { ignores: ['**/build/', '**/dist/', '**/node_modules/', '**/.wrangler/', '**/*.gen.ts'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -17,6 +17,9 @@ const deno = [
 ];
 const bun = [installed('@oven/bun-linux-x64/bin/bun'), 'run', 'hosts/bun.js'];
 
+/** Where wrangler leaves what it bundled. */
+const bundles = new URL('../../../examples/edge/.wrangler/tmp/', import.meta.url);
+
 /** The newest one: wrangler asks for Node 22. */
 const NODE = process.env.TURNCORE_NODES?.split(':').at(-1) ?? process.execPath;
 
@@ -50,6 +53,6 @@ test('examples/edge in wrangler dev', async () => {
     assert.match(script, /conversations/);
   } finally {
     await server.stop();
-    await rm(state, { recursive: true, force: true });
+    for (const left of [state, bundles]) await rm(left, { recursive: true, force: true });
   }
 });
