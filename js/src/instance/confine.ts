@@ -222,7 +222,8 @@ class Reader {
   }
 
   byte(): number {
-    return this.bytes(1)[0]!;
+    if (this.left === 0) throw malformed();
+    return this.#data[this.at++]!;
   }
 
   bytes(n: number): Uint8Array {

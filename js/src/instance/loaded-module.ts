@@ -32,7 +32,8 @@ export class LoadedModule {
   #any: WebAssembly.Module | undefined;
   #target: ModuleTarget | undefined;
   #hash: Promise<string> | undefined;
-
+  /** Random bytes for the next instance: Node takes milliseconds for the first ones of a process. */
+  #seed: Uint8Array | undefined;
   /** The answer of a server, if it was asked before. */
   #early: Promise<Response | undefined> | undefined;
 
@@ -71,7 +72,9 @@ export class LoadedModule {
   async #compile(pages: number): Promise<WebAssembly.Module> {
     const early = await this.#early;
     this.#early = undefined;
-    const module = await compileSource(early?.ok === true ? early : this.#source, pages);
+    const module = await compileSource(early?.ok === true ? early : this.#source, pages, () => {
+      this.#seed ??= systemEntropy(SEED_SIZE);
+    });
     this.#target = checkModule(module);
     this.#compiled.set(pages, module);
     this.#any ??= module;
@@ -117,7 +120,7 @@ export class LoadedModule {
               options.features ?? FEATURES,
               limits,
               options.quota ?? DEFAULT_QUOTA,
-              systemEntropy(SEED_SIZE),
+              this.#takeSeed(),
             ),
       gcPercent: options.gcPercent,
       limits,
@@ -125,6 +128,12 @@ export class LoadedModule {
       maxMemory: options.maxMemory ?? MAX_MEMORY,
       onStderr: options.onStderr,
     });
+  }
+
+  #takeSeed(): Uint8Array {
+    const seed = this.#seed ?? systemEntropy(SEED_SIZE);
+    this.#seed = undefined;
+    return seed;
   }
 
   #startGoJS(module: WebAssembly.Module, options: InstantiateOptions): StartedGuest {

@@ -23,11 +23,13 @@ export type ModuleSource =
 /**
  * Compiles a module whose memory may grow to so many pages. Returns a compiled module unchanged.
  *
+ * @param meanwhile work for this thread while the engine compiles on others; not called for a compiled module
  * @throws TurncoreError E_INVALID_MODULE if it cannot be read, is not WebAssembly or takes too much
  */
 export async function compileSource(
   source: ModuleSource,
   pages: number,
+  meanwhile: () => void,
 ): Promise<WebAssembly.Module> {
   const opened = await openSource(source);
   let checking = false;
@@ -41,7 +43,9 @@ export async function compileSource(
     checking = false;
     // The package's own module has the bound that most hosts want, so it can be compiled while it arrives.
     const asItIs = confined.bytes === given ? streamed : undefined;
-    return await (asItIs ?? WebAssembly.compile(confined.bytes));
+    const compiling = asItIs ?? WebAssembly.compile(confined.bytes);
+    meanwhile();
+    return await compiling;
   } catch (cause) {
     if (!checking) throw unusable(`cannot compile ${nameOf(source)}`, cause);
     if (cause instanceof ConfineError) throw cannotLoad(cause.message, cause);
