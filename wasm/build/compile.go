@@ -32,15 +32,11 @@ type target struct {
 	goos   string   // GOOS; GOARCH is wasm
 	mode   []string // -buildmode, if it is not the usual one
 	tags   []string // of the sources
-	budget int      // most bytes after brotli 11; 0 for no bound
 }
 
-// Every page downloads one of the two modules, so each has a bound. The core is what a page with one provider needs: a
-// tenth over the 900,000 bytes would be 3 ms of a fast line and 70 ms of a slow one, while the 7,000 bytes of the baked
-// memory save more than that at every start.
 var (
-	wasip1Target = target{folder: "core", file: "turncore.wasm", goos: "wasip1", mode: reactor, budget: 920_000}
-	fullTarget   = target{folder: "full", file: "turncore-full.wasm", goos: "wasip1", mode: reactor, tags: []string{"full"}, budget: 1_150_000}
+	wasip1Target = target{folder: "core", file: "turncore.wasm", goos: "wasip1", mode: reactor}
+	fullTarget   = target{folder: "full", file: "turncore-full.wasm", goos: "wasip1", mode: reactor, tags: []string{"full"}}
 	jsTarget     = target{folder: "core", file: "turncore-js.wasm", goos: "js", tags: []string{"full"}}
 	targets      = []target{wasip1Target, fullTarget, jsTarget}
 )

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"text/tabwriter"
+
+	"github.com/turncore/turncore/internal/size"
 )
 
 // A weight is the size of one file in bytes: as it is, and as a web server
@@ -58,8 +60,8 @@ func printSizes(ctx context.Context, out io.Writer, root string, place func(targ
 	fmt.Fprintln(table, "file\traw\tgzip -9\tbrotli 11\tat most\t")
 	for i, t := range targets {
 		budget := "-"
-		if t.budget > 0 {
-			budget = strconv.Itoa(t.budget)
+		if bytes, ok := size.Of(t.file); ok {
+			budget = strconv.Itoa(bytes)
 		}
 		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t\n", t.file, weights[i].Raw, weights[i].Gzip, weights[i].Brotli, budget)
 	}

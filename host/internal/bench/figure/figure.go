@@ -183,12 +183,6 @@ type Size struct {
 	Brotli int    `json:"brotli"` // level 11
 }
 
-// SizeTarget and FullSizeTarget bound the bytes of the core module and of the full one after brotli.
-const (
-	SizeTarget     = 910_000
-	FullSizeTarget = 1_300_000
-)
-
 // Report is what one host's benchmark writes.
 type Report struct {
 	Host  string  `json:"host"` // with its version

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/turncore/turncore/internal/size"
 )
 
 // Merged is the results of all hosts, and how they stand to the targets.
@@ -38,7 +40,7 @@ func Merge(reports []Report, engines []string) (*Merged, error) {
 		}
 	}
 	for _, s := range m.sizes() {
-		if bound, ok := sizeTarget(s.Module); ok && s.Brotli > bound {
+		if bound, ok := size.Of(s.Module); ok && s.Brotli > bound {
 			m.Missed = append(m.Missed, fmt.Sprintf("%s: %d bytes brotli, at most %d", s.Module, s.Brotli, bound))
 		}
 	}
@@ -89,16 +91,6 @@ func (m *Merged) sizes() (list []Size) {
 	return list
 }
 
-func sizeTarget(module string) (bound int, ok bool) {
-	switch module {
-	case "turncore.wasm":
-		return SizeTarget, true
-	case "turncore-full.wasm":
-		return FullSizeTarget, true
-	}
-	return 0, false
-}
-
 // Markdown writes the tables.
 func (m *Merged) Markdown(w io.Writer, engines []string) error {
 	var b strings.Builder
@@ -130,7 +122,7 @@ func (m *Merged) writeSizes(b *strings.Builder) {
 	rows := [][]string{{"module", "raw", "gzip -9", "brotli -11", "target", "met"}}
 	for _, s := range m.sizes() {
 		row := []string{s.Module, grouped(s.Raw), grouped(s.Gzip), grouped(s.Brotli), "", ""}
-		if bound, ok := sizeTarget(s.Module); ok {
+		if bound, ok := size.Of(s.Module); ok {
 			row[4], row[5] = "≤ "+grouped(bound), met(s.Brotli <= bound)
 		}
 		rows = append(rows, row)
