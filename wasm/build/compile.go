@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,6 +33,7 @@ type target struct {
 	goos   string   // GOOS; GOARCH is wasm
 	mode   []string // -buildmode, if it is not the usual one
 	tags   []string // of the sources
+	source string   // the main package, if it is not that of the modules
 }
 
 var (
@@ -166,7 +168,7 @@ func link(ctx context.Context, root string, t target, path string, f form) error
 	for _, name := range seldom {
 		args = append(args, "-gcflags="+modulePath+"/"+name+"=-l")
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, modulePackage)...)
+	cmd := exec.CommandContext(ctx, "go", append(args, cmp.Or(t.source, modulePackage))...)
 	cmd.Dir = root
 	// Whatever the caller's environment holds that could change the bytes is
 	// set here; a later entry wins.

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/turncore/turncore/wasm/build/internal/program"
+)
+
+// Random programs print the same in each form that the build can give them. TURNCORE_SEED is the seed of the first one,
+// which differs from commit to commit; with TURNCORE_LONG there are many.
+func TestTheBuildChangesNoProgram(t *testing.T) {
+	first, count := uint64(1), 3
+	if text := os.Getenv("TURNCORE_SEED"); text != "" {
+		var err error
+		if first, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("TURNCORE_SEED: %v", err)
+		}
+	}
+	if os.Getenv("TURNCORE_LONG") != "" {
+		count = 60
+	}
+	for i := range count {
+		seed := first + uint64(i)
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			source := filepath.Join(t.TempDir(), "main.go")
+			if err := os.WriteFile(source, program.Random(seed), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			want := printed(t, source, form{})
+			if lines := strings.Count(want, "\n"); lines < 16 {
+				t.Fatalf("it prints %d lines:\n%s", lines, want)
+			}
+			for name, f := range map[string]form{"rewritten": {rewrite: true}, "baked": {bake: true}, "both": shipped} {
+				if got := printed(t, source, f); got != want {
+					t.Errorf("%s, it differs; again: TURNCORE_SEED=%d\n%s", name, seed, differingLine(got, want))
+				}
+			}
+		})
+	}
+}
+
+// printed returns what a program prints in a form.
+func printed(t *testing.T, source string, f form) string {
+	t.Helper()
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "program.wasm")
+	if err := compile(ctx, testRoot(t), target{file: "program.wasm", goos: "wasip1", mode: reactor, source: source}, path, f); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime := wazero.NewRuntime(ctx)
+	defer runtime.Close(ctx)
+	wasi_snapshot_preview1.MustInstantiate(ctx, runtime)
+	var said bytes.Buffer
+	config := wazero.NewModuleConfig().WithStartFunctions("_initialize").WithStderr(&said).WithSysNanotime().WithSysNanosleep()
+	instance, err := runtime.InstantiateWithConfig(ctx, file, config)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said.Bytes())
+	}
+	if _, err := instance.ExportedFunction("work").Call(ctx); err != nil {
+		t.Fatalf("%v\n%s", err, said.Bytes())
+	}
+	return said.String()
+}
+
+// differingLine shows where two texts part.
+func differingLine(got, want string) string {
+	is, should := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(is), len(should)) {
+		if is[i] != should[i] {
+			return fmt.Sprintf("line %d is %q, want %q", i+1, is[i], should[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, want %d", len(is), len(should))
+}
