@@ -155,12 +155,13 @@ func link(ctx context.Context, root string, t target, path string, f form) error
 		ldflags = "-ldflags=-w"
 	}
 	args := append([]string{"build", "-trimpath", "-buildvcs=false", ldflags, "-o", path}, t.mode...)
+	overlay, err := f.overlay(ctx, root, toolchain, t, filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	args = append(args, "-overlay="+overlay)
 	if f.bakes(t) {
-		overlay, err := reseedOverlay(ctx, root, toolchain, filepath.Dir(path))
-		if err != nil {
-			return err
-		}
-		args, tags = append(args, "-overlay="+overlay), append(slices.Clone(tags), "baked")
+		tags = append(slices.Clone(tags), "baked")
 	}
 	if len(tags) > 0 {
 		args = append(args, "-tags="+strings.Join(tags, ","))
@@ -178,25 +179,6 @@ func link(ctx context.Context, root string, t target, path string, f form) error
 		return fmt.Errorf("compile %s: %w\n%s", t.file, err, bytes.TrimSpace(out))
 	}
 	return nil
-}
-
-// reseedOverlay writes a file for -overlay to dir, by which Go's runtime has the function that a baked module calls at
-// its first step.
-func reseedOverlay(ctx context.Context, root, toolchain, dir string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+toolchain)
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("find Go's library: %w", err)
-	}
-	added := filepath.Join(strings.TrimSpace(string(out)), "src", "runtime", "turncore_reseed.go")
-	text, err := json.Marshal(map[string]any{"Replace": map[string]string{added: filepath.Join(root, "wasm", "build", "_runtime", "reseed.go")}})
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "overlay.json")
-	return path, os.WriteFile(path, text, 0o600)
 }
 
 // pinnedToolchain returns the Go release that go.mod names. A newer local Go
