@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures the modules, wazero, native and Node, and prints one table, which goes
-# to build/bench.md too and as JSON to build/bench.json.
+# Measures the modules, wazero, native and Node, and first turns in Chromium and workerd too, and prints one table, which
+# goes to build/bench.md too and as JSON to build/bench.json.
 #
 #   PEERS=1   other libraries too, from npm and the Go proxy, as ratios
 #   QUICK=1   seconds instead of minutes, to see that everything runs; goes to
@@ -40,12 +40,16 @@ if [[ -n ${BASE:-} ]]; then
   exit
 fi
 
-options=() out=build/bench
-if [[ ${QUICK:-} == 1 ]]; then options=(quick) out=build/bench-quick; fi
+need_chromium
+options=() out=build/bench pairs=15
+if [[ ${QUICK:-} == 1 ]]; then options=(quick) out=build/bench-quick pairs=1; fi
 rm -rf "$out"
-mkdir -p "$out/peers"
+mkdir -p "$out/peers" "$out/plain"
 
-go run ./host/internal/bench "${options[@]/#/-}" -json "$out/go.json"
+go build -o "$out/bench-go" ./host/internal/bench
+go run ./wasm/build -plain -sizes=0 -o "$out/plain"
+node js/bench/starts.mjs --plain "$out/plain/turncore.wasm" --go "$out/bench-go" --pairs $pairs --json "$out/starts.json"
+"$out/bench-go" "${options[@]/#/-}" -json "$out/go.json"
 node js/bench/bench.mjs "${options[@]/#/--}" --json "$out/node.json"
 
 # npm_peer NAME PROGRAM ARGUMENT...: installs what js/bench/peers/NAME.json
@@ -79,4 +83,4 @@ if [[ ${PEERS:-} == 1 ]]; then
   npm_peer ai ai.mjs
 fi
 
-go run ./host/internal/bench/report -json "$out.json" -peers "$out/peers" "$out/go.json" "$out/node.json" | tee "$out.md"
+go run ./host/internal/bench/report -json "$out.json" -peers "$out/peers" "$out/go.json" "$out/node.json" "$out/starts.json" | tee "$out.md"

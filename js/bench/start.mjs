@@ -1,6 +1,7 @@
 /**
- * The first turn of a process. Run as a program it loads the module, runs a turn and prints when it had which: a process
- * that has run before has warmed, and V8 has compiled, what the first turn of a program finds cold.
+ * The first turn of a process. Run as a program it loads the module, or another one that is given, runs a turn and prints
+ * when it had which: a process that has run before has warmed, and V8 has compiled, what the first turn of a program
+ * finds cold.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,8 +11,8 @@ import { now, summarize } from './meter.mjs';
 
 const self = fileURLToPath(import.meta.url);
 
-async function startOnce() {
-  const bytes = readFileSync(new URL('../dist/turncore.wasm', import.meta.url));
+async function startOnce(file = new URL('../dist/turncore.wasm', import.meta.url)) {
+  const bytes = readFileSync(file);
   const begun = now();
   const conversation = new Conversation(0, { module: bytes });
   await conversation.runner.host.acquire();
@@ -38,4 +39,4 @@ export function measureStart(pace) {
   ];
 }
 
-if (process.argv[1] === self) await startOnce();
+if (process.argv[1] === self) await startOnce(process.argv[2]);

@@ -41,6 +41,7 @@ func run(ctx context.Context, args []string) error {
 	modules := flags.String("modules", "wasm", "folder of the built modules, whose sizes are taken; empty for none")
 	start := flags.String("start", "", "load this engine, run one turn and say what it took (what the benchmark starts itself for)")
 	cache := flags.String("cache", "", "folder of compiled code, for -start")
+	module := flags.String("module", "", "file of the module, for -start (default the built core module)")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil
@@ -48,7 +49,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if *start != "" {
-		return startOnce(ctx, *start, *cache)
+		return startOnce(ctx, *start, *cache, *module)
 	}
 	p := full
 	if *hurry {

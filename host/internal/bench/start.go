@@ -42,9 +42,12 @@ func moduleBytes(name string) ([]byte, error) {
 	return module, nil
 }
 
-// startOnce is the process: it loads the core, runs a turn and says when it had which.
-func startOnce(ctx context.Context, name, cache string) error {
+// startOnce is the process: it loads the core, or the module of a file, runs a turn and says when it had which.
+func startOnce(ctx context.Context, name, cache, file string) error {
 	module, err := moduleBytes(name)
+	if file != "" {
+		module, err = os.ReadFile(file)
+	}
 	if err != nil {
 		return err
 	}

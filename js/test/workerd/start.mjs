@@ -1,9 +1,9 @@
 // Starts workerd with the package in it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
@@ -20,11 +20,13 @@ const COMPATIBILITY = '2026-01-01';
  * @param provider address, as host:port, that all requests of the worker go to
  * @param worker file of the Worker
  * @param flags that it is compatible with
+ * @param module file of the core module, if it is not the package's
  * @returns its address without a final slash, what it wrote to stderr, and a function that stops it
  */
-export async function startWorkerd(provider, { worker = 'worker.mjs', flags = [] } = {}) {
+export async function startWorkerd(provider, { worker = 'worker.mjs', flags = [], module } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'turncore-workerd-'));
   await layOut(folder, worker, flags);
+  if (module !== undefined) await copyFile(module, join(folder, 'turncore.wasm'));
   const child = spawn(
     workerd.default ?? workerd,
     [
@@ -64,7 +66,7 @@ export async function startWorkerd(provider, { worker = 'worker.mjs', flags = []
 /** Puts the worker, bundled with the package, and the configuration in a folder. */
 async function layOut(folder, worker, flags) {
   await build({
-    entryPoints: { worker: fileURLToPath(new URL(worker, import.meta.url)) },
+    entryPoints: { worker: resolve(fileURLToPath(new URL('.', import.meta.url)), worker) },
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,

@@ -183,6 +183,21 @@ type Size struct {
 	Brotli int    `json:"brotli"` // level 11
 }
 
+// A Start is the first turn of a process on a host, in milliseconds from the module's bytes in hand: with a module that
+// starts in the host, with the one that ships, which is started while it is built, and how many times the one is the
+// other. The engine of its rows is the host.
+type Start struct {
+	Plain   Row `json:"plain"`
+	Shipped Row `json:"shipped"`
+	Ratio   Row `json:"ratio"`
+}
+
+// StartTargets are the hosts that first turns are measured on, in the order of the table, with the bounds of their ratios.
+var StartTargets = []struct {
+	Host  string
+	Bound float64
+}{{Wazero, 0.8}, {Node, 0.6}, {"Chromium", 0.6}, {"workerd", 0.6}}
+
 // Report is what one host's benchmark writes.
 type Report struct {
 	Host  string  `json:"host"` // with its version
@@ -191,6 +206,8 @@ type Report struct {
 	Sizes []Size  `json:"sizes,omitempty"`
 	Turns [2]int  `json:"turns"` // after which memory was looked at
 	Rows  []Row   `json:"rows"`
+
+	Starts []Start `json:"starts,omitempty"`
 }
 
 // Load is how many tasks wanted to run, on average over the last minute.

@@ -102,6 +102,32 @@ func TestTimesAreJudgedByRatios(t *testing.T) {
 	}
 }
 
+func TestStarts(t *testing.T) {
+	row := func(host string, v float64) Row {
+		return Row{Engine: host, Median: v, P10: v / 2, P90: v * 2, Samples: 5}
+	}
+	var starts []Start
+	for _, target := range StartTargets {
+		starts = append(starts, Start{Plain: row(target.Host, 50), Shipped: row(target.Host, 35), Ratio: row(target.Host, 0.7)})
+	}
+	m, err := Merge([]Report{complete(Native, 1), {Host: "First turns", Starts: starts}}, []string{Native})
+	if err != nil || len(m.Missed) != 3 || !strings.Contains(m.Missed[0], "first turn on Node: 0.70 times") {
+		t.Fatalf("missed %q, %v", m.Missed, err)
+	}
+	var b strings.Builder
+	if err := m.Markdown(&b, []string{Native}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| wazero ", "| workerd ", "35 (17.5–70)", "0.70 (0.35–1.40)", "≤ 0.80", "**no**"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the table has no %q:\n%s", want, b.String())
+		}
+	}
+	if _, err := Merge([]Report{complete(Native, 1), {Starts: starts[1:]}}, []string{Native}); err == nil || !strings.Contains(err.Error(), "first turn on wazero") {
+		t.Errorf("without wazero: %v", err)
+	}
+}
+
 func TestMarkdown(t *testing.T) {
 	report := complete(Node, 76)
 	report.Sizes = []Size{{Module: "turncore.wasm", Raw: 3_550_214, Gzip: 1_000_000, Brotli: 700_000}}

@@ -44,7 +44,32 @@ func Merge(reports []Report, engines []string) (*Merged, error) {
 			m.Missed = append(m.Missed, fmt.Sprintf("%s: %d bytes brotli, at most %d", s.Module, s.Brotli, bound))
 		}
 	}
+	starts := m.starts()
+	for _, target := range StartTargets {
+		if len(starts) == 0 {
+			break
+		}
+		s, ok := starts[target.Host]
+		if !ok || s.Ratio.Samples == 0 || !(s.Ratio.Median > 0) {
+			return nil, fmt.Errorf("no report has the first turn on %s", target.Host)
+		}
+		if s.Ratio.Median > target.Bound {
+			m.Missed = append(m.Missed, fmt.Sprintf("first turn on %s: %s times that of a module that starts in the host, at most %s",
+				target.Host, number(s.Ratio.Median), number(target.Bound)))
+		}
+	}
 	return m, nil
+}
+
+// starts are the first turns by their hosts.
+func (m *Merged) starts() map[string]Start {
+	list := map[string]Start{}
+	for _, r := range m.Reports {
+		for _, s := range r.Starts {
+			list[s.Ratio.Engine] = s
+		}
+	}
+	return list
 }
 
 // row finds a figure's row.
@@ -103,6 +128,7 @@ func (m *Merged) Markdown(w io.Writer, engines []string) error {
 	}
 	b.WriteString("\n")
 	m.writeSizes(&b)
+	m.writeStarts(&b)
 	m.writeFigures(&b, engines)
 	m.writePeers(&b)
 	switch len(m.Missed) {
@@ -126,6 +152,19 @@ func (m *Merged) writeSizes(b *strings.Builder) {
 			row[4], row[5] = "≤ "+grouped(bound), met(s.Brotli <= bound)
 		}
 		rows = append(rows, row)
+	}
+	if len(rows) > 1 {
+		writeTable(b, rows)
+	}
+}
+
+func (m *Merged) writeStarts(b *strings.Builder) {
+	rows := [][]string{{"first turn of a process, bytes in hand", "started in the host, ms", "as shipped, ms", "ratio", "target", "met"}}
+	starts := m.starts()
+	for _, target := range StartTargets {
+		if s, ok := starts[target.Host]; ok {
+			rows = append(rows, []string{target.Host, cell(&s.Plain), cell(&s.Shipped), cell(&s.Ratio), "≤ " + number(target.Bound), met(s.Ratio.Median <= target.Bound)})
+		}
 	}
 	if len(rows) > 1 {
 		writeTable(b, rows)
