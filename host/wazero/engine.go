@@ -43,9 +43,15 @@ var _ host.Engine = (*Engine)(nil)
 //
 // Other bytes give [host.CodeInvalidModule], a module of another ABI major gives [host.CodeABIVersion].
 func New(ctx context.Context, module []byte, options ...Option) (*Engine, error) {
-	sum := sha256.Sum256(module)
-	e := &Engine{config: newConfig(options), hash: hex.EncodeToString(sum[:])}
-	if err := e.load(ctx, module); err != nil {
+	e := &Engine{config: newConfig(options)}
+	var hashing sync.WaitGroup
+	hashing.Go(func() { // beside the rest: it takes milliseconds
+		sum := sha256.Sum256(module)
+		e.hash = hex.EncodeToString(sum[:])
+	})
+	err := e.load(ctx, module)
+	hashing.Wait()
+	if err != nil {
 		_ = e.Close(ctx) // the reason why it is closed says more
 		return nil, err
 	}
