@@ -127,6 +127,9 @@ class Checking {
   readonly violations: string[] = [];
   readonly #plan: Plan;
   readonly #classes: Classes;
+  /** The field that is being converted. */
+  #field = '';
+  readonly #report = (part: string): void => void this.violations.push(within(this.#field, part));
 
   constructor(plan: Plan, classes: Classes) {
     this.#plan = plan;
@@ -206,8 +209,8 @@ class Checking {
     }
     const { violations } = this;
     const before = violations.length;
-    const report = (part: string): void => void violations.push(within(field, part));
-    const checked = convert(rules.kind, value, this.#plan.lenient, report, this.#classes);
+    this.#field = field;
+    const checked = convert(rules.kind, value, this.#plan.lenient, this.#report, this.#classes);
     if (checked === invalid) {
       if (violations.length > before) return invalid;
       const empty = rules.kind === 'results' && Array.isArray(value) && value.length === 0;
