@@ -85,11 +85,12 @@ export class Decoder {
   frame<T>(read: (d: Decoder) => T): T {
     const start = this.#pos;
     const end = this.#end;
-    this.#end = Math.min(end, start + this.#limits.frame);
+    if (end - start <= this.#limits.frame) return read(this);
+    this.#end = start + this.#limits.frame;
     try {
       return read(this);
     } catch (error) {
-      if (error instanceof CodecError && error.reason === 'truncated' && this.#end < end) {
+      if (error instanceof CodecError && error.reason === 'truncated') {
         throw new CodecError('length', start, `frame of more than ${this.#limits.frame} bytes`);
       }
       throw error;
@@ -202,6 +203,10 @@ export class Decoder {
   /** Reads a list. @param bytes least size of an item @param most largest number of items */
   list<T>(read: (d: Decoder) => T, bytes: number, most = this.#limits.array): T[] {
     const start = this.#pos;
+    if (start < this.#end && this.#buf[start] === 0x90 && this.#depth > 0) {
+      this.#pos = start + 1;
+      return [];
+    }
     const n = this.#arrayHeader(start);
     if (n > most) throw new CodecError('length', start, `list of more than ${most} items`);
     this.#enter(n, n * bytes, start);
@@ -277,6 +282,17 @@ export class Decoder {
     }
     const s = t < 0xd9 || t > 0xdb ? undefined : this.value();
     return typeof s === 'string' ? s : this.#wrong(start, 'a string is expected');
+  }
+
+  /** Passes over a string. */
+  skipStr(): void {
+    const start = this.#pos;
+    const t = start < this.#end ? this.#buf[start]! : 0;
+    if (t < 0xa0 || t >= 0xc0) this.str();
+    else {
+      this.#pos = start + 1;
+      this.#take(t & 0x1f, start);
+    }
   }
 
   bin(): Uint8Array<ArrayBuffer> {
