@@ -1,6 +1,13 @@
-// Makes a bundled, minified file of each entry point, for pages without a bundler: dist/turncore.min.js and, for
-// turncore/NAME, dist/NAME.min.js. What turncore.min.js holds, the others import from it: a page that loads two of them
-// has each class once. What loads late has files of its own. Entry points of types alone have none.
+// Makes a bundled file of each entry point.
+//
+// For pages without a bundler, minified: dist/turncore.min.js and, for turncore/NAME, dist/NAME.min.js. What loads late has
+// files of its own.
+//
+// For Node, Deno and Bun, which open every file of a program one after another: dist/turncore.node.js and
+// dist/NAME.node.js. package.json names them under the condition `node`.
+//
+// What the file of turncore holds, the others import from it: a program that loads two of them has each class once. Entry
+// points of types alone have none.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -17,47 +24,58 @@ for (const [subpath, { default: file }] of Object.entries(exports)) {
   input[subpath === '.' ? 'turncore' : subpath.slice('./'.length)] = path(file);
 }
 
-/** What each module imports when it loads. */
-const imported = new Map();
-const bundle = await rollup({
-  input,
-  external: /^node:/,
-  preserveEntrySignatures: 'allow-extension',
-  plugins: [
-    {
-      name: 'page',
-      resolveId: (id) => (id in imports ? path(imports[id].browser) : null),
-      moduleParsed: ({ id, importedIds }) => void imported.set(id, importedIds),
+await write('browser', '.min.js', async (code) => {
+  const { code: minified } = await transform(code, {
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+  });
+  return minified;
+});
+await write('node', '.node.js', (code) => code);
+
+/** Writes the files for a platform, which says what `#…` stands for. */
+async function write(condition, ending, finish) {
+  /** What each module imports when it loads. */
+  const imported = new Map();
+  const bundle = await rollup({
+    input,
+    external: /^node:/,
+    preserveEntrySignatures: 'allow-extension',
+    plugins: [
+      {
+        name: condition,
+        resolveId: (id) =>
+          id in imports ? path(imports[id][condition] ?? imports[id].default) : null,
+        moduleParsed: ({ id, importedIds }) => void imported.set(id, importedIds),
+      },
+    ],
+    onwarn: (warning) => {
+      if (warning.code !== 'EMPTY_BUNDLE') throw new Error(warning.message);
     },
-  ],
-  onwarn: (warning) => {
-    if (warning.code !== 'EMPTY_BUNDLE') throw new Error(warning.message);
-  },
-});
-const shared = reachable(input.turncore);
-// One file for all that a first turn loads beside the module.
-const engine = reachable(path('dist/engine/engine.js'));
-const chunk = (id) => {
-  if (shared.has(id)) return 'turncore';
-  if (engine.has(id)) return 'engine';
-  return id.endsWith('/remedies.gen.js') ? 'remedies' : undefined;
-};
-const { output } = await bundle.generate({
-  format: 'es',
-  entryFileNames: '[name].min.js',
-  chunkFileNames: '[name].min.js',
-  manualChunks: chunk,
-});
-for (const { fileName, code } of output) {
-  if (code.trim() === '') continue;
-  const minified = await transform(code, { minify: true, format: 'esm', target: 'es2022' });
-  await writeFile(path(`dist/${fileName}`), minified.code);
+  });
+  const shared = reachable(imported, input.turncore);
+  // One file for all that a page's first turn loads beside the module.
+  const engine = reachable(imported, path('dist/engine/engine.js'));
+  const { output } = await bundle.generate({
+    format: 'es',
+    entryFileNames: `[name]${ending}`,
+    chunkFileNames: `[name]${ending}`,
+    manualChunks: (id) => {
+      if (shared.has(id)) return 'turncore';
+      if (engine.has(id)) return 'engine';
+      return id.endsWith('/remedies.gen.js') ? 'remedies' : undefined;
+    },
+  });
+  for (const { fileName, code } of output) {
+    if (code.trim() !== '') await writeFile(path(`dist/${fileName}`), await finish(code));
+  }
 }
 
 /** A module and those that it loads. */
-function reachable(id, found = new Set()) {
+function reachable(imported, id, found = new Set()) {
   if (found.has(id)) return found;
   found.add(id);
-  for (const other of imported.get(id) ?? []) reachable(other, found);
+  for (const other of imported.get(id) ?? []) reachable(imported, other, found);
   return found;
 }
