@@ -2,8 +2,9 @@
 import { createRunner, type TurnRunner } from 'turncore';
 import core from 'turncore/turncore.wasm';
 import full from 'turncore/turncore-full.wasm';
+import go from 'turncore/turncore-js.wasm';
 
-export const modules: readonly WebAssembly.Module[] = [core, full];
+export const modules: readonly WebAssembly.Module[] = [core, full, go];
 
 export const runners = modules.map((module) =>
   createRunner({ executor: (ctx) => ctx.ack(), host: { module } }),

@@ -4,7 +4,7 @@ new_consumer
 package=$consumer/node_modules/turncore
 
 echo 'the package holds what it exports, and no dependency'
-for file in README.md dist/index.js dist/index.d.ts dist/turncore.min.js dist/turncore.wasm dist/turncore-full.wasm LICENSE; do
+for file in README.md dist/index.js dist/index.d.ts dist/turncore.min.js dist/turncore.wasm dist/turncore-full.wasm dist/turncore-js.wasm LICENSE; do
   [[ -f $package/$file ]] || fail "the package lacks $file"
 done
 others=$(cd "$consumer/node_modules" && find . -mindepth 1 -maxdepth 1 ! -name turncore ! -name '.*')

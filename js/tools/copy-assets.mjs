@@ -4,6 +4,7 @@ import { copyFile } from 'node:fs/promises';
 const assets = [
   ['../../wasm/core/turncore.wasm', '../dist/turncore.wasm'],
   ['../../wasm/full/turncore-full.wasm', '../dist/turncore-full.wasm'],
+  ['../../wasm/core/turncore-js.wasm', '../dist/turncore-js.wasm'],
   ['../src/turncore.wasm.d.ts', '../dist/turncore.wasm.d.ts'],
   ['../../LICENSE', '../LICENSE'],
 ];
