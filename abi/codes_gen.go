@@ -234,7 +234,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeABIVersion, Status: 529, Fatal: true,
 		Message: "The module speaks another version of the ABI.",
-		Help:    "Host and module must have the same major version; the message holds both.",
+		Help:    "Host and module must have the same major version; the message holds both. Deploy both from one version of Turncore.",
 	},
 	{
 		Code: CodeArtifactIDCollision, Status: 409, Fatal: true,
@@ -439,7 +439,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeInvalidModule, Status: 529, Fatal: true,
 		Message: "The module is not a Turncore module.",
-		Help:    "The message names the export that is missing. Load the turncore.wasm that belongs to this version of the host.",
+		Help:    "The message says what is wrong. Load the turncore.wasm that belongs to this version of the host; docs/hosts.md has the causes and remedies, such as `host: { module }`.",
 	},
 	{
 		Code: CodeInvalidOptions, Status: 529, Fatal: true,

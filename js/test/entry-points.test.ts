@@ -1,11 +1,16 @@
 /**
- * The entry points of the package: how much the front door holds, and that whatever a signature says can be imported.
+ * The entry points of the package: how much the front door holds, that whatever a signature says can be imported, and that
+ * an import does nothing.
  */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { runInNewContext } from 'node:vm';
 
+import { build } from 'esbuild';
 import ts from 'typescript';
 
 const PACKAGE = new URL('../../', import.meta.url);
@@ -154,4 +159,66 @@ describe('entry points', () => {
     exported.delete(credential);
     assert.deepEqual(unexported(host.declarations![0]!, exported), ['Credential']);
   });
+});
+
+/** Imports its arguments where nothing but code can be read, and nothing fetched. */
+const IMPORT_IN_NODE = `
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+
+for (const api of [fs, fs.promises]) {
+  for (const [name, call] of Object.entries(api)) {
+    if (typeof call !== 'function' || /^[A-Z_]/.test(name)) continue;
+    api[name] = (path, ...more) => {
+      if (!/\\.js(on)?$/.test(String(path))) throw new Error(name + ' of ' + path);
+      return call(path, ...more);
+    };
+  }
+}
+syncBuiltinESMExports();
+globalThis.fetch = (url) => { throw new Error('fetch of ' + url); };
+
+const [code, ...entries] = process.argv.slice(1);
+await import(code).then(() => { throw new Error('a file was read'); }, ({ message }) => console.log(message));
+for (const entry of entries) await import(entry);
+console.log(entries.length);
+`;
+/** What the program before must notice. */
+const READS_A_FILE = `data:text/javascript,
+import { readFile } from 'node:fs/promises';
+await readFile('turncore.wasm');`;
+
+describe('an import does nothing:', () => {
+  const files = [...sources.keys()].map((subpath) => {
+    const { default: file } = manifest.exports[subpath] as { readonly default: string };
+    return [subpath, new URL(file, PACKAGE)] as const;
+  });
+
+  it('a server that renders pages reads no file and fetches nothing', async () => {
+    const args = ['--input-type=module', '--eval', IMPORT_IN_NODE, '--', READS_A_FILE];
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      ...args,
+      ...files.map(([, url]) => url.href),
+    ]);
+    assert.equal(stdout, `readFile of turncore.wasm\n${files.length}\n`);
+  });
+
+  for (const [subpath, url] of files) {
+    it(`a page of nothing imports ${subpath}`, async () => {
+      const { outputFiles } = await build({
+        entryPoints: [fileURLToPath(url)],
+        write: false,
+        bundle: true,
+        format: 'iife',
+        logLevel: 'error',
+        logOverride: { 'empty-import-meta': 'silent' },
+      });
+      // No document, no fetch; and what a bundler may put in the place of Node's process is not looked at.
+      const realm = { URL, TextEncoder, TextDecoder };
+      Object.defineProperty(realm, 'process', {
+        get: () => assert.fail('it looks for a process'),
+      });
+      runInNewContext(outputFiles[0]!.text, realm);
+    });
+  }
 });

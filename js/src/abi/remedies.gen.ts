@@ -12,7 +12,8 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   E_ABI_UNKNOWN_FRAME: 'Use only ops, methods and features that Hello agreed on.',
   E_ABI_UNKNOWN_TARGET:
     'The turn, runner, context, history, effect or tool of this number was never opened or has ended.',
-  E_ABI_VERSION: 'Host and module must have the same major version; the message holds both.',
+  E_ABI_VERSION:
+    'Host and module must have the same major version; the message holds both. Deploy both from one version of Turncore.',
   E_ARTIFACT_ID_COLLISION: 'Give every tool call and every retrievable of a turn a unique id.',
   E_ARTIFACT_TOO_LARGE:
     'Read it by lines with artifact_cat, artifact_head, artifact_tail or artifact_grep.',
@@ -86,7 +87,7 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   E_INVALID_LLM_EXECUTION_CONTEXT:
     'A raw context needs a system prompt and every fetch, store, mutate and delete function; the message names what is missing.',
   E_INVALID_MODULE:
-    'The message names the export that is missing. Load the turncore.wasm that belongs to this version of the host.',
+    'The message says what is wrong. Load the turncore.wasm that belongs to this version of the host; docs/hosts.md has the causes and remedies, such as `host: { module }`.',
   E_INVALID_OPTIONS: 'The message lists every option that breaks a rule.',
   E_INVALID_TOOL_ARGS:
     "Give the message back to the model as the call's result, so that it can correct the call.",

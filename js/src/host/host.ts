@@ -11,7 +11,7 @@ import type { ModuleSource } from '../instance/source.js';
 import { type Clock, type Entropy, systemClock, systemEntropy } from '../entropy.js';
 import type { LoadedModule } from '../instance/loaded-module.js';
 import type { JournalSink, StepRecorder } from '../journal/writer.js';
-import { TurncoreError } from '../errors.js';
+import { ofOtherCopy, TurncoreError } from '../errors.js';
 import { isAbsent, isObject } from '../validation/field-kinds.js';
 import { phrase, violationsIn } from '../validation/rules.js';
 import type { Credential } from '../http/credential.js';
@@ -259,10 +259,10 @@ export function hostViolations(config: Readonly<Record<string, unknown>>): strin
   }
   if (!isObject(host)) return ['`host` must be an object or a Host'];
   const twice = both && !isAbsent(host['module']);
-  return [
-    ...violationsIn('host', () => checkHost(host)),
-    ...(twice ? [phrase('alias', { alias: 'module', field: 'host.module' })] : []),
-  ];
+  const found = violationsIn('host', () => checkHost(host));
+  const other = ofOtherCopy(host);
+  if (found.length > 0 && other !== '') return [`\`host\` must be an object or a Host${other}`];
+  return [...found, ...(twice ? [phrase('alias', { alias: 'module', field: 'host.module' })] : [])];
 }
 
 /** The host for an option. Without the option, the host shared by all runners that name none. */

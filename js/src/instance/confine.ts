@@ -257,7 +257,7 @@ function leb(n: number): number[] {
 }
 
 function malformed(): ConfineError {
-  return new ConfineError('a section is malformed');
+  return new ConfineError('a section is malformed: the file may be cut off');
 }
 
 function hex(n: number): string {

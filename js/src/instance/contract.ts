@@ -96,7 +96,8 @@ export function checkVersion(version: number): void {
   if (major === ABI_MAJOR) return;
   throw TurncoreError.of(
     'E_ABI_VERSION',
-    `the module has ABI ${major}.${version & 0xffff}, this host has ${ABI_MAJOR}.${ABI_MINOR}`,
+    `the module has ABI ${major}.${version & 0xffff}, this host has ${ABI_MAJOR}.${ABI_MINOR}: ` +
+      'deploy the module and the JavaScript of one version of turncore',
     { details: { module: `${major}.${version & 0xffff}`, host: `${ABI_MAJOR}.${ABI_MINOR}` } },
   );
 }

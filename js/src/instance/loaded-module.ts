@@ -140,7 +140,8 @@ export class LoadedModule {
     const Loader = this.#options.goRuntime;
     if (Loader === undefined) {
       throw cannotLoad(
-        'it is built with GOOS=js and needs the class Go of wasm_exec.js as the option goRuntime',
+        'it is built with GOOS=js: `host: { module: loadModule(source, { goRuntime: Go }) }` loads it, with the class Go of ' +
+          "Go's wasm_exec.js",
       );
     }
     const stderr = new StderrTail();

@@ -3,7 +3,7 @@
  */
 import { readFile } from '#packaged';
 
-import { messageOf, TurncoreError } from '../errors.js';
+import { messageOf, ofOtherCopy, TurncoreError } from '../errors.js';
 import { hex } from '../bytes.js';
 import { LOST } from '../locate.js';
 import { confine, ConfineError } from './confine.js';
@@ -19,6 +19,9 @@ export type ModuleSource =
   | BufferSource
   | WebAssembly.Module
   | PromiseLike<Response | BufferSource>;
+
+/** What HTML begins with. */
+const LESS_THAN = 0x3c;
 
 /**
  * Compiles a module whose memory may grow to so many pages. Returns a compiled module unchanged.
@@ -37,6 +40,7 @@ export async function compileSource(
     if (tagOf(opened) === 'WebAssembly.Module') return opened;
     const streamed = stream(opened);
     const given = await bytesOf(opened);
+    if (given[0] === LESS_THAN) throw new ConfineError('it is a page, not a module');
     checking = true;
     const confined = confine(given, pages);
     checkTypes(confined);
@@ -47,8 +51,10 @@ export async function compileSource(
     meanwhile();
     return await compiling;
   } catch (cause) {
+    if (cause instanceof ConfineError) {
+      throw cannotLoad(`${nameOf(source)}: ${cause.message}`, cause);
+    }
     if (!checking) throw unusable(`cannot compile ${nameOf(source)}`, cause);
-    if (cause instanceof ConfineError) throw cannotLoad(cause.message, cause);
     throw cause;
   }
 }
@@ -102,9 +108,7 @@ async function openSource(source: ModuleSource): Promise<Opened> {
       return openLocation(given as URL | string);
     default:
       if (ArrayBuffer.isView(given)) return given;
-      throw cannotLoad(
-        `a ${tagOf(given)} is no source; give a URL, bytes, a Response or a WebAssembly.Module`,
-      );
+      throw cannotLoad(`it is given as ${tagOf(given)}${ofOtherCopy(given)}`);
   }
 }
 
@@ -146,7 +150,7 @@ async function fetchModule(target: string | Request): Promise<Response> {
 
 function checkStatus(response: Response): Response {
   if (response.ok) return response;
-  throw cannotLoad(`cannot fetch ${response.url}: HTTP status ${response.status}`);
+  throw cannotLoad(`cannot fetch ${nameOf(response)}: HTTP status ${response.status}`);
 }
 
 function nameOf(source: ModuleSource): string {
@@ -158,7 +162,9 @@ function nameOf(source: ModuleSource): string {
 }
 
 function unusable(what: string, cause: unknown): TurncoreError {
-  return cannotLoad(`${what}: ${messageOf(cause)}`, cause);
+  const why = messageOf(cause);
+  const forbidden = /policy|csp|unsafe-eval/i.test(why);
+  return cannotLoad(`${what}: ${why}`, cause, forbidden ? ALLOW : REMEDY);
 }
 
 /** The remedy for a module that cannot be loaded. */
@@ -166,10 +172,13 @@ const REMEDY =
   'Give the module yourself: `host: { module }` takes its URL, its bytes, a Response or a WebAssembly.Module. ' +
   'docs/hosts.md has the line for each platform and bundler.';
 
+/** The remedy for a page whose policy forbids it. */
+const ALLOW = "Add 'wasm-unsafe-eval' to script-src in the page's Content-Security-Policy.";
+
 /** The error for a module that cannot be loaded. */
-export function cannotLoad(why: string, cause?: unknown): TurncoreError {
-  return new TurncoreError('E_INVALID_MODULE', `The module cannot be loaded: ${why}. ${REMEDY}`, {
-    help: REMEDY,
+export function cannotLoad(why: string, cause?: unknown, help: string = REMEDY): TurncoreError {
+  return new TurncoreError('E_INVALID_MODULE', `The module cannot be loaded: ${why}. ${help}`, {
+    help,
     ...(cause === undefined ? {} : { cause }),
   });
 }

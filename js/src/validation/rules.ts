@@ -3,7 +3,7 @@
  */
 import type { ErrorCode } from '../abi/codes.gen.js';
 import { type CrossRule, type FieldRules, PHRASES, type TypeRules } from '../abi/rules.gen.js';
-import { isTurncoreError, TurncoreError } from '../errors.js';
+import { isTurncoreError, ofOtherCopy, TurncoreError } from '../errors.js';
 import type { CheckedAs } from './checked.js';
 import {
   type ClassKinds,
@@ -151,9 +151,13 @@ class Checking {
     if (also !== undefined) this.violations.push(...also(raw, this.violations));
   }
 
-  /** Notes a violation. */
-  #refuse(rule: keyof typeof PHRASES, words: Readonly<Record<string, string>>): typeof invalid {
-    this.violations.push(phrase(rule, words));
+  /** Notes a violation. @param value the one that is of the wrong kind */
+  #refuse(
+    rule: keyof typeof PHRASES,
+    words: Readonly<Record<string, string>>,
+    value?: unknown,
+  ): typeof invalid {
+    this.violations.push(phrase(rule, words) + ofOtherCopy(value));
     return invalid;
   }
 
@@ -205,7 +209,7 @@ class Checking {
     if (rules.kind === 'instance') {
       const test = this.#classes.instances?.[rules.class ?? ''];
       if (test?.(value) === true) return value;
-      return this.#refuse('instance', { field, class: rules.class ?? 'its class' });
+      return this.#refuse('instance', { field, class: rules.class ?? 'its class' }, value);
     }
     const { violations } = this;
     const before = violations.length;
@@ -214,7 +218,7 @@ class Checking {
     if (checked === invalid) {
       if (violations.length > before) return invalid;
       const empty = rules.kind === 'results' && Array.isArray(value) && value.length === 0;
-      return this.#refuse(empty ? 'nonEmptyList' : rules.kind, { field });
+      return this.#refuse(empty ? 'nonEmptyList' : rules.kind, { field }, value);
     }
     if (rules.nonEmpty && value === '') return this.#refuse('nonEmpty', { field });
     if (rules.enum !== undefined && !rules.enum.includes(checked as string)) {

@@ -1,7 +1,7 @@
 /**
  * Runs turns in a worker.
  */
-import { invalidValue, messageOf, TurncoreError } from '../errors.js';
+import { invalidValue, messageOf, ofOtherCopy, TurncoreError } from '../errors.js';
 import type { Settlement } from '../events/turn-gate.js';
 import type { Media } from '../primitives/media.js';
 import { RemoteRunner, type RemoteTurn, type TurnPlace } from '../remote/remote-runner.js';
@@ -87,7 +87,9 @@ function requireTools(tools: unknown): Map<string, AnyPageTool> {
   if (!Array.isArray(tools)) throw invalidValue('tools', 'must be a list');
   const byName = new Map<string, AnyPageTool>();
   for (const [i, tool] of (tools as unknown[]).entries()) {
-    if (!(tool instanceof PageTool)) throw invalidValue(`tools[${i}]`, 'must be a PageTool');
+    if (!(tool instanceof PageTool)) {
+      throw invalidValue(`tools[${i}]`, `must be a PageTool${ofOtherCopy(tool)}`);
+    }
     if (byName.has(tool.name)) {
       throw invalidValue(`tools[${i}]`, `there is another tool ${JSON.stringify(tool.name)}`);
     }

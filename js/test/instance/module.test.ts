@@ -168,7 +168,7 @@ describe('loadModule', () => {
       assert.equal(error.fatal, true);
     }
     const odd = await failure(loadModule({}));
-    assert.match(odd.message, /a Object is no source/);
+    assert.match(odd.message, /it is given as Object/);
   });
 });
 
@@ -310,6 +310,7 @@ describe('the contract of a module', () => {
         error.message.includes(`ABI ${text}`) && error.message.includes('2.0'),
         error.message,
       );
+      assert.match(error.message, /deploy the module and the JavaScript of one version/);
     }
     const newer = await loadModule(assemble(version(0x20007))).instantiate();
     assert.equal(newer.abi, 0x20007);
