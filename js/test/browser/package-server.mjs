@@ -6,7 +6,12 @@ import { createServer } from 'node:http';
 
 import { dist } from '../smoke/package-folder.mjs';
 
-const TYPES = { js: 'text/javascript', mjs: 'text/javascript', wasm: 'application/wasm' };
+const TYPES = {
+  html: 'text/html',
+  js: 'text/javascript',
+  mjs: 'text/javascript',
+  wasm: 'application/wasm',
+};
 const POLICY =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src data:";
 const FOLDERS = {
