@@ -13,7 +13,14 @@ import { systemEntropy } from '../entropy.js';
 import { encodeHello, SEED_SIZE } from './hello.js';
 import { DEFAULT_QUOTA, lowerLimits } from './limits.js';
 import type { InstantiateOptions, ModuleOptions } from './module-options.js';
-import { cannotLoad, compileSource, hashSource, type ModuleSource } from './source.js';
+import {
+  ALLOW,
+  isForbidden,
+  cannotLoad,
+  compileSource,
+  hashSource,
+  type ModuleSource,
+} from './source.js';
 import { isCompiled } from './tag.js';
 
 /** Feature bits this host can use. */
@@ -184,5 +191,7 @@ function startReactor(module: WebAssembly.Module, options: InstantiateOptions): 
 }
 
 function startFailed(error: unknown, stderr: StderrTail): TurncoreError {
-  return instanceFailed(messageOf(error), stderr.text(), error);
+  const why = messageOf(error);
+  if (isForbidden(error)) return cannotLoad(why, error, ALLOW);
+  return instanceFailed(why, stderr.text(), error);
 }

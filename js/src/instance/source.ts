@@ -162,9 +162,13 @@ function nameOf(source: ModuleSource): string {
 }
 
 function unusable(what: string, cause: unknown): TurncoreError {
-  const why = messageOf(cause);
-  const forbidden = /policy|csp|unsafe-eval/i.test(why);
-  return cannotLoad(`${what}: ${why}`, cause, forbidden ? ALLOW : REMEDY);
+  const help = isForbidden(cause) ? ALLOW : REMEDY;
+  return cannotLoad(`${what}: ${messageOf(cause).replace(/\.$/, '')}`, cause, help);
+}
+
+/** Whether a platform tells that the page's policy allows no module. WebKit compiles one all the same. */
+export function isForbidden(error: unknown): boolean {
+  return /policy|csp|unsafe-eval/i.test(messageOf(error));
 }
 
 /** The remedy for a module that cannot be loaded. */
@@ -172,8 +176,8 @@ const REMEDY =
   'Give the module yourself: `host: { module }` takes its URL, its bytes, a Response or a WebAssembly.Module. ' +
   'docs/hosts.md has the line for each platform and bundler.';
 
-/** The remedy for a page whose policy forbids it. */
-const ALLOW = "Add 'wasm-unsafe-eval' to script-src in the page's Content-Security-Policy.";
+/** The remedy where the page's policy forbids it. */
+export const ALLOW = "Add 'wasm-unsafe-eval' to script-src in the page's Content-Security-Policy.";
 
 /** The error for a module that cannot be loaded. */
 export function cannotLoad(why: string, cause?: unknown, help: string = REMEDY): TurncoreError {
