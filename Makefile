@@ -38,8 +38,8 @@ mutants: ## Seed faults into the core, one at a time: the conformance corpus mus
 mutate: ## Make COUNT=200 random mutants of the core by SEED=1 and count those that the corpus and the unit tests kill
 	@mkdir -p build; go run ./host/conformance/mutate -seed $(or $(SEED),1) -count $(or $(COUNT),200) -results build/mutate.jsonl .
 
-bench: ## Measure sizes, start, steps, effects and turns on wazero, native and Node; PEERS=1 other libraries too, BASE=<commit> against that commit
-	@QUICK=$(QUICK) BASE=$(BASE) .ci/bench.sh
+bench: ## Measure sizes, start, steps, effects and turns on wazero, native and Node; PEERS=1 other libraries too, HOSTS=1 the first turn on every host, BASE=<commit> against that commit
+	@QUICK=$(QUICK) HOSTS=$(HOSTS) BASE=$(BASE) .ci/bench.sh
 
 wasm: ## Build the modules into wasm/core and wasm/full and print what they weigh; PLAIN=1 unbaked, LINKED=1 not rewritten
 	@$(LIB) go run ./wasm/build "$${wasm_form[@]}"

@@ -5,6 +5,8 @@
 #   PEERS=1   other libraries too, from npm and the Go proxy, as ratios
 #   QUICK=1   seconds instead of minutes, to see that everything runs; goes to
 #             build/bench-quick
+#   HOSTS=1   the first turn on every host of docs/hosts.md instead, and the bytes that it takes; goes to
+#             build/bench-hosts.md
 #   BASE=REF  that commit against this checkout instead: both are built and measured in turns, PAIRS times (20), and what
 #             is worse by more than 3 percent and by more than the noise fails; goes to build/bench-base.md
 source "$(dirname "$0")/lib.sh"
@@ -37,6 +39,13 @@ compare_with() {
 
 if [[ -n ${BASE:-} ]]; then
   compare_with "$BASE"
+  exit
+fi
+
+if [[ ${HOSTS:-} == 1 ]]; then
+  nodes_and_hosts
+  pack build/hosts/work
+  "$node24" js/test/hosts/first-turn.mjs build/hosts/work/turncore-*.tgz | tee build/bench-hosts.md
   exit
 fi
 

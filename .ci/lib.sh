@@ -126,7 +126,7 @@ need_chromium() {
 # pinned one from npm beside it.
 need_node() {
   local -n node=node$1
-  node=node
+  node=$(command -v node)
   if [[ $(node --version) == v"$1".* ]]; then return; fi
   local version machine folder=build/node$1
   case $1 in
@@ -164,6 +164,15 @@ need_hosts() {
   cp js/test/hosts/package{,-lock}.json "$TURNCORE_HOSTS"
   (cd "$TURNCORE_HOSTS" && npm install --ignore-scripts --no-audit --no-fund --loglevel=error)
   cp js/test/hosts/package-lock.json "$stamp"
+}
+
+# nodes_and_hosts: all hosts, and each Node that is supported, in node20 and so on.
+nodes_and_hosts() {
+  need_hosts
+  local major
+  for major in 20 22 24 26; do need_node "$major"; done
+  # shellcheck disable=SC2154 # need_node sets them
+  export TURNCORE_NODES=$node20:$node22:$node24:$node26
 }
 
 # need_c_compiler: Go's race detector links with it.

@@ -1,88 +1,48 @@
-// Bundlers: what each makes of the program is opened in Chromium.
-import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+// Bundlers: what each makes of the program, by its command in docs/hosts.md, is opened in Chromium.
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import * as rollupJS from '@rollup/wasm-node';
-import { build as esbuild } from 'esbuild';
-
 import { browsers } from './browsers.mjs';
-import { importInstalled, installed } from './installed.mjs';
-import { html, PAGE, playAt, playPage } from './pages.mjs';
+import { importInstalled } from './installed.mjs';
+import { html, PAGE, playAt, playPage, textAt, textOf } from './pages.mjs';
 import { runToEnd } from './processes.mjs';
+import { environment } from './project.mjs';
+import { commandOf, shows } from './shown.mjs';
 
-/** What users of a bundler that does not follow `new URL(…, import.meta.url)` add to their build. */
-const copyModule = (folder, out) =>
-  cp(join(folder, 'node_modules/turncore/dist/turncore.wasm'), join(out, 'turncore.wasm'));
-
-/** Each bundles page.js of a project into a folder. */
-const builds = {
-  async Vite(folder, out) {
-    const { build } = await importInstalled('vite');
-    await build({ root: folder, logLevel: 'error', build: { outDir: out, emptyOutDir: true } });
-  },
-
-  async webpack(folder, out) {
-    const { default: webpack } = await importInstalled('webpack');
-    const compiler = webpack({
-      context: folder,
-      mode: 'production',
-      entry: './page.js',
-      output: { path: out, filename: 'page.js', clean: true },
-      performance: { hints: false },
-    });
-    const stats = await new Promise((resolve, reject) =>
-      compiler.run((error, made) => (error ? reject(error) : resolve(made))),
-    );
-    await new Promise((resolve) => compiler.close(resolve));
-    if (stats.hasErrors() || stats.hasWarnings()) throw new Error(stats.toString());
-  },
-
-  async Rollup(folder, out) {
-    const { nodeResolve } = await importInstalled('@rollup/plugin-node-resolve');
-    const bundle = await rollupJS.rollup({
-      input: join(folder, 'page.js'),
-      plugins: [nodeResolve({ browser: true })],
-      onwarn: (warning) => {
-        throw new Error(warning.message);
-      },
-    });
-    await bundle.write({ dir: out });
-    await copyModule(folder, out);
-  },
-
-  async esbuild(folder, out) {
-    await esbuild({
-      absWorkingDir: folder,
-      entryPoints: ['page.js'],
-      bundle: true,
-      minify: true,
-      format: 'esm',
-      outdir: out,
-      logLevel: 'warning',
-    });
-    await copyModule(folder, out);
-  },
-
-  async 'bun build'(folder, out) {
-    const flags = ['--minify', '--target=browser', '--format=esm', `--outdir=${out}`];
-    const bun = installed('@oven/bun-linux-x64/bin/bun');
-    await runToEnd(bun, ['build', 'page.js', ...flags], { cwd: folder });
-    await copyModule(folder, out);
-  },
+/** How the command of each begins, the folder that it writes, and the script in it; Vite writes the page itself. */
+const tools = {
+  Vite: { words: 'npx vite build', out: 'dist' },
+  webpack: { words: 'npx webpack', out: 'dist', script: 'main.js' },
+  Rollup: { words: 'npx rollup', out: 'out', script: 'page.js' },
+  esbuild: { words: 'npx esbuild', out: 'out', script: 'page.js' },
+  'bun build': { words: 'bun build', out: 'out', script: 'page.js' },
 };
 
-const built = Object.entries(builds).map(([name, build]) => ({
+/** Bundles page.js of a project. @returns the folder with the page */
+async function bundle(folder, { words, out, script }) {
+  const to = join(folder, out);
+  await rm(to, { recursive: true, force: true });
+  await writeFile(join(folder, 'index.html'), html('/page.js'));
+  const shell = ['-ec', `{ ${commandOf(words)}\n} 2>&1`];
+  const said = await runToEnd('sh', shell, { cwd: folder, env: environment });
+  // webpack has a word about each module of this size.
+  const expected = /size limit|performance recommendations|compiled with/;
+  const warnings = said.split('\n').filter((line) => /\bwarning\b/i.test(line));
+  if (warnings.some((line) => !expected.test(line))) throw new Error(said);
+  if (script !== undefined) await writeFile(join(to, 'index.html'), html(script));
+  await oneModule(folder, to);
+  return to;
+}
+
+const built = Object.entries(tools).map(([name, tool]) => ({
   name,
+  delivered: { folder: tool.out },
   async play({ folder }, parts) {
-    const out = join(folder, 'out');
-    await rm(out, { recursive: true, force: true });
-    await mkdir(out);
     await writeFile(join(folder, 'page.js'), PAGE);
-    await writeFile(join(folder, 'index.html'), html('/page.js'));
-    await build(folder, out);
-    if (name !== 'Vite') await cp(join(folder, 'index.html'), join(out, 'index.html'));
-    await oneModule(folder, out);
-    return playPage(browsers.Chromium, out, '', parts);
+    return playPage(browsers.Chromium, await bundle(folder, tool), '', parts);
+  },
+  async show({ shown }) {
+    return shows('page.js', await textOf(browsers.Chromium, await bundle(shown, tool)));
   },
 }));
 
@@ -95,25 +55,32 @@ async function oneModule(folder, out) {
   if (sizes.length !== 1 || sizes[0] !== size) throw new Error(`the modules ${modules.join()}`);
 }
 
-/** Vite's development server, which serves the package as it lies in node_modules. */
+/** Vite's development server, which serves the package as it lies in node_modules, to a visitor. */
+async function develop(folder, visit) {
+  await writeFile(join(folder, 'index.html'), html('/page.js'));
+  const { createServer } = await importInstalled('vite');
+  const server = await createServer({
+    root: folder,
+    logLevel: 'error',
+    server: { host: '127.0.0.1', port: 0, hmr: false },
+  });
+  try {
+    await server.listen();
+    return await visit(`http://127.0.0.1:${server.httpServer.address().port}/`);
+  } finally {
+    await server.close();
+  }
+}
+
 const viteServer = {
   name: "Vite's development server",
   async play({ folder }, parts) {
     await writeFile(join(folder, 'page.js'), PAGE);
-    await writeFile(join(folder, 'index.html'), html('/page.js'));
-    const { createServer } = await importInstalled('vite');
-    const server = await createServer({
-      root: folder,
-      logLevel: 'error',
-      server: { host: '127.0.0.1', port: 0, hmr: false },
-    });
-    try {
-      await server.listen();
-      const address = `http://127.0.0.1:${server.httpServer.address().port}/`;
-      return await playAt(browsers.Chromium, address, parts);
-    } finally {
-      await server.close();
-    }
+    return develop(folder, (address) => playAt(browsers.Chromium, address, parts));
+  },
+  async show({ shown }) {
+    const text = await develop(shown, (address) => textAt(browsers.Chromium, address));
+    return shows('page.js', text);
   },
 };
 

@@ -6,8 +6,8 @@ import { extname, join } from 'node:path';
 
 import { browsers } from './browsers.mjs';
 import { together } from './places.mjs';
+import { html as shownPage, policy, shows } from './shown.mjs';
 
-const POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src data:";
 const TYPES = {
   '.html': 'text/html',
   '.js': 'text/javascript',
@@ -51,59 +51,83 @@ export function html(script) {
 `;
 }
 
-/** The package's files for pages without a bundler, and the program that imports them. @returns its folder */
-async function layOut(folder) {
-  const files = join(folder, 'static');
+/** A page under a policy that allows no module. */
+const FORBIDDEN = `import { createRunner } from './turncore.min.js';
+
+const runner = createRunner({ executor: (ctx) => ctx.ack() });
+const { error } = await runner.stream({ message: 'hello' }).result;
+document.body.textContent = String(error);
+`;
+
+/** The package's files for pages without a bundler, and the programs that import them. @returns its folder */
+async function layOut(folder, files = {}) {
+  const to = join(folder, 'static');
   const dist = join(folder, 'node_modules/turncore/dist');
-  await mkdir(files, { recursive: true });
+  await mkdir(to, { recursive: true });
   for (const name of await readdir(dist)) {
     if (name.endsWith('.min.js') || name.endsWith('.wasm'))
-      await cp(join(dist, name), join(files, name));
+      await cp(join(dist, name), join(to, name));
   }
   for (const name of await readdir(folder)) {
-    if (!name.endsWith('.mjs')) continue;
+    if (!/\.m?js$/.test(name)) continue;
     const text = await readFile(join(folder, name), 'utf8');
     await writeFile(
-      join(files, name),
+      join(to, name),
       text.replace(
         /from 'turncore(?:\/(\w+))?'/g,
         (_, entry) => `from './${entry ?? 'turncore'}.min.js'`,
       ),
     );
   }
-  const pages = { 'index.html': html('page.js'), 'worker.html': html('worker-page.js') };
-  const scripts = { 'page.js': PAGE, 'worker-page.js': WORKER_PAGE, 'worker.js': WORKER };
-  for (const [name, text] of Object.entries({ ...pages, ...scripts })) {
-    await writeFile(join(files, name), text);
-  }
-  return files;
+  for (const [name, text] of Object.entries(files)) await writeFile(join(to, name), text);
+  return to;
 }
 
 /** Opens a page of a folder in a browser and waits for what it has played. */
-export async function playPage(launch, files, path, parts) {
-  const server = await serve(files);
-  try {
-    return await playAt(launch, `http://127.0.0.1:${server.address().port}/${path}`, parts);
-  } finally {
-    server.close();
-    server.closeAllConnections();
-  }
+export function playPage(launch, files, path, parts) {
+  return served(files, (address) => playAt(launch, address + path, parts));
 }
 
 /** Opens a page in a browser and waits for what it has played. */
 export async function playAt(launch, address, parts) {
+  const query = new URLSearchParams(parts.map((part) => ['part', part]));
+  return JSON.parse(await visit(launch, `${address}?${query}`, 'globalThis.result ?? null'));
+}
+
+/** Opens a page of a folder in a browser and waits for its text. */
+export function textOf(launch, files, path = '') {
+  return served(files, (address) => textAt(launch, address + path));
+}
+
+/** Opens a page in a browser and waits for its text. */
+export function textAt(launch, address) {
+  return visit(launch, address, 'document.body?.textContent.trim() || null');
+}
+
+/** Opens a page in a browser and waits for a value that is not null. */
+async function visit(launch, address, expression) {
   const browser = await launch();
   try {
-    const query = new URLSearchParams(parts.map((part) => ['part', part]));
-    await browser.open(`${address}?${query}`);
+    await browser.open(address);
     for (let waited = 0; waited < PATIENCE; waited += PAUSE) {
-      const result = await browser.evaluate('globalThis.result ?? null');
-      if (result !== null) return JSON.parse(result);
+      const result = await browser.evaluate(expression);
+      if (result !== null) return result;
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
     }
     throw new Error('the page plays nothing');
   } finally {
     await browser.close();
+  }
+}
+
+/** Serves a folder to a visitor, who gets the address. */
+async function served(files, visitor) {
+  const server = await serve(files);
+  try {
+    return await visitor(`http://127.0.0.1:${server.address().port}/`);
+  } finally {
+    server.close();
+    server.closeAllConnections();
   }
 }
 
@@ -114,7 +138,9 @@ async function serve(files) {
     try {
       const body = await readFile(join(files, path));
       response.writeHead(200, {
-        'Content-Security-Policy': POLICY,
+        'Content-Security-Policy': path.startsWith('/forbidden')
+          ? policy.replace(" 'wasm-unsafe-eval'", '')
+          : policy,
         'Content-Type': TYPES[extname(path)] ?? 'text/plain',
       });
       response.end(body);
@@ -128,10 +154,32 @@ async function serve(files) {
 
 export const pages = Object.entries(browsers).map(([name, launch]) => ({
   name,
+  delivered: { folder: 'static', scripts: /^(page|agent|turncore\.min)\.js$/ },
   async play({ folder }, parts) {
-    const files = await layOut(folder);
+    const files = await layOut(folder, {
+      'index.html': html('page.js'),
+      'page.js': PAGE,
+      'worker.html': html('worker-page.js'),
+      'worker-page.js': WORKER_PAGE,
+      'worker.js': WORKER,
+    });
     const inPage = await playPage(launch, files, '', parts);
     const inWorker = await playPage(launch, files, 'worker.html', parts);
     return together({ '': inPage, worker: inWorker });
+  },
+  async show({ shown }) {
+    const files = await layOut(shown, {
+      'index.html': shownPage,
+      'worker.html': shownPage.replace('page.js', 'page-with-worker.js'),
+      'forbidden.html': html('forbidden.js'),
+      'forbidden.js': FORBIDDEN,
+    });
+    const told = await textOf(launch, files, 'forbidden.html');
+    const forbidden = /E_INVALID_MODULE.*Add 'wasm-unsafe-eval' to script-src/s.test(told);
+    return together({
+      '': shows('page.js', await textOf(launch, files)),
+      worker: shows('page-with-worker.js', await textOf(launch, files, 'worker.html')),
+      policy: forbidden ? { passed: ['error'], failures: [] } : { passed: [], failures: [told] },
+    });
   },
 }));

@@ -14,6 +14,8 @@ export function together(played) {
     failures: places.flatMap(([place, { failures }]) =>
       failures.map((failure) => (place === '' ? failure : `${place}: ${failure}`)),
     ),
+    /** Milliseconds of the first part in the first place. */
+    ms: places[0][1].ms,
     logs: places.map(([, { log }]) => log).filter((log) => log !== undefined),
   };
 }

@@ -86,20 +86,23 @@ const parts = {
  * Plays parts of the program.
  *
  * @param names of the parts; all of them if there are none
- * @returns the names of those that passed, and what is wrong with the others
+ * @returns the names of those that passed, what is wrong with the others, and how long the first one took
  */
 export async function play(names = []) {
   const passed = [];
   const failures = [];
+  let ms;
   for (const name of names.length > 0 ? names : Object.keys(parts)) {
+    const from = performance.now();
     try {
       await parts[name]();
       passed.push(name);
+      ms ??= performance.now() - from;
     } catch (error) {
       failures.push(`${name}: ${error.stack ?? error}`);
     }
   }
-  return { passed, failures };
+  return { passed, failures, ms };
 }
 
 function equal(actual, expected) {

@@ -7,6 +7,7 @@ import { build } from 'esbuild';
 import { importInstalled, installed } from './installed.mjs';
 import { together } from './places.mjs';
 import { startServer } from './processes.mjs';
+import { shows } from './shown.mjs';
 
 /** What Workers may rely on; hosts refuse dates later than they know. */
 const COMPATIBILITY = '2026-01-01';
@@ -30,30 +31,50 @@ export default {
 };
 `;
 
+/** The Worker of docs/hosts.md, with a way to its Durable Object. */
+const SHOWN = `import shown, { Room } from './cloudflare.js';
+
+export { Room };
+export default {
+  fetch(request, env) {
+    if (new URL(request.url).pathname !== '/room') return shown.fetch(request, env);
+    return env.ROOMS.get(env.ROOMS.idFromName('one')).fetch(request);
+  },
+};
+`;
+
 /** A host of Workers: `start` gives its address. The program plays in the Worker, and in a Durable Object. */
 function workerHost(name, start) {
+  /** @param read what to make of a place's answer and of the milliseconds until it came */
+  const visit = async (folder, worker, query, read) => {
+    await writeFile(join(folder, 'worker.mjs'), worker);
+    const server = await start(folder);
+    try {
+      const played = {};
+      for (const [path, where] of [
+        ['/', 'Worker'],
+        ['/room', 'Durable Object'],
+      ]) {
+        const from = performance.now();
+        const response = await fetch(`${server.address}${path}?${query}`);
+        const text = await response.text();
+        if (!response.ok) throw new Error(`${where}: ${response.status} ${text}`);
+        played[where] = read(text, performance.now() - from);
+      }
+      return together(played);
+    } finally {
+      await server.stop();
+    }
+  };
   return {
     name,
-    async play({ folder }, parts) {
-      await writeFile(join(folder, 'worker.mjs'), WORKER);
-      const server = await start(folder);
-      try {
-        const query = new URLSearchParams(parts.map((part) => ['part', part]));
-        const played = {};
-        for (const [path, where] of [
-          ['/', 'Worker'],
-          ['/room', 'Durable Object'],
-        ]) {
-          const response = await fetch(`${server.address}${path}?${query}`);
-          const text = await response.text();
-          if (!response.ok) throw new Error(`${where}: ${response.status} ${text}`);
-          played[where] = JSON.parse(text);
-        }
-        return together(played);
-      } finally {
-        await server.stop();
-      }
+    delivered: { folder: 'out' },
+    play({ folder }, parts) {
+      const query = new URLSearchParams(parts.map((part) => ['part', part]));
+      // Clocks stand still in Workers.
+      return visit(folder, WORKER, query, (text, ms) => ({ ...JSON.parse(text), ms }));
     },
+    show: ({ shown }) => visit(shown, SHOWN, '', (text) => shows('cloudflare.js', text)),
   };
 }
 
@@ -165,53 +186,70 @@ addEventListener('fetch', (event) => {
   event.respondWith(play(parts).then((played) => Response.json(played)));
 });
 `;
+const EDGE_SHOWN = `import answer, { config } from './edge.js';
 
-/** Vercel's runtime runs one script, and refuses to compile: modules are given to it, as when it is deployed. */
+addEventListener('fetch', (event) => {
+  if (config.runtime !== 'edge') throw new Error(config.runtime);
+  event.respondWith(answer(event.request));
+});
+`;
+
+/**
+ * Answers a request in Vercel's runtime, which runs one script and refuses to compile: modules are given to it, as when
+ * it is deployed.
+ */
+async function inEdgeRuntime(folder, script, query = '') {
+  await writeFile(join(folder, 'edge.mjs'), script);
+  const modules = {};
+  const given = {
+    name: 'modules that are given',
+    setup({ onLoad, onResolve }) {
+      onResolve({ filter: /\.wasm\?module$/ }, ({ path, resolveDir }) => ({
+        path: join(resolveDir, path.replace('?module', '')),
+        namespace: 'given',
+      }));
+      onLoad({ filter: /./, namespace: 'given' }, async ({ path }) => {
+        const name = basename(path);
+        modules[name] = new WebAssembly.Module(await readFile(path));
+        return { contents: `export default GIVEN[${JSON.stringify(name)}];` };
+      });
+    },
+  };
+  const { outputFiles } = await build({
+    absWorkingDir: folder,
+    entryPoints: ['edge.mjs'],
+    write: false,
+    bundle: true,
+    format: 'iife',
+    conditions: ['edge-light', 'worker', 'browser'],
+    plugins: [given],
+    logLevel: 'warning',
+    logOverride: { 'empty-import-meta': 'silent' },
+  });
+  const { EdgeRuntime } = await importInstalled('edge-runtime');
+  const runtime = new EdgeRuntime({
+    initialCode: outputFiles[0].text,
+    extend: (context) => Object.assign(context, { GIVEN: modules }),
+    codeGeneration: { strings: false, wasm: false },
+  });
+  return (await runtime.dispatchFetch(`http://127.0.0.1/?${query}`)).text();
+}
+
 const edgeRuntime = {
   name: "Vercel's edge-runtime",
   async play({ folder }, parts) {
-    await writeFile(join(folder, 'edge.mjs'), EDGE);
-    const modules = {};
-    const given = {
-      name: 'modules that are given',
-      setup({ onLoad, onResolve }) {
-        onResolve({ filter: /\.wasm\?module$/ }, ({ path, resolveDir }) => ({
-          path: join(resolveDir, path.replace('?module', '')),
-          namespace: 'given',
-        }));
-        onLoad({ filter: /./, namespace: 'given' }, async ({ path }) => {
-          const name = basename(path);
-          modules[name] = new WebAssembly.Module(await readFile(path));
-          return { contents: `export default GIVEN[${JSON.stringify(name)}];` };
-        });
-      },
-    };
-    const { outputFiles } = await build({
-      absWorkingDir: folder,
-      entryPoints: ['edge.mjs'],
-      write: false,
-      bundle: true,
-      format: 'iife',
-      conditions: ['edge-light', 'worker', 'browser'],
-      plugins: [given],
-      logLevel: 'warning',
-      logOverride: { 'empty-import-meta': 'silent' },
-    });
-    const { EdgeRuntime } = await importInstalled('edge-runtime');
-    const runtime = new EdgeRuntime({
-      initialCode: outputFiles[0].text,
-      extend: (context) => Object.assign(context, { GIVEN: modules }),
-      codeGeneration: { strings: false, wasm: false },
-    });
     const query = new URLSearchParams(parts.map((part) => ['part', part]));
-    const response = await runtime.dispatchFetch(`http://127.0.0.1/?${query}`);
-    return together({ '': await response.json() });
+    return together({ '': JSON.parse(await inEdgeRuntime(folder, EDGE, query)) });
+  },
+  async show({ shown }) {
+    return shows('edge.js', await inEdgeRuntime(shown, EDGE_SHOWN));
   },
 };
 
 export const workers = [
   workerHost('workerd', startWorkerd),
   workerHost('miniflare', startMiniflare),
-  workerHost('wrangler dev', startWrangler),
+  // Its bundle is in no file.
+  { ...workerHost('wrangler dev', startWrangler), delivered: undefined },
   edgeRuntime,
 ];
