@@ -188,6 +188,30 @@ const READS_A_FILE = `data:text/javascript,
 import { readFile } from 'node:fs/promises';
 await readFile('turncore.wasm');`;
 
+/** The first cells of a table's rows in docs/hosts.md, below a heading. */
+function documented(heading: string, column: number): (string | undefined)[] {
+  const page = readFileSync(new URL('../docs/hosts.md', PACKAGE), 'utf8');
+  const [, section = ''] = new RegExp(`\n## ${heading}\n([^]*?)\n## `).exec(page) ?? [];
+  const rows = [...section.matchAll(/^\|(.*)\|$/gm)].slice(2);
+  return rows.map(([, row]) => /`([^`]+)`/.exec(row!.split('|')[column]!)?.[1]).sort();
+}
+
+describe('docs/hosts.md', () => {
+  it('lists each entry point', () => {
+    const subpaths = Object.keys(manifest.exports).filter((path) => path !== './package.json');
+    assert.deepEqual(
+      documented('Which module, which entry', 1),
+      subpaths.map((path) => path.replace('.', 'turncore')).sort(),
+    );
+  });
+
+  it('lists each option of a host', () => {
+    const options = exportsOf('.').find(({ name }) => name === 'HostOptions')!;
+    const names = checker.getDeclaredTypeOfSymbol(original(options)).getProperties();
+    assert.deepEqual(documented('Host options', 0), names.map(({ name }) => name).sort());
+  });
+});
+
 describe('an import does nothing:', () => {
   const files = [...sources.keys()].map((subpath) => {
     const { default: file } = manifest.exports[subpath] as { readonly default: string };
