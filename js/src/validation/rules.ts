@@ -151,7 +151,7 @@ class Checking {
     if (also !== undefined) this.violations.push(...also(raw, this.violations));
   }
 
-  /** Notes a violation. @param value the one that is of the wrong kind */
+  /** Notes a violation. @param value one that may be of another copy of the package */
   #refuse(
     rule: keyof typeof PHRASES,
     words: Readonly<Record<string, string>>,
@@ -209,7 +209,8 @@ class Checking {
     if (rules.kind === 'instance') {
       const test = this.#classes.instances?.[rules.class ?? ''];
       if (test?.(value) === true) return value;
-      return this.#refuse('instance', { field, class: rules.class ?? 'its class' }, value);
+      const words = { field, class: rules.class ?? 'its class' };
+      return this.#refuse('instance', words, shared(rules, value));
     }
     const { violations } = this;
     const before = violations.length;
@@ -218,7 +219,7 @@ class Checking {
     if (checked === invalid) {
       if (violations.length > before) return invalid;
       const empty = rules.kind === 'results' && Array.isArray(value) && value.length === 0;
-      return this.#refuse(empty ? 'nonEmptyList' : rules.kind, { field }, value);
+      return this.#refuse(empty ? 'nonEmptyList' : rules.kind, { field }, shared(rules, value));
     }
     if (rules.nonEmpty && value === '') return this.#refuse('nonEmpty', { field });
     if (rules.enum !== undefined && !rules.enum.includes(checked as string)) {
@@ -237,6 +238,11 @@ class Checking {
     }
     return checked;
   }
+}
+
+/** A value of a kind that libraries give to programs: these may have a copy of the package each. */
+function shared({ kind, class: name }: Field, value: unknown): unknown {
+  return kind === 'executor' || name === 'Tool' ? value : undefined;
 }
 
 /** Whether an object breaks a rule about two of its fields. */

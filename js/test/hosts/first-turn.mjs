@@ -50,8 +50,8 @@ async function sizeOf({ show, delivered }) {
   const paths = await readdir(folder, { recursive: true });
   const scripts = paths.filter((path) => (delivered.scripts ?? /\.m?js$/).test(path));
   const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
-  const sizes = scripts.map(async (path) =>
-    brotliCompressSync(await readFile(join(folder, path)), { params }).length,
+  const sizes = scripts.map(
+    async (path) => brotliCompressSync(await readFile(join(folder, path)), { params }).length,
   );
   const sum = (await Promise.all(sizes)).reduce((total, size) => total + size, 0);
   return sum.toLocaleString('en');

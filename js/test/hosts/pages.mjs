@@ -59,14 +59,18 @@ const { error } = await runner.stream({ message: 'hello' }).result;
 document.body.textContent = String(error);
 `;
 
-/** The package's files for pages without a bundler, and the programs that import them. @returns its folder */
-async function layOut(folder, files = {}) {
+/**
+ * The package's files for pages without a bundler, and the programs that import them.
+ *
+ * @param needed the files of the package
+ * @returns its folder
+ */
+async function layOut(folder, files, needed = /\.(min\.js|wasm)$/) {
   const to = join(folder, 'static');
   const dist = join(folder, 'node_modules/turncore/dist');
   await mkdir(to, { recursive: true });
   for (const name of await readdir(dist)) {
-    if (name.endsWith('.min.js') || name.endsWith('.wasm'))
-      await cp(join(dist, name), join(to, name));
+    if (needed.test(name)) await cp(join(dist, name), join(to, name));
   }
   for (const name of await readdir(folder)) {
     if (!/\.m?js$/.test(name)) continue;
@@ -168,12 +172,17 @@ export const pages = Object.entries(browsers).map(([name, launch]) => ({
     return together({ '': inPage, worker: inWorker });
   },
   async show({ shown }) {
-    const files = await layOut(shown, {
+    const added = {
       'index.html': shownPage,
       'worker.html': shownPage.replace('page.js', 'page-with-worker.js'),
       'forbidden.html': html('forbidden.js'),
       'forbidden.js': FORBIDDEN,
-    });
+    };
+    const files = await layOut(
+      shown,
+      added,
+      /^(turncore\.min\.js|worker\.min\.js|turncore\.wasm)$/,
+    );
     const told = await textOf(launch, files, 'forbidden.html');
     const forbidden = /E_INVALID_MODULE.*Add 'wasm-unsafe-eval' to script-src/s.test(told);
     return together({

@@ -73,6 +73,9 @@ export const goLoader = {
     const goMod = await readFile(new URL('../../../go.mod', import.meta.url), 'utf8');
     const [, GOTOOLCHAIN] = /^toolchain (\S+)$/m.exec(goMod);
     const commands = ['cp "$(go env GOROOT)', 'node go.js'].map(commandOf).join('\n');
-    return shows('go.js', await shell(commands, { cwd: shown, env: { ...environment, GOTOOLCHAIN } }));
+    return shows(
+      'go.js',
+      await shell(commands, { cwd: shown, env: { ...environment, GOTOOLCHAIN } }),
+    );
   },
 };

@@ -200,7 +200,6 @@ describe('a second copy of the package', () => {
       turncore.createRunner({ executor: new copy.ChatExecutor({ model: 'm' }) as never }),
     tool: () => new turncore.ToolRegistry([tool] as never),
     'tools[0] ': () => createWorkerRunner(new MessageChannel().port1, { tools: [tool] as never }),
-    content: () => new turncore.Message({ content: new copy.Tokenizable('x') } as never),
   };
   for (const [field, use] of Object.entries(uses)) {
     it(`is told by ${field}`, () => {
@@ -222,7 +221,8 @@ describe('a second copy of the package', () => {
     for (const tools of [[{}], [new Date()], [5], [null], [new Map()]]) {
       assert.throws(
         () => turncore.createRunner({ executor, tools: tools as never }),
-        (error: Error) => !error.message.includes('of another copy of turncore: load the package once'),
+        (error: Error) =>
+          !error.message.includes('of another copy of turncore: load the package once'),
       );
     }
   });
