@@ -51,8 +51,8 @@ export type ToolCaller<Input, Result> = {
   call(args: Input, options?: CallOptions): Promise<Result>;
 }['call'];
 
-/** Name of the method by which a context runs a tool. */
-export const executeTool = Symbol('executeTool');
+/** Name of the method by which a context runs a tool, also one of another copy of this package. */
+export const executeTool = Symbol.for('turncore.executeTool');
 
 /** The fields of a {@link Tool}. */
 export interface RawTool<Args, Result, Input = Args> {

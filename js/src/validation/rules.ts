@@ -151,13 +151,9 @@ class Checking {
     if (also !== undefined) this.violations.push(...also(raw, this.violations));
   }
 
-  /** Notes a violation. @param value one that may be of another copy of the package */
-  #refuse(
-    rule: keyof typeof PHRASES,
-    words: Readonly<Record<string, string>>,
-    value?: unknown,
-  ): typeof invalid {
-    this.violations.push(phrase(rule, words) + ofOtherCopy(value));
+  /** Notes a violation. */
+  #refuse(rule: keyof typeof PHRASES, words: Readonly<Record<string, string>>): typeof invalid {
+    this.violations.push(phrase(rule, words));
     return invalid;
   }
 
@@ -209,8 +205,7 @@ class Checking {
     if (rules.kind === 'instance') {
       const test = this.#classes.instances?.[rules.class ?? ''];
       if (test?.(value) === true) return value;
-      const words = { field, class: rules.class ?? 'its class' };
-      return this.#refuse('instance', words, shared(rules, value));
+      return this.#refuse('instance', { field, class: rules.class ?? 'its class' });
     }
     const { violations } = this;
     const before = violations.length;
@@ -218,8 +213,12 @@ class Checking {
     const checked = convert(rules.kind, value, this.#plan.lenient, this.#report, this.#classes);
     if (checked === invalid) {
       if (violations.length > before) return invalid;
+      if (rules.kind === 'executor') {
+        violations.push(phrase('executor', { field }) + ofOtherCopy(value));
+        return invalid;
+      }
       const empty = rules.kind === 'results' && Array.isArray(value) && value.length === 0;
-      return this.#refuse(empty ? 'nonEmptyList' : rules.kind, { field }, shared(rules, value));
+      return this.#refuse(empty ? 'nonEmptyList' : rules.kind, { field });
     }
     if (rules.nonEmpty && value === '') return this.#refuse('nonEmpty', { field });
     if (rules.enum !== undefined && !rules.enum.includes(checked as string)) {
@@ -238,11 +237,6 @@ class Checking {
     }
     return checked;
   }
-}
-
-/** A value of a kind that libraries give to programs: these may have a copy of the package each. */
-function shared({ kind, class: name }: Field, value: unknown): unknown {
-  return kind === 'executor' || name === 'Tool' ? value : undefined;
 }
 
 /** Whether an object breaks a rule about two of its fields. */

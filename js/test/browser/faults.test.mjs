@@ -125,24 +125,36 @@ test('a service worker without a network, and with one at the next turn', async 
   assert.match(seen.message, /`host: \{ module \}` takes its URL/);
 });
 
-test('two copies of the package play side by side, and tell what is of the other one', async () => {
+test('two copies of the package play side by side, share tools, and tell what is of the other one', async () => {
   const seen = await inPage(async () => {
     const one = await import('/package/turncore.min.js');
     const two = await import('/copy/turncore.min.js');
     const errors = await import('/package/errors.min.js');
     const executor = (ctx) => ctx.ack();
-    const ends = await Promise.all(
-      [one, two].map(
-        ({ createRunner }) => createRunner({ executor }).stream({ message: 'x' }).result,
-      ),
-    );
     const tool = new two.Tool({
       name: 'day',
       description: 'Day of the week',
       inputSchema: { type: 'object', properties: {} },
       handler: () => 'Monday',
     });
-    const refused = [{ tools: [tool] }, { host: new two.Host() }].map((config) => {
+    const calls = async (ctx, helpers) => {
+      helpers.reportMessage('m', await ctx.tools.get('day').executor(ctx)({}), {
+        isComplete: true,
+      });
+      ctx.ack();
+    };
+    const { text } = await one
+      .createRunner({ executor: calls, tools: [tool] })
+      .stream({ message: 'x' }).result;
+    const ends = await Promise.all(
+      [one, two].map(
+        ({ createRunner }) => createRunner({ executor }).stream({ message: 'x' }).result,
+      ),
+    );
+    const refused = [
+      { host: new two.Host() },
+      { executor: new two.ChatExecutor({ model: 'm' }) },
+    ].map((config) => {
       try {
         return one.createRunner({ executor, ...config });
       } catch (error) {
@@ -156,13 +168,14 @@ test('two copies of the package play side by side, and tell what is of the other
       differ: one.Tool !== two.Tool,
       ends: ends.map(({ status }) => status),
       refused,
+      text,
       told: [error instanceof errors.E_INVALID_MODULE, one.isTurncoreError(error)],
     };
   });
   assert.ok(seen.differ);
-  assert.deepEqual(seen.ends, ['ack', 'ack']);
+  assert.deepEqual([...seen.ends, seen.text], ['ack', 'ack', 'Monday']);
   assert.deepEqual(seen.told, [true, true]);
-  for (const [i, field] of ['`tools[0]` must be an instance of Tool', '`host` must be'].entries()) {
+  for (const [i, field] of ['`host` must be', '`executor` must be'].entries()) {
     assert.ok(seen.refused[i].includes(field), seen.refused[i]);
     assert.match(seen.refused[i], /another copy of turncore: load the package once/);
   }
