@@ -178,11 +178,7 @@ export const pages = Object.entries(browsers).map(([name, launch]) => ({
       'forbidden.html': html('forbidden.js'),
       'forbidden.js': FORBIDDEN,
     };
-    const files = await layOut(
-      shown,
-      added,
-      /^(turncore\.min\.js|worker\.min\.js|turncore\.wasm)$/,
-    );
+    const files = await layOut(shown, added, /\.min\.js$|^turncore\.wasm$/);
     const told = await textOf(launch, files, 'forbidden.html');
     const forbidden = /E_INVALID_MODULE.*Add 'wasm-unsafe-eval' to script-src/s.test(told);
     return together({

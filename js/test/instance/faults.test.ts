@@ -220,7 +220,7 @@ describe('a second copy of the package', () => {
       tools: [tool as never],
       executor: async (ctx, helpers) => {
         const day = await tool.executor(ctx as never)({});
-        helpers.reportMessage('m', String(day), { isComplete: true });
+        helpers.reportMessage('m', day, { isComplete: true });
         ctx.ack();
       },
     });
