@@ -133,14 +133,6 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** What follows in a violation if its value is an object of a class that this copy of the package does not know. */
-export function ofOtherCopy(value: unknown): string {
-  const proto: unknown = typeof value === 'object' && value && Object.getPrototypeOf(value);
-  const plain = !proto || Object.getPrototypeOf(proto) === null;
-  if (plain || Object.prototype.toString.call(value) !== '[object Object]') return '';
-  return '; it is a proxy, of another class, or of another copy of turncore: load the package once';
-}
-
 /** The error for data that no frame can hold. */
 export function tooLarge(what: string, actual: number, max: number): TurncoreError {
   const why = `${what} of ${actual} bytes is over the limit of ${max}`;

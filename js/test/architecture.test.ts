@@ -33,7 +33,15 @@ const CHOSEN: Readonly<Record<string, string>> = {
 };
 
 /** Files that every place may import. They import `abi`, `remedies` and each other. */
-const COMMON = ['attempt.ts', 'awaitable.ts', 'builtin.ts', 'bytes.ts', 'entropy.ts', 'errors.ts'];
+const COMMON = [
+  'attempt.ts',
+  'awaitable.ts',
+  'builtin.ts',
+  'bytes.ts',
+  'entropy.ts',
+  'errors.ts',
+  'other-copy.ts',
+];
 
 /** The folders of the sources, and the files beside them, with what each imports. A place imports those above it. */
 const PLACES: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,7 @@
 /**
  * The chat executor, which is compiled into the module.
  */
+import { ofOtherCopy } from '../other-copy.js';
 import type { ChatOptions, EngineChatOptions } from './options.gen.js';
 import type { ModelEngine } from './model-engine.js';
 import { frozenCopy } from '../stash/copy-value.js';
@@ -63,7 +64,10 @@ function aboutEngine(engine: ModelEngine, model: string | undefined): Record<str
 }
 
 /** The kind of field `executor`: a function, or a {@link ChatExecutor}. */
-export const toExecutor: Converter<AnyFunction | ChatExecutor> = (value) => {
+export const toExecutor: Converter<AnyFunction | ChatExecutor> = (value, report) => {
   if (typeof value === 'function') return value as AnyFunction;
-  return value instanceof ChatExecutor ? value : invalid;
+  if (value instanceof ChatExecutor) return value;
+  const other = ofOtherCopy(value);
+  if (other !== '') report(`must be a function or a chat executor${other}`);
+  return invalid;
 };

@@ -3,7 +3,8 @@
  */
 import { readFile } from '#packaged';
 
-import { messageOf, ofOtherCopy, TurncoreError } from '../errors.js';
+import { messageOf, TurncoreError } from '../errors.js';
+import { ofOtherCopy } from '../other-copy.js';
 import { hex } from '../bytes.js';
 import { LOST } from '../locate.js';
 import { confine, ConfineError } from './confine.js';

@@ -3,7 +3,7 @@
  */
 import type { ErrorCode } from '../abi/codes.gen.js';
 import { type CrossRule, type FieldRules, PHRASES, type TypeRules } from '../abi/rules.gen.js';
-import { isTurncoreError, ofOtherCopy, TurncoreError } from '../errors.js';
+import { isTurncoreError, TurncoreError } from '../errors.js';
 import type { CheckedAs } from './checked.js';
 import {
   type ClassKinds,
@@ -213,10 +213,6 @@ class Checking {
     const checked = convert(rules.kind, value, this.#plan.lenient, this.#report, this.#classes);
     if (checked === invalid) {
       if (violations.length > before) return invalid;
-      if (rules.kind === 'executor') {
-        violations.push(phrase('executor', { field }) + ofOtherCopy(value));
-        return invalid;
-      }
       const empty = rules.kind === 'results' && Array.isArray(value) && value.length === 0;
       return this.#refuse(empty ? 'nonEmptyList' : rules.kind, { field });
     }

@@ -1,7 +1,8 @@
 /**
  * Runs turns in a worker.
  */
-import { invalidValue, messageOf, ofOtherCopy, TurncoreError } from '../errors.js';
+import { invalidValue, messageOf, TurncoreError } from '../errors.js';
+import { ofOtherCopy } from '../other-copy.js';
 import type { Settlement } from '../events/turn-gate.js';
 import type { Media } from '../primitives/media.js';
 import { RemoteRunner, type RemoteTurn, type TurnPlace } from '../remote/remote-runner.js';

@@ -175,7 +175,7 @@ test('two copies of the package play side by side, share tools, and tell what is
   assert.ok(seen.differ);
   assert.deepEqual([...seen.ends, seen.text], ['ack', 'ack', 'Monday']);
   assert.deepEqual(seen.told, [true, true]);
-  for (const [i, field] of ['`host` must be', '`executor` must be'].entries()) {
+  for (const [i, field] of ['`host` must be', 'executor: must be'].entries()) {
     assert.ok(seen.refused[i].includes(field), seen.refused[i]);
     assert.match(seen.refused[i], /another copy of turncore: load the package once/);
   }

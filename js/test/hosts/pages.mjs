@@ -158,7 +158,7 @@ async function serve(files) {
 
 export const pages = Object.entries(browsers).map(([name, launch]) => ({
   name,
-  delivered: { folder: 'static', scripts: /^(page|agent|turncore\.min)\.js$/ },
+  delivered: { folder: 'static', scripts: /^(page|agent|turncore\.min|engine\.min)\.js$/ },
   async play({ folder }, parts) {
     const files = await layOut(folder, {
       'index.html': html('page.js'),
