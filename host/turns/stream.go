@@ -2,10 +2,13 @@ package turns
 
 import (
 	"context"
+	"errors"
 	"iter"
-	"sync"
 
+	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/eventlog"
+	"github.com/turncore/turncore/host/internal/panics"
 )
 
 // Stream is a running turn with its events.
@@ -18,20 +21,38 @@ import (
 //		…
 //	}
 //	result, err := stream.Result()
+//
+// A stream keeps the events that its loops have not read, and those that they have, for a second loop: about the last
+// MaxStreamBytes of them. The turn never waits for a loop. One that is farther behind ends with E_TURN_EVENTS_LOST.
 type Stream struct {
 	abort context.CancelFunc
+	log   *eventlog.Log
 
-	mu     sync.Mutex
-	more   sync.Cond
-	events []event.Event
-	ended  bool
+	done   chan struct{} // closed at the end, after the result is set
 	result *Result
 	err    error
 }
 
+// MaxStreamBytes is about how many bytes of events a Stream keeps, each with 256 bytes beside its data.
+const MaxStreamBytes = 64 << 20
+
 func newStream(abort context.CancelFunc) *Stream {
-	s := &Stream{abort: abort}
-	s.more.L = &s.mu
+	return &Stream{abort: abort, log: eventlog.New(MaxStreamBytes), done: make(chan struct{})}
+}
+
+// NewStream returns the stream of a turn that runs elsewhere: run, in a goroutine of its own, tells the turn's events in
+// order, and returns what Result is to return. Its context ends when the stream is aborted, or with ctx. Package remote
+// makes its streams by it.
+func NewStream(ctx context.Context, run func(ctx context.Context, tell func(event.Event)) (*Result, error)) *Stream {
+	ctx, abort := context.WithCancel(ctx)
+	s := newStream(abort)
+	go func() {
+		defer abort()
+		result, err := (*Result)(nil), panics.ErrGoexit
+		defer func() { s.end(result, err) }()
+		defer panics.Recovered(&err)
+		result, err = run(ctx, s.log.Push)
+	}()
 	return s
 }
 
@@ -45,7 +66,7 @@ func (r *TurnRunner) Stream(ctx context.Context, in TurnInput) *Stream {
 		if listen != nil {
 			listen(ev)
 		}
-		s.push(ev)
+		s.log.Push(ev)
 	}
 	go r.runThen(ctx, in, func(result *Result, err error) { //nolint:errcheck // the stream has it
 		s.end(result, err)
@@ -54,27 +75,20 @@ func (r *TurnRunner) Stream(ctx context.Context, in TurnInput) *Stream {
 	return s
 }
 
-func (s *Stream) push(ev event.Event) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.events = append(s.events, ev)
-	s.more.Broadcast()
-}
-
 func (s *Stream) end(result *Result, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ended, s.result, s.err = true, result, err
-	s.more.Broadcast()
+	s.result, s.err = result, err
+	close(s.done)
+	s.log.End()
 }
 
-// Events yields the turn's events from the first on, as they come; unread events are kept. Leaving the loop aborts
-// the turn. If the turn was nacked or failed, or the input was rejected, a last pair without an event has the
-// result's Err. After an abort the loop ends without an error.
+// Events yields the turn's events from the first on, as they come; unread events are kept, as far as there is room.
+// Leaving the loop aborts the turn. If the turn was nacked or failed, or the input was rejected, a last pair without an
+// event has the result's Err. After an abort the loop ends without an error. A loop that is too far behind aborts the
+// turn: its last pair has E_TURN_EVENTS_LOST. One that reads what has been lost in a turn that has ended gets it too.
 func (s *Stream) Events() iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		for ev, err := range s.all() {
-			if !yield(ev, err) {
+			if !yield(ev, err) || errors.Is(err, host.CodeTurnEventsLost) {
 				s.abort()
 				return
 			}
@@ -85,25 +99,25 @@ func (s *Stream) Events() iter.Seq2[event.Event, error] {
 // all is like Events, but leaving the loop does nothing.
 func (s *Stream) all() iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		for next := 0; ; next++ {
-			s.mu.Lock()
-			for next == len(s.events) && !s.ended {
-				s.more.Wait()
-			}
-			if next < len(s.events) {
-				ev := s.events[next]
-				s.mu.Unlock()
-				if !yield(ev, nil) {
+		var events []event.Event
+		for place := 0; ; {
+			var ended bool
+			var err error
+			events, ended, err = s.log.Next(place, events, nil)
+			for _, ev := range events {
+				if place++; !yield(ev, nil) {
 					return
 				}
+			}
+			switch {
+			case err != nil:
+				yield(nil, err)
+				return
+			case len(events) > 0 || !ended:
 				continue
 			}
-			err := s.err
-			if s.result != nil && s.result.Status == event.Aborted {
-				err = nil
-			}
-			s.mu.Unlock()
-			if err != nil {
+			result, err := s.Result()
+			if err != nil && (result == nil || result.Status != event.Aborted) {
 				yield(nil, err)
 			}
 			return
@@ -111,15 +125,14 @@ func (s *Stream) all() iter.Seq2[event.Event, error] {
 	}
 }
 
+// Keep lowers the number of bytes of events that the stream keeps: see MaxStreamBytes. The last event is kept in any case.
+func (s *Stream) Keep(bytes int) { s.log.Keep(bytes) }
+
 // Abort aborts the turn.
 func (s *Stream) Abort() { s.abort() }
 
 // Result waits for the turn's end and returns its result, like Run.
 func (s *Stream) Result() (*Result, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for !s.ended {
-		s.more.Wait()
-	}
+	<-s.done
 	return s.result, s.err
 }

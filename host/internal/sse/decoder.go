@@ -243,7 +243,7 @@ func (d *Decoder) dispatch() error {
 	case d.kind == "end":
 		return d.ended(d.data)
 	case d.kind == "fault":
-		err, ok := errorFromJSON(d.data)
+		err, ok := ErrorFromJSON(d.data)
 		if !ok {
 			return malformed("a fault without an error")
 		}
@@ -466,7 +466,7 @@ func (d *Decoder) ended(data []byte) error {
 		return err
 	}
 	d.end = &End{Status: status, Iterations: *given.Iterations, Object: given.Object}
-	if err, ok := errorFromJSON(given.Error); ok {
+	if err, ok := ErrorFromJSON(given.Error); ok {
 		d.end.Err = err
 	}
 	return nil

@@ -85,7 +85,7 @@ func (e *Encoder) End(dst []byte, end End) []byte {
 	dst = appendMember(dst, start, "status", quoted(end.Status.String()))
 	dst = appendMember(dst, start, "iterations", strconv.AppendInt(nil, int64(end.Iterations), 10))
 	if end.Err != nil {
-		dst = appendMember(dst, start, "error", errorJSON(end.Err))
+		dst = appendMember(dst, start, "error", ErrorJSON(end.Err))
 	}
 	if end.Object != nil {
 		dst = appendMember(dst, start, "object", end.Object)
@@ -96,7 +96,7 @@ func (e *Encoder) End(dst []byte, end End) []byte {
 // Fault says why the response ends before the turn.
 func (e *Encoder) Fault(dst []byte, err error) []byte {
 	dst = append(e.Close(dst), "event:fault\ndata:"...)
-	return append(append(dst, errorJSON(err)...), "\n\n"...)
+	return append(append(dst, ErrorJSON(err)...), "\n\n"...)
 }
 
 func (e *Encoder) continues(ev event.Event, delta *event.StreamDelta) bool {
@@ -225,8 +225,8 @@ func deltaOf(ev event.Event) *event.StreamDelta {
 	return nil
 }
 
-// errorJSON is an error as event lines show it.
-func errorJSON(err error) []byte {
+// ErrorJSON is an error as event lines show it.
+func ErrorJSON(err error) []byte {
 	line, marshalErr := (&event.Error{Err: err}).MarshalJSON()
 	var members struct{ Error json.RawMessage }
 	if marshalErr != nil || json.Unmarshal(line, &members) != nil {

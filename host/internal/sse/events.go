@@ -81,7 +81,7 @@ func (m *members) error(key string, may bool) error {
 	if !there && may || m.err != nil {
 		return nil
 	}
-	err, ok := errorFromJSON(v)
+	err, ok := ErrorFromJSON(v)
 	if !ok {
 		m.err = malformed("`" + key + "` of " + m.name + " must be an error")
 	}
@@ -212,8 +212,8 @@ func plain(text json.RawMessage) any {
 	return v
 }
 
-// errorFromJSON is the error of its JSON; ok is false for other JSON.
-func errorFromJSON(text json.RawMessage) (err error, ok bool) { //nolint:revive // the error is the value
+// ErrorFromJSON is the error of its JSON; ok is false for other JSON.
+func ErrorFromJSON(text json.RawMessage) (err error, ok bool) { //nolint:revive // the error is the value
 	var given struct {
 		Code, Message *string
 		Cause         json.RawMessage
@@ -227,7 +227,7 @@ func errorFromJSON(text json.RawMessage) (err error, ok bool) { //nolint:revive 
 	} else {
 		e.Name = *given.Code
 	}
-	if cause, ok := errorFromJSON(given.Cause); ok {
+	if cause, ok := ErrorFromJSON(given.Cause); ok {
 		e.Cause = cause
 	}
 	return e, true
@@ -239,7 +239,7 @@ func Refusal(body []byte) error {
 	if json.Unmarshal(body, &given) != nil {
 		return nil
 	}
-	err, ok := errorFromJSON(given.Error)
+	err, ok := ErrorFromJSON(given.Error)
 	if e, _ := err.(*host.Error); !ok || e == nil || !strings.HasPrefix(string(e.Code), "E_") { //nolint:errorlint // it is
 		return nil
 	}

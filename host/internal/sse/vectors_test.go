@@ -195,7 +195,7 @@ func TestVectors(t *testing.T) {
 				out = e.End(out, *d.end)
 			}
 			if s.Fault != nil {
-				fault, _ := errorFromJSON(s.Fault)
+				fault, _ := ErrorFromJSON(s.Fault)
 				out = e.Fault(out, fault)
 			}
 			read, d, err := heard(string(out))

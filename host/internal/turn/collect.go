@@ -27,8 +27,8 @@ type Usage struct {
 	TotalTokens      int `json:"totalTokens"`
 }
 
-// collector gathers what an outcome says while events pass.
-type collector struct {
+// Collector gathers what an outcome says while events pass.
+type Collector struct {
 	text      string
 	open      bool // the message is not complete
 	broken    bool // it was broken off
@@ -36,14 +36,14 @@ type collector struct {
 	usage     Usage
 }
 
-// observe takes note of an event that is about to be delivered. The caller holds t.mu.
-func (t *Turn) observe(ev event.Event) {
+// Observe takes note of an event.
+func (c *Collector) Observe(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.Message:
-		t.collect.text, t.collect.open, t.collect.broken = ev.Full, !ev.IsComplete, ev.IsInterrupted
+		c.text, c.open, c.broken = ev.Full, !ev.IsComplete, ev.IsInterrupted
 	case *event.ToolCall:
 		if ev.IsComplete {
-			t.collect.toolCalls = append(t.collect.toolCalls, ev)
+			c.toolCalls = append(c.toolCalls, ev)
 		}
 	case *event.GenerationStats:
 		var u Usage
@@ -51,20 +51,25 @@ func (t *Turn) observe(ev event.Event) {
 			if u.TotalTokens == 0 { // some APIs do not say
 				u.TotalTokens = u.PromptTokens + u.CompletionTokens
 			}
-			t.collect.usage.PromptTokens += u.PromptTokens
-			t.collect.usage.CompletionTokens += u.CompletionTokens
-			t.collect.usage.TotalTokens += u.TotalTokens
+			c.usage.PromptTokens += u.PromptTokens
+			c.usage.CompletionTokens += u.CompletionTokens
+			c.usage.TotalTokens += u.TotalTokens
 		}
+	}
+}
+
+// Outcome is what the events say of how a turn went that ended with a status.
+func (c *Collector) Outcome(status event.Status) Outcome {
+	return Outcome{
+		Ended: true, Status: status, Text: c.text, Interrupted: c.broken || c.open && status != event.Ack,
+		ToolCalls: c.toolCalls, Usage: c.usage,
 	}
 }
 
 // outcome is how the turn went, once it has ended.
 func (t *Turn) outcome() Outcome {
-	o := Outcome{
-		Ended: true, ID: t.ID, Status: t.end.status, Iterations: t.end.iterations, Err: t.end.err,
-		Text: t.collect.text, Interrupted: t.collect.broken || t.collect.open && t.end.status != event.Ack,
-		ToolCalls: t.collect.toolCalls, Usage: t.collect.usage,
-	}
+	o := t.collect.Outcome(t.end.status)
+	o.ID, o.Iterations, o.Err = t.ID, t.end.iterations, t.end.err
 	if o.Status == event.Aborted && o.Err == nil {
 		for _, c := range t.contexts {
 			if o.Err == nil {

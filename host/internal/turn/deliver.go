@@ -217,7 +217,7 @@ func (t *Turn) deliverEvent(d *delivery) {
 	if c := t.context(d.number); c != nil && d.scope&abi.ScopeDispatch != 0 {
 		hook = c.Listen
 	}
-	t.observe(d.event)
+	t.collect.Observe(d.event)
 	kind := d.event.Kind()
 	toTurn := d.scope&abi.ScopeTurn != 0
 	if hook == nil && !(toTurn && (t.Bus.Wants(kind) || t.Own.Wants(kind))) {

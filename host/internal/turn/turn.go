@@ -96,7 +96,7 @@ type Turn struct {
 	closed     bool
 	done       bool
 	unwatch    func() bool // ends the watch over outer; nil for none
-	collect    collector
+	collect    Collector
 	begun      []begun
 	seq        uint32
 	timer      *time.Timer
