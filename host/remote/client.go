@@ -112,12 +112,12 @@ func (in *Input) body() ([]byte, error) {
 // loop and Abort abort the turn: its end still comes from the server, if it tells it within five seconds.
 func (c *Client) Stream(ctx context.Context, in Input) *turns.Stream {
 	in.TurnID = cmp.Or(in.TurnID, newTurnID())
-	return turns.NewStream(ctx, func(ctx context.Context, tell func(event.Event)) (*turns.Result, error) {
+	return turns.NewStream(ctx, func(asked context.Context, tell func(event.Event)) (*turns.Result, error) {
 		body, err := in.body()
 		if err != nil {
 			return nil, err
 		}
-		return c.run(ctx, &in, body, tell)
+		return c.run(ctx, asked, &in, body, tell)
 	})
 }
 
@@ -130,7 +130,7 @@ func (c *Client) Run(ctx context.Context, in Input) (*turns.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.run(ctx, &in, body, func(event.Event) {})
+	return c.run(ctx, ctx, &in, body, func(event.Event) {})
 }
 
 // On calls fn for every event of one kind of all the client's turns, one at a time for a turn. The returned function

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/sse"
 )
@@ -60,7 +59,7 @@ func cutOff(why string, cause error) error {
 	if errors.Is(cause, io.EOF) {
 		cause = nil
 	}
-	return host.NewError(host.Code(abi.CodeTurnStreamCut), why, cause)
+	return host.NewError(host.CodeTurnStreamCut, why, cause)
 }
 
 // requireEvents returns E_TURN_STREAM_MALFORMED for a response that has no events.
@@ -73,7 +72,7 @@ func requireEvents(response *http.Response) error {
 	if given != "" {
 		why = "its content type is " + strconv.Quote(given)
 	}
-	return host.NewError(host.Code(abi.CodeTurnStreamMalformed), why, nil)
+	return host.NewError(host.CodeTurnStreamMalformed, why, nil)
 }
 
 // refusalOf is the error of a response that is a refusal; nil for another one.
@@ -89,7 +88,7 @@ func refusalOf(response *http.Response) error {
 	if said := []rune(strings.Join(strings.Fields(string(body)), " ")); len(said) > 0 {
 		why = fmt.Sprintf("%s: %s", why, string(said[:min(len(said), shownRefusal)]))
 	}
-	err := host.NewError(host.Code(abi.CodeTurnRequestRefused), why, nil)
+	err := host.NewError(host.CodeTurnRequestRefused, why, nil)
 	err.Status, err.Details = response.StatusCode, map[string]any{"status": int64(response.StatusCode)}
 	return err
 }
@@ -100,7 +99,7 @@ func passing(response *http.Response, refusal error) error {
 	switch response.StatusCode {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests,
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		if errors.Is(refusal, host.Code(abi.CodeTurnRequestRefused)) {
+		if errors.Is(refusal, host.CodeTurnRequestRefused) {
 			return cutOff(refusal.Error(), refusal)
 		}
 	}

@@ -24,6 +24,7 @@ const patience = 5 * time.Second
 type following struct {
 	client  *Client
 	id      string
+	caller  context.Context // of who started it: gates may be settled until it ends
 	asked   context.Context // ends when the turn is to be aborted
 	ctx     context.Context // ends when nobody listens any more
 	cut     context.CancelFunc
@@ -35,14 +36,14 @@ type following struct {
 }
 
 // run follows a turn to its end.
-func (c *Client) run(asked context.Context, in *Input, body []byte, tell func(event.Event)) (*turns.Result, error) {
+func (c *Client) run(caller, asked context.Context, in *Input, body []byte, tell func(event.Event)) (*turns.Result, error) {
 	f := &following{
-		client: c, id: in.TurnID, asked: asked, begun: make(chan struct{}), onEvent: in.OnEvent, tell: tell,
+		client: c, id: in.TurnID, caller: caller, asked: asked, begun: make(chan struct{}), onEvent: in.OnEvent, tell: tell,
 	}
 	f.ctx, f.cut = context.WithCancel(context.WithoutCancel(asked))
 	f.decoder.MaxEvent = c.options.MaxEventBytes
 	f.decoder.Listener = sse.Listener{Event: f.event, Gate: f.gate}
-	defer c.gates.close(f.ctx, "", event.GateAborted)
+	defer c.gates.close(f, "", event.GateAborted)
 	defer f.cut()
 	defer context.AfterFunc(asked, f.abort)()
 	return f.result(f.follow(body))
@@ -128,7 +129,7 @@ func (f *following) read(begun *bool, body []byte) error {
 }
 
 func (f *following) gate(shown sse.Gate) event.OpenGate {
-	return &gate{shown: shown, turnID: f.id, ctx: f.ctx, client: f.client}
+	return &gate{shown: shown, turn: f}
 }
 
 // event tells an event to everybody.
@@ -139,12 +140,16 @@ func (f *following) event(ev event.Event) {
 			f.client.gates.add(g)
 		}
 	case *event.TurnGateClosed:
-		f.client.gates.close(f.ctx, ev.GateID, ev.Result)
+		f.client.gates.close(f, ev.GateID, ev.Result)
 	}
 	f.told.Observe(ev)
-	for _, err := range f.deliver(ev) {
+	failures := f.deliver(ev)
+	if ev.Kind() == event.KindError {
+		return // the errors of those who hear of errors are reported to nobody
+	}
+	for _, err := range failures {
 		report := &event.Error{Head: *ev.Meta(), Err: host.NewError(host.CodeListenerError, ev.Kind().String()+": "+err.Error(), err)}
-		f.deliver(report) // the errors of those who hear of it are reported to nobody
+		f.deliver(report)
 	}
 }
 
@@ -164,7 +169,7 @@ func (f *following) result(err error) (*turns.Result, error) {
 	switch end := f.decoder.End(); {
 	case end != nil:
 		status, iterations, err = end.Status, end.Iterations, end.Err
-		if status != event.Ack && err == nil && f.asked.Err() == nil {
+		if status == event.Aborted && err == nil && f.asked.Err() == nil {
 			err = context.Canceled // somebody else aborted it
 		}
 	case f.asked.Err() != nil && f.ctx.Err() != nil:

@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"context"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -15,10 +14,8 @@ import (
 
 // gate is the gate of a turn that runs on a server.
 type gate struct {
-	shown  sse.Gate
-	turnID string          // by which the server knows the turn
-	ctx    context.Context // of those who follow the turn
-	client *Client
+	shown sse.Gate
+	turn  *following
 
 	mu     sync.Mutex
 	result string // how it was settled; empty for an open one
@@ -28,7 +25,7 @@ type gate struct {
 func (g *gate) ID() string { return g.shown.ID }
 
 // TurnID implements event.OpenGate.
-func (g *gate) TurnID() string { return g.turnID }
+func (g *gate) TurnID() string { return g.turn.id }
 
 // Reason implements event.OpenGate.
 func (g *gate) Reason() string { return g.shown.Reason }
@@ -76,7 +73,7 @@ func (g *gate) settle(answer map[string]any) error {
 	if err != nil {
 		return err
 	}
-	return g.client.post(g.ctx, "/"+url.PathEscape(g.turnID)+"/gates/"+url.PathEscape(g.shown.ID), body)
+	return g.turn.client.post(g.turn.caller, "/"+url.PathEscape(g.turn.id)+"/gates/"+url.PathEscape(g.shown.ID), body)
 }
 
 // settled is the error for a settled gate; nil for an open one.
@@ -107,12 +104,12 @@ func (b *gates) add(g *gate) {
 	b.open = append(b.open, g)
 }
 
-// close closes the open gates of those who follow a turn: the one with an id, or (id empty) all.
-func (b *gates) close(ctx context.Context, id string, result event.GateResult) {
+// close closes the open gates of a turn that is followed: the one with an id, or (id empty) all.
+func (b *gates) close(turn *following, id string, result event.GateResult) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.open = slices.DeleteFunc(b.open, func(g *gate) bool {
-		closes := g.ctx == ctx && (id == "" || g.shown.ID == id)
+		closes := g.turn == turn && (id == "" || g.shown.ID == id)
 		if closes {
 			g.close(result)
 		}
@@ -127,8 +124,8 @@ func (b *gates) find(turnID, id string) (event.OpenGate, bool) {
 	var found *gate
 	for _, g := range b.open {
 		switch {
-		case g.shown.ID != id || turnID != "" && g.turnID != turnID:
-		case found != nil && found.turnID != g.turnID:
+		case g.shown.ID != id || turnID != "" && g.turn.id != turnID:
+		case found != nil && found.turn.id != g.turn.id:
 			return nil, false
 		case found == nil: // who follows a turn twice has its gates twice, and either settles them
 			found = g

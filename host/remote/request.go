@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/sse"
@@ -23,7 +22,7 @@ const maxID = 256
 
 // invalidRequest is the error for a request that breaks the rules.
 func invalidRequest(why string, status int) error {
-	err := host.NewError(host.Code(abi.CodeTurnRequestInvalid), why, nil)
+	err := host.NewError(host.CodeTurnRequestInvalid, why, nil)
 	err.Status = status
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/eventlog"
@@ -97,7 +96,7 @@ func (s *served) get(id string) (*liveTurn, error) {
 func (s *served) require(id string) (*liveTurn, error) {
 	t, err := s.find(id)
 	if t == nil && err == nil {
-		err = host.NewError(host.Code(abi.CodeTurnUnknown), id, nil)
+		err = host.NewError(host.CodeTurnUnknown, id, nil)
 	}
 	return t, err
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/sse"
@@ -213,7 +212,7 @@ func (s *Server) settle(t *liveTurn, id string, answer map[string]json.RawMessag
 	if result, known := t.settled(id); known {
 		return gateSettled(result.String())
 	}
-	return host.NewError(host.Code(abi.CodeTurnGateUnknown), id, nil)
+	return host.NewError(host.CodeTurnGateUnknown, id, nil)
 }
 
 // place is what an address names.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
 )
@@ -129,7 +128,7 @@ func (l *Log) drop() {
 }
 
 // Lost is the error for events that are no longer kept.
-func Lost() error { return host.NewError(host.Code(abi.CodeTurnEventsLost), "", nil) }
+func Lost() error { return host.NewError(host.CodeTurnEventsLost, "", nil) }
 
 // sizeOf is about how many bytes an event holds. The text of a message is shared by its events.
 func sizeOf(ev event.Event) int {
