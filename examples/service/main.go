@@ -1,16 +1,18 @@
 // Command service is an agent behind HTTP. A client posts a message and reads the turn's events as they come; a transfer
 // waits until somebody approves it by a second request.
 //
-//	POST /turns                      {"session": "ada", "message": "…"}     → text/event-stream
-//	POST /turns/{turn}/gates/{gate}  {"approve": true, "digest": "…"}
+//	POST /turns                      {"sessionId": "ada", "message": "…"}  → text/event-stream
+//	GET  /turns/{turn}/events        with Last-Event-ID                    → the rest of it
+//	POST /turns/{turn}/gates/{gate}  {"value": true, "digest": "…"}
+//	POST /turns/{turn}/abort
 //
+// remote.Connect in Go and connect of turncore/remote in JavaScript are its clients. One that goes away aborts its turn.
 // SIGTERM lets the turns that run come to their end; no other turn starts meanwhile.
 package main
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -21,6 +23,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/turncore/turncore/host/remote"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 	_ "github.com/turncore/turncore/wasm/core"
@@ -52,11 +55,11 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	s := &service{runner}
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /turns", s.start)
-	mux.HandleFunc("POST /turns/{turn}/gates/{gate}", s.answer)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	handler, err := remote.NewServer(runner, remote.ServerOptions{})
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	fmt.Printf("http://%s\n", listener.Addr())
@@ -95,69 +98,4 @@ func transfer(ctx *turns.DispatchContext, args transferArgs) (receipt, error) {
 		return receipt{"refused", "the user refused"}, nil
 	}
 	return receipt{"done", fmt.Sprintf("%d euros are with %s", args.Amount, args.To)}, nil
-}
-
-type service struct{ runner *turns.Runner }
-
-// start runs a turn and streams its events.
-func (s *service) start(w http.ResponseWriter, r *http.Request) {
-	var in struct{ Session, Message string }
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&in); err != nil || in.Message == "" {
-		http.Error(w, "the body must be JSON with a message", http.StatusBadRequest)
-		return
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	// A client that goes away aborts its turn.
-	stream := s.runner.Stream(r.Context(), turns.Input{Session: in.Session, Message: in.Message})
-	for event, err := range stream.Events() {
-		if err != nil {
-			break // that of the result
-		}
-		line, err := json.Marshal(event)
-		if err != nil {
-			log.Print(err)
-			continue
-		}
-		send(w, event.Kind().String(), line)
-	}
-	result, err := stream.Result()
-	if err != nil {
-		line, _ := json.Marshal(err.Error()) // a string can be encoded
-		send(w, "failed", line)
-		return
-	}
-	line, _ := json.Marshal(map[string]string{"status": result.Status.String(), "text": result.Text})
-	send(w, "result", line)
-}
-
-// send writes an event of a text/event-stream.
-func send(w http.ResponseWriter, event string, line []byte) {
-	_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, line) // a client that is gone ends the turn by its context
-	_ = http.NewResponseController(w).Flush()
-}
-
-// answer settles a gate.
-func (s *service) answer(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Approve *bool
-		Digest  string
-	}
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&in); err != nil || in.Approve == nil {
-		http.Error(w, "the body must be JSON with approve", http.StatusBadRequest)
-		return
-	}
-	gate, open := s.runner.GateOf(r.PathValue("turn"), r.PathValue("gate"))
-	if !open {
-		http.Error(w, "nobody waits for this answer", http.StatusNotFound)
-		return
-	}
-	switch err := gate.ResolveShown(*in.Approve, in.Digest); {
-	case errors.Is(err, turns.ErrGateSettled):
-		http.Error(w, "somebody else has answered", http.StatusConflict)
-	case err != nil: // the digest is missing or names something else
-		http.Error(w, err.Error(), http.StatusBadRequest)
-	default:
-		w.WriteHeader(http.StatusNoContent)
-	}
 }

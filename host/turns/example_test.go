@@ -3,7 +3,9 @@ package turns_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 
 	"github.com/turncore/turncore/host/event"
@@ -81,4 +83,42 @@ func ExampleNewTurnRunner() {
 	result, err := runner.Run(context.Background(), turns.TurnInput{SystemPrompt: "Be brief.", Text: "Hi!"})
 	fmt.Println(result.Status, result.Text, err)
 	// Output: ack I have 1 message(s). <nil>
+}
+
+// A turn that runs elsewhere looks like one that runs here.
+func ExampleNewStream() {
+	stream := turns.NewStream(context.Background(), func(_ context.Context, tell func(event.Event)) (*turns.Result, error) {
+		tell(&event.Message{Head: event.Head{Seq: 1}, StreamDelta: event.StreamDelta{ID: "m", Delta: "Hi!", Full: "Hi!", IsComplete: true}})
+		return &turns.Result{Status: event.Ack, Text: "Hi!"}, nil
+	})
+	for ev, err := range stream.Events() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(ev.Kind())
+	}
+	// Output: message
+}
+
+// A handler that answers with a turn.
+func ExampleServeSSE() {
+	runner, err := turns.New(context.Background(), turns.Config{Model: turns.Model{Name: "gpt-4o-mini", BaseURL: baseURL, APIKey: "…"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer runner.Close()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := turns.ServeSSE(w, r, runner.Stream(r.Context(), turns.Input{Message: "Hello!"})); err != nil {
+			log.Print(err) // the client has gone away
+		}
+	}))
+	defer server.Close()
+	response, err := http.Get(server.URL)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer response.Body.Close()
+	fmt.Println(response.Header.Get("Content-Type"))
+	_, _ = io.Copy(io.Discard, response.Body)
+	// Output: text/event-stream
 }

@@ -9,4 +9,12 @@ require (
 	golang.org/x/mod v0.18.0
 )
 
+require (
+	github.com/google/jsonschema-go v0.4.3 // indirect
+	github.com/philhofer/fwd v1.2.0 // indirect
+	github.com/tetratelabs/wazero v1.12.0 // indirect
+	github.com/tinylib/msgp v1.6.5 // indirect
+	golang.org/x/sys v0.44.0 // indirect
+)
+
 replace github.com/turncore/turncore => ../..

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,14 +18,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/remote"
 	"github.com/turncore/turncore/host/simulated"
+	"github.com/turncore/turncore/host/turns"
 )
-
-// streamed is an event of a turn as the service of examples/service streams it.
-type streamed struct {
-	name string
-	data map[string]any
-}
 
 // post sends JSON and returns the response, whose body the test closes.
 func post(t *testing.T, url, body string) *http.Response {
@@ -41,26 +39,6 @@ func post(t *testing.T, url, body string) *http.Response {
 	}
 	t.Cleanup(func() { _ = response.Body.Close() })
 	return response
-}
-
-// events reads a stream up to an event of that name, which it returns with the names of all that came.
-func events(t *testing.T, stream *bufio.Scanner, until string) (last streamed, names []string) {
-	t.Helper()
-	for stream.Scan() {
-		kind, text, _ := strings.Cut(stream.Text(), ": ")
-		switch kind {
-		case "event":
-			last = streamed{name: text}
-			names = append(names, text)
-		case "data":
-			_ = json.Unmarshal([]byte(text), &last.data) // the data of "failed" is a string
-			if last.name == until {
-				return last, names
-			}
-		}
-	}
-	t.Fatalf("the stream ended after %v without %s: %v", names, until, stream.Err())
-	return last, names
 }
 
 // playService plays the service of examples/service over HTTP: turns, a gate that a second request answers, a conversation
@@ -93,39 +71,45 @@ func playService(t *testing.T, binary string) {
 	go func() { ended <- service.Wait() }()
 	url := strings.TrimSpace(address)
 
-	turn := func(message string) *bufio.Scanner {
-		t.Helper()
-		body, _ := json.Marshal(map[string]string{"session": "ada", "message": message})
-		response := post(t, url+"/turns", string(body))
-		if kind := response.Header.Get("Content-Type"); response.StatusCode != http.StatusOK || kind != "text/event-stream" {
-			t.Fatalf("%s, %s", response.Status, kind)
-		}
-		return bufio.NewScanner(response.Body)
+	client, err := remote.Connect(url+"/turns", remote.ClientOptions{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	answer := func(gate streamed, body string, status int) {
+	input := func(message string) remote.Input { return remote.Input{Session: "ada", Message: message} }
+	answer := func(gate event.OpenGate, body string, status int) {
 		t.Helper()
-		response := post(t, fmt.Sprintf("%s/turns/%s/gates/%s", url, gate.data["turnId"], gate.data["gateId"]), body)
+		response := post(t, fmt.Sprintf("%s/turns/%s/gates/%s", url, gate.TurnID(), gate.ID()), body)
 		if text, _ := io.ReadAll(response.Body); response.StatusCode != status {
 			t.Errorf("%s is answered by %s, %s", body, response.Status, text)
 		}
 	}
 
-	end, names := events(t, turn("hello"), "result")
-	if end.data["status"] != "ack" || !strings.Contains(fmt.Sprint(end.data["text"]), "hello") || !strings.Contains(strings.Join(names, " "), "message") {
-		t.Errorf("hello ends with %v after %v", end.data, names)
+	if hello, err := client.Run(t.Context(), input("hello")); err != nil || !strings.Contains(hello.Text, "hello") {
+		t.Fatalf("hello ends with %+v, %v", hello, err)
 	}
 
-	stream := turn("Please transfer 20 euros to Grace.")
-	gate, _ := events(t, stream, "turnGateOpen")
-	if payload, _ := gate.data["payload"].(map[string]any); payload["amount"] != 20.0 || payload["to"] == "" {
-		t.Errorf("the gate is %v", gate.data)
+	gates := make(chan event.OpenGate, 1)
+	client.Observe(event.KindTurnGateOpen, func(ev event.Event) { gates <- ev.(*event.TurnGateOpen).Gate })
+	transfer := client.Stream(t.Context(), input("Please transfer 20 euros to Grace."))
+	var gate event.OpenGate
+	select {
+	case gate = <-gates:
+	case <-time.After(time.Minute):
+		t.Fatal("no gate is opened")
+	}
+	var payload struct {
+		To     string
+		Amount int
+	}
+	if err := json.Unmarshal(gate.Payload(), &payload); err != nil || payload.Amount != 20 || payload.To == "" {
+		t.Errorf("the gate asks about %s", gate.Payload())
 	}
 	if request, _ := asked.Load().(string); !strings.Contains(request, "hello") {
 		t.Errorf("the conversation is not remembered in %s", request)
 	}
 	answer(gate, `{"approve":true}`, http.StatusBadRequest)
 	answer(gate, `{"digest":"x"}`, http.StatusBadRequest)
-	answer(gate, `{"approve":true,"digest":"x"}`, http.StatusBadRequest)
+	answer(gate, `{"value":true,"digest":"x"}`, http.StatusUnprocessableEntity)
 	if !stillRuns(ended) {
 		t.Fatal("the service has ended")
 	}
@@ -135,19 +119,19 @@ func playService(t *testing.T, binary string) {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		body, _ := io.ReadAll(post(t, url+"/turns", `{"message":"too late"}`).Body)
-		if strings.HasPrefix(string(body), "event: failed\n") {
+		_, err := client.Run(t.Context(), input("too late"))
+		if errors.Is(err, turns.ErrClosed) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("a turn after SIGTERM: %s", body)
+			t.Fatalf("a turn after SIGTERM: %v", err)
 		}
 	}
-	approval, _ := json.Marshal(map[string]any{"approve": true, "digest": gate.data["digest"]})
-	answer(gate, string(approval), http.StatusNoContent)
-	end, names = events(t, stream, "result")
-	if end.data["status"] != "ack" || !strings.Contains(fmt.Sprint(end.data["text"]), "20 euros are with") {
-		t.Errorf("the transfer ends with %v after %v", end.data, names)
+	if err := gate.Resolve(true); err != nil {
+		t.Error(err)
+	}
+	if result, err := transfer.Result(); err != nil || !strings.Contains(result.Text, "20 euros are with") {
+		t.Errorf("the transfer ends with %+v, %v", result, err)
 	}
 	select {
 	case err := <-ended:
