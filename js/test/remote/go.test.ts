@@ -44,7 +44,7 @@ function executor(): DispatchExecutorFn {
       case 'gate': {
         const schema = { type: 'string' };
         const question = { id: 'may/I', reason: 'May I?', payload: { n: 1 }, createdAt: 0, schema };
-        helpers.reportMessage('m', (await ctx.waitFor(question)) as string);
+        helpers.reportMessage('m', String(await ctx.waitFor(question)));
         break;
       }
       case 'abort':
@@ -165,7 +165,10 @@ describe('a client in JavaScript of a server in Go', () => {
           return new Response(sent, response);
         },
       });
-      const stream = client.stream({ message: 'plain', turnId: `js-cut-${String(size).padStart(4, '0')}` });
+      const stream = client.stream({
+        message: 'plain',
+        turnId: `js-cut-${String(size).padStart(4, '0')}`,
+      });
       assert.equal(await namesOf(stream), KINDS, `cut after ${size}`);
       assert.equal((await stream.result).text, 'One two three');
       assert.equal(cuts, 2);
