@@ -42,9 +42,9 @@ type Client struct {
 	gates   gates
 }
 
-// Connect returns a runner whose turns run behind a [Server], or behind createTurnServer in JavaScript, at an address such
-// as "https://example.com/turns". When a connection breaks, a turn is read on where it was, as long as it lives. Nothing is
-// sent yet. An invalid address or option fails with E_INVALID_VALUE.
+// Connect returns a runner whose turns run behind a [Server], or behind createTurnServer in JavaScript, at an address
+// such as "https://example.com/turns". When a connection breaks, a turn is read on where it was, as long as it lives.
+// Nothing is sent yet. An invalid address or option fails with E_INVALID_VALUE.
 func Connect(address string, options ClientOptions) (*Client, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -134,7 +134,8 @@ func (c *Client) Run(ctx context.Context, in Input) (*turns.Result, error) {
 }
 
 // On calls fn for every event of one kind of all the client's turns, one at a time for a turn. The returned function
-// removes it. A panic in fn becomes an error event with E_LISTENER_ERROR. On panics for a nil fn and for an unknown kind.
+// removes it. A panic in fn becomes an error event with E_LISTENER_ERROR. On panics for a nil fn and for an unknown
+// kind.
 func (c *Client) On(kind event.Kind, fn func(event.Event)) (off func()) {
 	return c.bus.Add(bus.Bit(kind), fn)
 }

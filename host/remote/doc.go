@@ -1,11 +1,11 @@
 // Package remote runs turns on a server, and follows them from a program elsewhere.
 //
-// [Server] is a http.Handler that runs the turns of a [turns.Runner]. Its clients start turns, come back to them after a
-// lost connection, settle gates and abort turns. [Connect] gives a runner whose turns run on such a server: its streams,
-// events, gates and results are those of package turns. createTurnServer and connect in JavaScript speak the same
-// protocol, so that each client works with each server:
+// [Server] is a http.Handler that runs the turns of a [turns.Runner]. Its clients start turns, come back to them after
+// a lost connection, settle gates and abort turns. [Connect] gives a runner whose turns run on such a server: its
+// streams, events, gates and results are those of package turns. createTurnServer and connect in JavaScript speak the
+// same protocol, so that each client works with each server. abi/WIRE.md describes the events:
 //
-//	POST /turns                       {"message", "sessionId"?, "turnId"?} → text/event-stream, as abi/WIRE.md describes it
+//	POST /turns                       {"message", "sessionId"?, "turnId"?} → text/event-stream
 //	GET  /turns/{turn}/events         with the header Last-Event-ID → the rest of them
 //	POST /turns/{turn}/gates/{gate}   {"value", "digest"?}, {"error"} or {"abort": true} → 204
 //	POST /turns/{turn}/abort          → 204

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 
@@ -15,8 +16,9 @@ import (
 type liveTurn struct {
 	id      string
 	log     *eventlog.Log
-	stream  *turns.Stream
-	readers atomic.Int32 // clients that read its events
+	abort   context.CancelFunc // does nothing after the end
+	ended   sse.End            // how it ended, once the log has
+	readers atomic.Int32       // clients that read its events
 
 	mu     sync.Mutex
 	closed map[string]event.GateResult // how its gates were settled, by their ids
@@ -51,8 +53,10 @@ func (t *liveTurn) refusal() error {
 }
 
 // end is the end of the turn, which has ended.
-func (t *liveTurn) end() sse.End {
-	result, err := t.stream.Result()
+func (t *liveTurn) end() sse.End { return t.ended }
+
+// endOf is the end of a turn with a result, as its stream tells it.
+func endOf(result *turns.Result, err error) sse.End {
 	if result == nil {
 		return sse.End{Status: event.Failed, Err: err}
 	}

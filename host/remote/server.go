@@ -106,7 +106,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
 		s.events(w, r, t, at, after)
 		return nil
 	case "abort":
-		t.stream.Abort()
+		t.abort()
 	default:
 		body, err := readBody(w, r, s.options.MaxBodyBytes)
 		if err != nil {
@@ -170,10 +170,13 @@ func (s *Server) run(r *http.Request, t *liveTurn, in turns.Input) {
 		}
 		t.push(ev)
 	}
-	t.stream = s.runner.Stream(context.WithoutCancel(r.Context()), in)
-	t.stream.Keep(0) // the turn's log has the events
+	ctx, abort := context.WithCancel(context.WithoutCancel(r.Context()))
+	t.abort = abort
+	stream := s.runner.Stream(ctx, in)
+	stream.Keep(0) // the turn's log has the events
 	go func() {
-		_, _ = t.stream.Result() // the end tells it
+		defer abort()
+		t.ended = endOf(stream.Result()) // of the result nothing else is kept
 		t.log.End()
 		s.turns.ended(t)
 	}()
@@ -195,7 +198,7 @@ func (s *Server) enter(t *liveTurn) (leave func()) {
 	t.readers.Add(1)
 	return func() {
 		if t.readers.Add(-1) == 0 && !s.options.Continue {
-			t.stream.Abort() // does nothing after the end
+			t.abort()
 		}
 	}
 }
