@@ -1,6 +1,6 @@
 // The demo's HTTP server: files of the page and of the package, and one endpoint for the model.
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join, relative } from 'node:path';
 
@@ -15,13 +15,13 @@ const OFFLINE = [
   '/',
   '/config.json',
   SCRIPTED_PATH,
-  '/turncore/turncore.min.js',
-  '/turncore/models.min.js',
   '/turncore/turncore.wasm',
   '/turncore/turncore-full.wasm',
   '/libraries/wllama/index.js',
   '/libraries/wllama/wasm/wllama.wasm',
 ];
+/** What the page imports of the package, which imports more, some of it late. */
+const ENTRIES = ['turncore.min.js', 'models.min.js'];
 /** The only path that anything may be posted to. */
 const CHAT_PATH = '/v1/chat/completions';
 
@@ -35,7 +35,8 @@ const MODEL_HOSTS = [
 
 /**
  * Nothing but our own files, no inline script or style, and WebAssembly; llama.cpp runs in a worker that its library
- * makes of a text, and the page has a service worker. A page that calls models has no business loading or sending anything elsewhere, but for models.
+ * makes of a text, and the page has a service worker. A page that calls models has no business loading or sending
+ * anything elsewhere, but for models.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -73,7 +74,8 @@ export function createDemoServer({ page, dist, libraries, model }) {
     const own = (await readdir(page, { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile() && entry.name !== 'index.html')
       .map((entry) => `/${relative(page, join(entry.parentPath, entry.name))}`);
-    const paths = [...OFFLINE, ...own.sort()];
+    const scripts = (await importedBy(dist, ENTRIES)).map((name) => `/turncore/${name}`);
+    const paths = [...OFFLINE, ...scripts, ...own.sort()];
     const hash = createHash('sha256').update(JSON.stringify(settings)).update(scripted);
     for (const path of paths) hash.update(`${path} ${await files.versionOf(path)}\n`);
     return { ...settings, files: paths, version: hash.digest('hex').slice(0, 16) };
@@ -88,6 +90,18 @@ export function createDemoServer({ page, dist, libraries, model }) {
       else response.destroy();
     });
   });
+}
+
+/** The names of bundled files of the package and of those that they import, early or late. */
+async function importedBy(dist, names, found = new Set()) {
+  for (const name of names) {
+    if (found.has(name)) continue;
+    found.add(name);
+    const text = await readFile(`${dist}${name}`, 'utf8');
+    const imported = Array.from(text.matchAll(/"\.\/([\w-]+\.min\.js)"/g), ([, other]) => other);
+    await importedBy(dist, imported, found);
+  }
+  return [...found];
 }
 
 async function answer(request, response, { files, config, model, scripted }) {
