@@ -20,4 +20,4 @@ require (
 	google.golang.org/protobuf v1.34.2 // indirect
 )
 
-replace github.com/turncore/turncore => ../../../..
+replace github.com/turncore/turncore => ../../../../..
