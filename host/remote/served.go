@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
@@ -63,8 +64,11 @@ func endOf(result *turns.Result, err error) sse.End {
 	return sse.End{Status: result.Status, Iterations: result.Iterations, Err: result.Err}
 }
 
-// maxForgotten is how many ids of forgotten turns are known.
-const maxForgotten = 10_000
+// The ids of forgotten turns are known for a time, and so many of them (abi/WIRE.md, "What a server remembers").
+const (
+	forgottenFor = time.Hour
+	maxForgotten = 10_000
+)
 
 // served are the turns that a server knows: those that run, and those that have ended as far as there is room.
 type served struct {
@@ -75,11 +79,20 @@ type served struct {
 	past      []*liveTurn // that have ended, the first ended first
 	size      int         // of their events
 	forgotten map[string]struct{}
-	order     []string // of the forgotten
+	order     []forgottenTurn // the first forgotten first
+	now       func() time.Time
+}
+
+// forgottenTurn is a turn whose events are gone.
+type forgottenTurn struct {
+	id string
+	at time.Time
 }
 
 func newServed(bytes int) served {
-	return served{bytes: bytes, turns: make(map[string]*liveTurn), forgotten: make(map[string]struct{})}
+	return served{
+		bytes: bytes, turns: make(map[string]*liveTurn), forgotten: make(map[string]struct{}), now: time.Now,
+	}
 }
 
 // find returns a turn, nil for one that was never here. E_TURN_EVENTS_LOST is the error for a forgotten one.
@@ -90,6 +103,7 @@ func (s *served) find(id string) (*liveTurn, error) {
 }
 
 func (s *served) get(id string) (*liveTurn, error) {
+	s.expire()
 	if _, gone := s.forgotten[id]; gone {
 		return nil, eventlog.Lost()
 	}
@@ -138,22 +152,28 @@ func (s *served) ended(t *liveTurn) {
 	}
 	s.past = append(s.past, t)
 	s.size += t.size()
-	n := 0
-	for ; s.size > s.bytes && n < len(s.past)-1; n++ {
-		old := s.past[n]
+	for s.size > s.bytes && len(s.past) > 1 {
+		old := s.past[0]
+		s.past[0], s.past = nil, s.past[1:]
 		s.size -= old.size()
 		if s.turns[old.id] == old {
 			delete(s.turns, old.id)
 			s.forgotten[old.id] = struct{}{}
-			s.order = append(s.order, old.id)
+			s.order = append(s.order, forgottenTurn{old.id, s.now()})
 		}
 	}
-	s.past = append([]*liveTurn(nil), s.past[n:]...)
-	for ; len(s.order) > maxForgotten; s.order = s.order[1:] {
-		delete(s.forgotten, s.order[0])
-	}
-	if len(s.forgotten) == 0 {
-		s.order = nil
+	s.expire()
+}
+
+// expire lets go of ids that need not be known any more.
+func (s *served) expire() {
+	for len(s.order) > 0 {
+		if first := s.order[0]; len(s.order) > maxForgotten || s.now().Sub(first.at) >= forgottenFor {
+			delete(s.forgotten, first.id)
+			s.order = s.order[1:]
+			continue
+		}
+		return
 	}
 }
 
