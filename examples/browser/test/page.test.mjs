@@ -178,6 +178,11 @@ suite('with the simulated model', () => {
 
   test('a tool can be stopped too', async () => {
     const visit = await Visit.to(demo.address, DESKTOP);
+    // The tool's pause gets longer than any delay of this test.
+    await visit.page.evaluate(() => {
+      const soon = globalThis.setTimeout;
+      globalThis.setTimeout = (then, ms, ...rest) => soon(then, ms === 400 ? 60_000 : ms, ...rest);
+    });
     await visit.say('What is the weather in Oslo?');
     await visit.turn(0).locator('.tool[data-state="running"]').waitFor();
     await visit.page.keyboard.press('Escape');
