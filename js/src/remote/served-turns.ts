@@ -26,7 +26,7 @@ export class ServedTurns {
 
   /** A turn; undefined for one that is not known. @throws TurncoreError E_TURN_EVENTS_LOST, E_TURN_ABANDONED */
   find(id: string): LiveTurn | undefined {
-    this.#past.collect(this.#turns);
+    this.#past.collect(this.#turns, id);
     const past = this.#past.find(id);
     if (past !== undefined) throw past;
     return this.#turns.get(id);

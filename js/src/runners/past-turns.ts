@@ -3,12 +3,18 @@
  */
 import { systemClock } from '../entropy.js';
 import { TurncoreError } from '../errors.js';
-import type { Owner } from './owner.js';
 
 /** Milliseconds for which an id is known. */
 const MEMORY = 3_600_000;
 /** How many ids are known. */
 const MOST = 10_000;
+/** Least milliseconds between two looks at all turns that run. */
+const SWEEP = 1000;
+
+/** A turn that runs, with the request that runs it if the platform ends it with that request. */
+interface Running {
+  readonly owner: { isGone(): boolean } | undefined;
+}
 
 /** What became of a turn. */
 type Fate = 'E_TURN_ABANDONED' | 'E_TURN_EVENTS_LOST';
@@ -17,6 +23,8 @@ type Fate = 'E_TURN_ABANDONED' | 'E_TURN_EVENTS_LOST';
 export class PastTurns {
   /** The first that came in first. */
   readonly #ids = new Map<string, { readonly fate: Fate; readonly at: number }>();
+  /** When all turns that ran were looked at. */
+  #swept = 0;
 
   /** Why the turn of an id is not run and has no events; undefined for an id that is not known. */
   find(id: string): TurncoreError | undefined {
@@ -30,13 +38,23 @@ export class PastTurns {
     this.#forget();
   }
 
-  /** Takes the turns whose request is gone out of those that run. */
-  collect(running: Map<string, { readonly owner: Owner | undefined }>): void {
-    for (const [id, { owner }] of running) {
-      if (owner?.isGone() !== true) continue;
-      running.delete(id);
-      this.add(id, 'E_TURN_ABANDONED');
-    }
+  /**
+   * Takes the turns whose request is gone out of those that run: the one of an id, and once a second all.
+   *
+   * @param running the turns that run, by id
+   */
+  collect(running: Map<string, Running>, id: string): void {
+    this.#leave(running, id);
+    const now = systemClock();
+    if (Math.abs(now - this.#swept) < SWEEP) return;
+    this.#swept = now;
+    for (const other of running.keys()) this.#leave(running, other);
+  }
+
+  #leave(running: Map<string, Running>, id: string): void {
+    if (running.get(id)?.owner?.isGone() !== true) return;
+    running.delete(id);
+    this.add(id, 'E_TURN_ABANDONED');
   }
 
   #forget(): void {

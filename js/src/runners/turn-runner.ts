@@ -234,7 +234,7 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
   #begin(input: Input, streamed: boolean): Live {
     const given = input.turnId;
     if (given !== undefined) {
-      this.#past.collect(this.#live);
+      this.#past.collect(this.#live, given);
       const running = this.#live.get(given);
       if (running !== undefined) return this.#attach(running);
       const gone = this.#past.find(given);

@@ -41,6 +41,22 @@ describe('the ids of turns that are over', () => {
       [undefined, 'E_TURN_ABANDONED', 'E_TURN_ABANDONED'],
     );
   });
+
+  it('take in a turn that is asked for at once, all others once a second', () => {
+    const past = new PastTurns();
+    const gone = { owner: { isGone: () => true } };
+    const running = new Map([['a', gone]]);
+    mock.timers.tick(HOUR);
+    past.collect(running, 'x');
+    assert.deepEqual([...running.keys()], []);
+    for (const id of ['b', 'c']) running.set(id, gone);
+    past.collect(running, 'c');
+    assert.deepEqual([...running.keys()], ['b']);
+    mock.timers.tick(1000);
+    past.collect(running, 'x');
+    assert.deepEqual([...running.keys()], []);
+    assert.equal(code(past, 'b'), 'E_TURN_ABANDONED');
+  });
 });
 
 describe('turns whose request is gone', { skip }, () => {
