@@ -20,6 +20,8 @@ const (
 	CodeArtifactIDCollision = "E_ARTIFACT_ID_COLLISION"
 	// CodeArtifactTooLarge: The artifact is too large to be read whole.
 	CodeArtifactTooLarge = "E_ARTIFACT_TOO_LARGE"
+	// CodeBytesNotFound: The store has no such bytes.
+	CodeBytesNotFound = "E_BYTES_NOT_FOUND"
 	// CodeCallAfterEnd: The context was used after its end.
 	CodeCallAfterEnd = "E_CALL_AFTER_END"
 	// CodeChatEmptyResponse: The model answered with neither text nor tool calls.
@@ -100,6 +102,8 @@ const (
 	CodeInvalidModule = "E_INVALID_MODULE"
 	// CodeInvalidOptions: The options are invalid.
 	CodeInvalidOptions = "E_INVALID_OPTIONS"
+	// CodeInvalidSessionID: The session's id is invalid.
+	CodeInvalidSessionID = "E_INVALID_SESSION_ID"
 	// CodeInvalidToolArgs: The tool's arguments do not match its schema.
 	CodeInvalidToolArgs = "E_INVALID_TOOL_ARGS"
 	// CodeInvalidTurnContext: The turn's input is invalid.
@@ -148,14 +152,26 @@ const (
 	CodePipelineShortCircuited = "E_PIPELINE_SHORT_CIRCUITED"
 	// CodeReaderNotDescribable: The value's reader cannot be described.
 	CodeReaderNotDescribable = "E_READER_NOT_DESCRIBABLE"
+	// CodeRecordUnstorable: The record cannot be written down.
+	CodeRecordUnstorable = "E_RECORD_UNSTORABLE"
 	// CodeReplayDiverged: The replayed turn differs from its journal.
 	CodeReplayDiverged = "E_REPLAY_DIVERGED"
+	// CodeSessionBusy: A turn of the session is running.
+	CodeSessionBusy = "E_SESSION_BUSY"
+	// CodeSessionConflict: The session was changed by another writer.
+	CodeSessionConflict = "E_SESSION_CONFLICT"
 	// CodeSpendLimit: The turn has reached its spending limit.
 	CodeSpendLimit = "E_SPEND_LIMIT"
 	// CodeSpendUnknownPrice: The cost of a model call is unknown.
 	CodeSpendUnknownPrice = "E_SPEND_UNKNOWN_PRICE"
 	// CodeStorageCommitError: Writing an iteration's records to storage failed.
 	CodeStorageCommitError = "E_STORAGE_COMMIT_ERROR"
+	// CodeStoredRecordInvalid: A stored record cannot be read.
+	CodeStoredRecordInvalid = "E_STORED_RECORD_INVALID"
+	// CodeStoreFailed: The store failed.
+	CodeStoreFailed = "E_STORE_FAILED"
+	// CodeStoreVersion: The store's schema is not one that this version of the library knows.
+	CodeStoreVersion = "E_STORE_VERSION"
 	// CodeTokenizableEvaluatorInvalid: The evaluator of a dynamic text failed.
 	CodeTokenizableEvaluatorInvalid = "E_TOKENIZABLE_EVALUATOR_INVALID"
 	// CodeTokenBudget: The context does not fit the token budget.
@@ -245,6 +261,11 @@ var codes = [...]CodeInfo{
 		Code: CodeArtifactTooLarge, Status: 413, Fatal: false,
 		Message: "The artifact is too large to be read whole.",
 		Help:    "Read it by lines with artifact_cat, artifact_head, artifact_tail or artifact_grep.",
+	},
+	{
+		Code: CodeBytesNotFound, Status: 404, Fatal: false,
+		Message: "The store has no such bytes.",
+		Help:    "The message names the session and the id. The bytes were deleted, or the record was read without the store that has them.",
 	},
 	{
 		Code: CodeCallAfterEnd, Status: 500, Fatal: true,
@@ -447,6 +468,11 @@ var codes = [...]CodeInfo{
 		Help:    "The message lists every option that breaks a rule.",
 	},
 	{
+		Code: CodeInvalidSessionID, Status: 400, Fatal: true,
+		Message: "The session's id is invalid.",
+		Help:    "A session's id is a string of valid Unicode with at most 512 bytes of UTF-8.",
+	},
+	{
 		Code: CodeInvalidToolArgs, Status: 422, Fatal: false,
 		Message: "The tool's arguments do not match its schema.",
 		Help:    "Give the message back to the model as the call's result, so that it can correct the call.",
@@ -567,9 +593,24 @@ var codes = [...]CodeInfo{
 		Help:    "Give the reader a describe method, or do not encode the value.",
 	},
 	{
+		Code: CodeRecordUnstorable, Status: 529, Fatal: true,
+		Message: "The record cannot be written down.",
+		Help:    "The message names the record and the field. Give a text instead of a function that renders one, a reader of stored bytes instead of one that only this process knows, and plain data as payload, metadata and stash.",
+	},
+	{
 		Code: CodeReplayDiverged, Status: 500, Fatal: true,
 		Message: "The replayed turn differs from its journal.",
 		Help:    "The turn was recorded with another module version or code that is not deterministic. The message names the first frame that differs.",
+	},
+	{
+		Code: CodeSessionBusy, Status: 409, Fatal: false,
+		Message: "A turn of the session is running.",
+		Help:    "Wait for the end of the running turn, or let turns of one session queue, which is the default.",
+	},
+	{
+		Code: CodeSessionConflict, Status: 409, Fatal: false,
+		Message: "The session was changed by another writer.",
+		Help:    "Nothing of the commit was stored. The message names the session and the record that both writers changed. Load the conversation again and repeat the turn.",
 	},
 	{
 		Code: CodeSpendLimit, Status: 402, Fatal: false,
@@ -585,6 +626,21 @@ var codes = [...]CodeInfo{
 		Code: CodeStorageCommitError, Status: 500, Fatal: false,
 		Message: "Writing an iteration's records to storage failed.",
 		Help:    "The cause is the storage callback's error. The details say how many of the writes were applied; a commitCallback with a transaction makes that all or none.",
+	},
+	{
+		Code: CodeStoredRecordInvalid, Status: 500, Fatal: false,
+		Message: "A stored record cannot be read.",
+		Help:    "The message names the record and what is wrong with it. A record of a later version needs a later version of the library; a wrong checksum means that the database was damaged: restore it from a backup.",
+	},
+	{
+		Code: CodeStoreFailed, Status: 500, Fatal: false,
+		Message: "The store failed.",
+		Help:    "The message says how, and the cause is the database's error. Nothing of the failed call was stored.",
+	},
+	{
+		Code: CodeStoreVersion, Status: 500, Fatal: false,
+		Message: "The store's schema is not one that this version of the library knows.",
+		Help:    "Update the library to the version that wrote the schema, or restore the database from before an interrupted migration.",
 	},
 	{
 		Code: CodeTokenizableEvaluatorInvalid, Status: 500, Fatal: true,

@@ -68,6 +68,17 @@ const (
 	CodeTokenizableEvaluatorInvalid    Code = abi.CodeTokenizableEvaluatorInvalid    // The evaluator of a dynamic text failed.
 	CodeTokenEstimatorShadowsBuiltin   Code = abi.CodeTokenEstimatorShadowsBuiltin   // A token estimator of this name is built in.
 
+	// Stores.
+
+	CodeSessionConflict     Code = abi.CodeSessionConflict     // The session was changed by another writer.
+	CodeSessionBusy         Code = abi.CodeSessionBusy         // A turn of the session is running.
+	CodeInvalidSessionID    Code = abi.CodeInvalidSessionID    // The session's id is invalid.
+	CodeRecordUnstorable    Code = abi.CodeRecordUnstorable    // The record cannot be written down.
+	CodeStoredRecordInvalid Code = abi.CodeStoredRecordInvalid // A stored record cannot be read.
+	CodeStoreVersion        Code = abi.CodeStoreVersion        // The store's schema is not one that this version of the library knows.
+	CodeStoreFailed         Code = abi.CodeStoreFailed         // The store failed.
+	CodeBytesNotFound       Code = abi.CodeBytesNotFound       // The store has no such bytes.
+
 	// Gates.
 
 	CodeInvalidInitialTurnGateValue Code = abi.CodeInvalidInitialTurnGateValue // The gate's fields are invalid.

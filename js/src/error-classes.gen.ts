@@ -26,6 +26,9 @@ export const E_ARTIFACT_ID_COLLISION = /* @__PURE__ */ errorClass('E_ARTIFACT_ID
 /** The artifact is too large to be read whole. */
 export const E_ARTIFACT_TOO_LARGE = /* @__PURE__ */ errorClass('E_ARTIFACT_TOO_LARGE');
 
+/** The store has no such bytes. */
+export const E_BYTES_NOT_FOUND = /* @__PURE__ */ errorClass('E_BYTES_NOT_FOUND');
+
 /** The context was used after its end. */
 export const E_CALL_AFTER_END = /* @__PURE__ */ errorClass('E_CALL_AFTER_END');
 
@@ -146,6 +149,9 @@ export const E_INVALID_MODULE = /* @__PURE__ */ errorClass('E_INVALID_MODULE');
 /** The options are invalid. */
 export const E_INVALID_OPTIONS = /* @__PURE__ */ errorClass('E_INVALID_OPTIONS');
 
+/** The session's id is invalid. */
+export const E_INVALID_SESSION_ID = /* @__PURE__ */ errorClass('E_INVALID_SESSION_ID');
+
 /** The tool's arguments do not match its schema. */
 export const E_INVALID_TOOL_ARGS = /* @__PURE__ */ errorClass('E_INVALID_TOOL_ARGS');
 
@@ -218,8 +224,17 @@ export const E_PIPELINE_SHORT_CIRCUITED = /* @__PURE__ */ errorClass('E_PIPELINE
 /** The value's reader cannot be described. */
 export const E_READER_NOT_DESCRIBABLE = /* @__PURE__ */ errorClass('E_READER_NOT_DESCRIBABLE');
 
+/** The record cannot be written down. */
+export const E_RECORD_UNSTORABLE = /* @__PURE__ */ errorClass('E_RECORD_UNSTORABLE');
+
 /** The replayed turn differs from its journal. */
 export const E_REPLAY_DIVERGED = /* @__PURE__ */ errorClass('E_REPLAY_DIVERGED');
+
+/** A turn of the session is running. */
+export const E_SESSION_BUSY = /* @__PURE__ */ errorClass('E_SESSION_BUSY');
+
+/** The session was changed by another writer. */
+export const E_SESSION_CONFLICT = /* @__PURE__ */ errorClass('E_SESSION_CONFLICT');
 
 /** The turn has reached its spending limit. */
 export const E_SPEND_LIMIT = /* @__PURE__ */ errorClass('E_SPEND_LIMIT');
@@ -229,6 +244,15 @@ export const E_SPEND_UNKNOWN_PRICE = /* @__PURE__ */ errorClass('E_SPEND_UNKNOWN
 
 /** Writing an iteration's records to storage failed. */
 export const E_STORAGE_COMMIT_ERROR = /* @__PURE__ */ errorClass('E_STORAGE_COMMIT_ERROR');
+
+/** A stored record cannot be read. */
+export const E_STORED_RECORD_INVALID = /* @__PURE__ */ errorClass('E_STORED_RECORD_INVALID');
+
+/** The store failed. */
+export const E_STORE_FAILED = /* @__PURE__ */ errorClass('E_STORE_FAILED');
+
+/** The store's schema is not one that this version of the library knows. */
+export const E_STORE_VERSION = /* @__PURE__ */ errorClass('E_STORE_VERSION');
 
 /** The evaluator of a dynamic text failed. */
 export const E_TOKENIZABLE_EVALUATOR_INVALID = /* @__PURE__ */ errorClass('E_TOKENIZABLE_EVALUATOR_INVALID');

@@ -20,6 +20,8 @@ const (
 	ArtifactIDCollision Code = "E_ARTIFACT_ID_COLLISION"
 	// ArtifactTooLarge: The artifact is too large to be read whole.
 	ArtifactTooLarge Code = "E_ARTIFACT_TOO_LARGE"
+	// BytesNotFound: The store has no such bytes.
+	BytesNotFound Code = "E_BYTES_NOT_FOUND"
 	// CallAfterEnd: The context was used after its end.
 	CallAfterEnd Code = "E_CALL_AFTER_END"
 	// ChatEmptyResponse: The model answered with neither text nor tool calls.
@@ -100,6 +102,8 @@ const (
 	InvalidModule Code = "E_INVALID_MODULE"
 	// InvalidOptions: The options are invalid.
 	InvalidOptions Code = "E_INVALID_OPTIONS"
+	// InvalidSessionID: The session's id is invalid.
+	InvalidSessionID Code = "E_INVALID_SESSION_ID"
 	// InvalidToolArgs: The tool's arguments do not match its schema.
 	InvalidToolArgs Code = "E_INVALID_TOOL_ARGS"
 	// InvalidTurnContext: The turn's input is invalid.
@@ -148,14 +152,26 @@ const (
 	PipelineShortCircuited Code = "E_PIPELINE_SHORT_CIRCUITED"
 	// ReaderNotDescribable: The value's reader cannot be described.
 	ReaderNotDescribable Code = "E_READER_NOT_DESCRIBABLE"
+	// RecordUnstorable: The record cannot be written down.
+	RecordUnstorable Code = "E_RECORD_UNSTORABLE"
 	// ReplayDiverged: The replayed turn differs from its journal.
 	ReplayDiverged Code = "E_REPLAY_DIVERGED"
+	// SessionBusy: A turn of the session is running.
+	SessionBusy Code = "E_SESSION_BUSY"
+	// SessionConflict: The session was changed by another writer.
+	SessionConflict Code = "E_SESSION_CONFLICT"
 	// SpendLimit: The turn has reached its spending limit.
 	SpendLimit Code = "E_SPEND_LIMIT"
 	// SpendUnknownPrice: The cost of a model call is unknown.
 	SpendUnknownPrice Code = "E_SPEND_UNKNOWN_PRICE"
 	// StorageCommitError: Writing an iteration's records to storage failed.
 	StorageCommitError Code = "E_STORAGE_COMMIT_ERROR"
+	// StoredRecordInvalid: A stored record cannot be read.
+	StoredRecordInvalid Code = "E_STORED_RECORD_INVALID"
+	// StoreFailed: The store failed.
+	StoreFailed Code = "E_STORE_FAILED"
+	// StoreVersion: The store's schema is not one that this version of the library knows.
+	StoreVersion Code = "E_STORE_VERSION"
 	// TokenizableEvaluatorInvalid: The evaluator of a dynamic text failed.
 	TokenizableEvaluatorInvalid Code = "E_TOKENIZABLE_EVALUATOR_INVALID"
 	// TokenBudget: The context does not fit the token budget.
@@ -214,6 +230,7 @@ var table = [...]info{
 	{ABIVersion, "The module speaks another version of the ABI.", 529, true},
 	{ArtifactIDCollision, "A tool call and a retrievable have the same id.", 409, true},
 	{ArtifactTooLarge, "The artifact is too large to be read whole.", 413, false},
+	{BytesNotFound, "The store has no such bytes.", 404, false},
 	{CallAfterEnd, "The context was used after its end.", 500, true},
 	{ChatEmptyResponse, "The model answered with neither text nor tool calls.", 502, false},
 	{ChatHTTPError, "The model provider answered with an HTTP error.", 502, false},
@@ -254,6 +271,7 @@ var table = [...]info{
 	{InvalidLLMExecutionContext, "The raw dispatch context is invalid.", 529, true},
 	{InvalidModule, "The module is not a Turncore module.", 529, true},
 	{InvalidOptions, "The options are invalid.", 529, true},
+	{InvalidSessionID, "The session's id is invalid.", 400, true},
 	{InvalidToolArgs, "The tool's arguments do not match its schema.", 422, false},
 	{InvalidTurnContext, "The turn's input is invalid.", 529, true},
 	{InvalidTurnGateResolution, "The gate's resolution does not match its schema.", 500, true},
@@ -278,10 +296,16 @@ var table = [...]info{
 	{Overloaded, "The host takes no further turns for the moment.", 503, false},
 	{PipelineShortCircuited, "A pipeline stopped before its end.", 500, false},
 	{ReaderNotDescribable, "The value's reader cannot be described.", 422, false},
+	{RecordUnstorable, "The record cannot be written down.", 529, true},
 	{ReplayDiverged, "The replayed turn differs from its journal.", 500, true},
+	{SessionBusy, "A turn of the session is running.", 409, false},
+	{SessionConflict, "The session was changed by another writer.", 409, false},
 	{SpendLimit, "The turn has reached its spending limit.", 402, false},
 	{SpendUnknownPrice, "The cost of a model call is unknown.", 500, false},
 	{StorageCommitError, "Writing an iteration's records to storage failed.", 500, false},
+	{StoredRecordInvalid, "A stored record cannot be read.", 500, false},
+	{StoreFailed, "The store failed.", 500, false},
+	{StoreVersion, "The store's schema is not one that this version of the library knows.", 500, false},
 	{TokenizableEvaluatorInvalid, "The evaluator of a dynamic text failed.", 500, true},
 	{TokenBudget, "The context does not fit the token budget.", 413, false},
 	{TokenEstimatorShadowsBuiltin, "A token estimator of this name is built in.", 409, true},

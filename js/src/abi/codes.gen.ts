@@ -32,6 +32,7 @@ export const CODES = {
     fatal: false,
     message: 'The artifact is too large to be read whole.',
   },
+  E_BYTES_NOT_FOUND: { status: 404, fatal: false, message: 'The store has no such bytes.' },
   E_CALL_AFTER_END: { status: 500, fatal: true, message: 'The context was used after its end.' },
   E_CHAT_EMPTY_RESPONSE: {
     status: 502,
@@ -200,6 +201,7 @@ export const CODES = {
   },
   E_INVALID_MODULE: { status: 529, fatal: true, message: 'The module is not a Turncore module.' },
   E_INVALID_OPTIONS: { status: 529, fatal: true, message: 'The options are invalid.' },
+  E_INVALID_SESSION_ID: { status: 400, fatal: true, message: "The session's id is invalid." },
   E_INVALID_TOOL_ARGS: {
     status: 422,
     fatal: false,
@@ -280,10 +282,17 @@ export const CODES = {
     fatal: false,
     message: "The value's reader cannot be described.",
   },
+  E_RECORD_UNSTORABLE: { status: 529, fatal: true, message: 'The record cannot be written down.' },
   E_REPLAY_DIVERGED: {
     status: 500,
     fatal: true,
     message: 'The replayed turn differs from its journal.',
+  },
+  E_SESSION_BUSY: { status: 409, fatal: false, message: 'A turn of the session is running.' },
+  E_SESSION_CONFLICT: {
+    status: 409,
+    fatal: false,
+    message: 'The session was changed by another writer.',
   },
   E_SPEND_LIMIT: { status: 402, fatal: false, message: 'The turn has reached its spending limit.' },
   E_SPEND_UNKNOWN_PRICE: {
@@ -295,6 +304,17 @@ export const CODES = {
     status: 500,
     fatal: false,
     message: "Writing an iteration's records to storage failed.",
+  },
+  E_STORED_RECORD_INVALID: {
+    status: 500,
+    fatal: false,
+    message: 'A stored record cannot be read.',
+  },
+  E_STORE_FAILED: { status: 500, fatal: false, message: 'The store failed.' },
+  E_STORE_VERSION: {
+    status: 500,
+    fatal: false,
+    message: "The store's schema is not one that this version of the library knows.",
   },
   E_TOKENIZABLE_EVALUATOR_INVALID: {
     status: 500,
