@@ -85,6 +85,7 @@ func generate(root string) (map[string][]byte, error) {
 		"js/src/abi/catalogue.gen.ts":          catalogue(tools),
 		"docs/errors.md":                       codes.markdown(),
 		"js/src/abi/codes.gen.ts":              codes.typeScript(),
+		"js/src/abi/store-codes.gen.ts":        codes.stores(),
 		"js/src/abi/remedies.gen.ts":           codes.remedies(),
 		"js/src/error-classes.gen.ts":          codes.classes(),
 		"js/src/abi/rules.gen.ts":              rules.typeScript(),

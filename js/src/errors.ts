@@ -4,7 +4,7 @@
 
 import { remedyFor } from '#remedies';
 
-import { CODES, type CodeInfo, type ErrorCode } from './abi/codes.gen.js';
+import { CODES, type CodeInfo, type CommonCode, type ErrorCode } from './abi/codes.gen.js';
 
 /** Options of a {@link TurncoreError}. */
 export interface TurncoreErrorOptions {
@@ -20,6 +20,8 @@ export interface TurncoreErrorOptions {
   details?: unknown;
   /** Later errors that are not reported separately. */
   suppressed?: readonly unknown[] | undefined;
+  /** @internal The description of a code that has one elsewhere. */
+  info?: CodeInfo | undefined;
 }
 
 const brand = Symbol.for('turncore.error');
@@ -45,10 +47,10 @@ export class TurncoreError extends Error {
   constructor(code: string, message: string, options: TurncoreErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined);
     this.code = code;
-    const info = codeInfo(code);
+    const info = options.info ?? codeInfo(code);
     this.status = options.status ?? info?.status ?? 500;
     this.fatal = options.fatal ?? info?.fatal ?? false;
-    this.help = options.help ?? (info && this.#remedy(code as ErrorCode));
+    this.help = options.help ?? this.#remedy(code, info);
     this.details = options.details;
     this.suppressed = options.suppressed ?? [];
     Object.defineProperty(this, 'name', { value: code, configurable: true, writable: true });
@@ -60,18 +62,29 @@ export class TurncoreError extends Error {
    *
    * @param detail follows that text after a colon
    */
-  static of(code: ErrorCode, detail?: string, options?: TurncoreErrorOptions): TurncoreError {
-    const text = CODES[code].message;
+  static of(code: CommonCode, detail?: string, options?: TurncoreErrorOptions): TurncoreError {
+    return TurncoreError.described(code, CODES[code], detail, options);
+  }
+
+  /** @internal The same for a code with a description that is given. */
+  static described(
+    code: ErrorCode,
+    info: CodeInfo,
+    detail?: string,
+    options?: TurncoreErrorOptions,
+  ): TurncoreError {
+    const text = info.message;
     return new TurncoreError(
       code,
       detail === undefined ? text : `${text.replace(/\.$/, '')}: ${detail}`,
-      options,
+      { ...options, info },
     );
   }
 
   /** The remedy for its code, which a page gets later. A frozen error does without. */
-  #remedy(code: ErrorCode): string | undefined {
-    return remedyFor(code, (help) => Reflect.set(this, 'help', help));
+  #remedy(code: string, info: CodeInfo | undefined): string | undefined {
+    if (info === undefined && !/^E_[A-Z_]+$/.test(code)) return undefined;
+    return remedyFor(code as ErrorCode, (help) => Reflect.set(this, 'help', help));
   }
 
   /** `NAME [CODE]: message`. */
@@ -110,9 +123,12 @@ export interface ErrorClass<C extends ErrorCode> {
 }
 
 /** @internal Makes the class of the errors of a code. */
-export function errorClass<C extends ErrorCode>(code: C): ErrorClass<C> {
+export function errorClass<C extends ErrorCode>(
+  code: C,
+  info: CodeInfo = CODES[code as CommonCode],
+): ErrorClass<C> {
   const CodedError = function (detail?: string, options?: TurncoreErrorOptions): TurncoreError {
-    return TurncoreError.of(code, detail, options);
+    return TurncoreError.described(code, info, detail, options);
   };
   Object.defineProperties(CodedError, {
     name: { value: code },
@@ -152,5 +168,5 @@ export function requireList(field: string, value: unknown): void {
 
 /** The description of a code, or undefined for a foreign code. */
 export function codeInfo(code: string): CodeInfo | undefined {
-  return Object.hasOwn(CODES, code) ? CODES[code as ErrorCode] : undefined;
+  return Object.hasOwn(CODES, code) ? CODES[code as CommonCode] : undefined;
 }

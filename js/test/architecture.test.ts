@@ -41,6 +41,7 @@ const COMMON = [
   'entropy.ts',
   'errors.ts',
   'other-copy.ts',
+  'store-errors.ts',
 ];
 
 /** The folders of the sources, and the files beside them, with what each imports. A place imports those above it. */

@@ -125,7 +125,7 @@ function make(v: VectorError): Error[] {
   if (code !== undefined) {
     const error =
       message === undefined
-        ? TurncoreError.of(code, detail, options)
+        ? TurncoreError.of(code as 'E_INVALID_VALUE', detail, options)
         : new TurncoreError(code, message, options);
     return [error, ...chain];
   }

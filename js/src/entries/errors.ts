@@ -3,7 +3,8 @@
  *
  * @packageDocumentation
  */
-export type { ErrorCode } from '../abi/codes.gen.js';
+export type { CodeInfo, CommonCode, ErrorCode } from '../abi/codes.gen.js';
+export type { StoreErrorCode } from '../abi/store-codes.gen.js';
 export type { ErrorClass, ErrorOf, TurncoreErrorOptions } from '../errors.js';
 export { errorJSON, type ErrorJSON } from '../events/error-json.js';
 export * from '../error-classes.gen.js';

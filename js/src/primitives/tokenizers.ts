@@ -1,7 +1,7 @@
 /**
  * Tokenizers of the host, which count exactly.
  */
-import type { ErrorCode } from '../abi/codes.gen.js';
+import type { CommonCode } from '../abi/codes.gen.js';
 import { letGo } from '../awaitable.js';
 import { TurncoreError } from '../errors.js';
 import { isObject } from '../validation/field-kinds.js';
@@ -25,7 +25,7 @@ export class Tokenizers {
    * @throws TurncoreError E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN for `claude`; with the given code for anything that is
    * not a function
    */
-  constructor(functions: Readonly<Record<string, unknown>>, code: ErrorCode) {
+  constructor(functions: Readonly<Record<string, unknown>>, code: CommonCode) {
     const list = Object.entries(functions).filter(([, fn]) => fn !== undefined);
     const violations = tokenizerViolations(functions, []);
     if (violations.length > 0) throw violationError(code, violations);

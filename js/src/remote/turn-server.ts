@@ -3,7 +3,8 @@
  */
 import type { Awaitable } from '../awaitable.js';
 import { systemClock, systemEntropy, UUID_ENTROPY, uuidv6 } from '../entropy.js';
-import { codeInfo, invalidValue, TurncoreError } from '../errors.js';
+import { invalidValue, TurncoreError } from '../errors.js';
+import { anyCodeInfo } from '../store-errors.js';
 import { errorJSON } from '../events/error-json.js';
 import type { TurnGate, TurnGateClosedEvent } from '../events/turn-gate.js';
 import type { TurnStream } from '../runners/turn-stream.js';
@@ -277,7 +278,7 @@ function eventIdIn(request: Request): number {
 /** The status of the response with an error. */
 function statusOf(error: unknown): number {
   const { code = '', status = 500 } = error as Partial<TurncoreError>;
-  if (codeInfo(code) === undefined) return 500;
+  if (anyCodeInfo(code) === undefined) return 500;
   if (code === 'E_INVALID_TURN_GATE_RESOLUTION') return 422;
   // The request's body has made the input.
   if (code === 'E_INVALID_TURN_CONTEXT') return 400;

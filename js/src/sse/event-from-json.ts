@@ -1,7 +1,8 @@
 /**
  * Makes events from their JSON.
  */
-import { codeInfo, TurncoreError } from '../errors.js';
+import { TurncoreError } from '../errors.js';
+import { anyCodeInfo } from '../store-errors.js';
 import * as E from '../events/events.js';
 import type { ErrorJSON } from '../events/error-json.js';
 import type { Question } from '../events/turn-gate.js';
@@ -167,7 +168,7 @@ export function errorFromJSON(json: unknown): Error | undefined {
   const { code, message } = json;
   const cause = errorFromJSON(json.cause);
   const options = cause === undefined ? {} : { cause };
-  if (codeInfo(code) !== undefined) return new TurncoreError(code, message, options);
+  if (anyCodeInfo(code) !== undefined) return new TurncoreError(code, message, options);
   const error = new Error(message, options);
   error.name = code;
   return error;

@@ -1,7 +1,7 @@
 /**
  * Schemas of other libraries: the interface of standardschema.dev, version 1, and its JSON Schema part.
  */
-import type { ErrorCode } from '../abi/codes.gen.js';
+import type { CommonCode } from '../abi/codes.gen.js';
 import { isThenable, letGo } from '../awaitable.js';
 import { invalidValue, TurncoreError } from '../errors.js';
 
@@ -125,7 +125,7 @@ export function issueList(issues: readonly SchemaIssue[]): { path: string; messa
 }
 
 function issuesError(
-  code: ErrorCode,
+  code: CommonCode,
   subject: string,
   issues: readonly SchemaIssue[],
 ): TurncoreError {

@@ -1,7 +1,7 @@
 /**
  * Checks in which pipelines the module's middleware may be.
  */
-import type { ErrorCode } from '../abi/codes.gen.js';
+import type { CommonCode } from '../abi/codes.gen.js';
 import { builtinOf } from '../builtin.js';
 import { type Checked, phrase, violationError } from './rules.js';
 
@@ -13,7 +13,7 @@ export interface PipelineNames {
 }
 
 /** Rejects middleware of the module in a pipeline where it does not belong. */
-export function requirePlaces(code: ErrorCode, values: Checked, names: PipelineNames): void {
+export function requirePlaces(code: CommonCode, values: Checked, names: PipelineNames): void {
   const violations: string[] = [];
   for (const name of [...names.turn, names.input, names.output]) {
     const list = (values[name] ?? []) as readonly ((...args: never[]) => unknown)[];

@@ -1,7 +1,7 @@
 /**
  * Checks values against the rules that host and module share, and converts them to the package's own form.
  */
-import type { ErrorCode } from '../abi/codes.gen.js';
+import type { CommonCode } from '../abi/codes.gen.js';
 import { type CrossRule, type FieldRules, PHRASES, type TypeRules } from '../abi/rules.gen.js';
 import { isTurncoreError, TurncoreError } from '../errors.js';
 import type { CheckedAs } from './checked.js';
@@ -74,12 +74,12 @@ export function check(type: TypeRules, raw: unknown, classes: Classes = {}): Che
   const checking = new Checking(plan, classes);
   checking.object(raw);
   const { violations, values } = checking;
-  if (violations.length > 0) throw violationError(plan.type.code as ErrorCode, violations);
+  if (violations.length > 0) throw violationError(plan.type.code as CommonCode, violations);
   return values;
 }
 
 /** An error that lists violations: in its message, its details and its cause. */
-export function violationError(code: ErrorCode, violations: readonly string[]): TurncoreError {
+export function violationError(code: CommonCode, violations: readonly string[]): TurncoreError {
   const text = violations.join('; ');
   return TurncoreError.of(code, text, {
     details: violations,

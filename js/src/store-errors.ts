@@ -1,0 +1,36 @@
+/**
+ * The errors of stores, and of records that are written down. Their texts are apart from the others: what needs no store
+ * does not load them.
+ */
+import type { CodeInfo } from './abi/codes.gen.js';
+import { STORE_CODES, type StoreErrorCode } from './abi/store-codes.gen.js';
+import {
+  codeInfo,
+  type ErrorClass,
+  errorClass,
+  TurncoreError,
+  type TurncoreErrorOptions,
+} from './errors.js';
+
+/**
+ * Makes an error with the text of a store's code.
+ *
+ * @param detail follows that text after a colon
+ */
+export function storeError(
+  code: StoreErrorCode,
+  detail?: string,
+  options?: TurncoreErrorOptions,
+): TurncoreError {
+  return TurncoreError.described(code, STORE_CODES[code], detail, options);
+}
+
+/** @internal Makes the class of the errors of a code. */
+export function storeErrorClass<C extends StoreErrorCode>(code: C): ErrorClass<C> {
+  return errorClass(code, STORE_CODES[code]);
+}
+
+/** The description of any code of Turncore's; undefined for a foreign code. */
+export function anyCodeInfo(code: string): CodeInfo | undefined {
+  return Object.hasOwn(STORE_CODES, code) ? STORE_CODES[code as StoreErrorCode] : codeInfo(code);
+}
