@@ -160,6 +160,10 @@ const (
 	CodeSessionBusy = "E_SESSION_BUSY"
 	// CodeSessionConflict: The session was changed by another writer.
 	CodeSessionConflict = "E_SESSION_CONFLICT"
+	// CodeSessionExists: The store already has the session.
+	CodeSessionExists = "E_SESSION_EXISTS"
+	// CodeSessionNotFound: The store has no such session.
+	CodeSessionNotFound = "E_SESSION_NOT_FOUND"
 	// CodeSpendLimit: The turn has reached its spending limit.
 	CodeSpendLimit = "E_SPEND_LIMIT"
 	// CodeSpendUnknownPrice: The cost of a model call is unknown.
@@ -605,12 +609,22 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeSessionBusy, Status: 409, Fatal: false,
 		Message: "A turn of the session is running.",
-		Help:    "Wait for the end of the running turn, or let turns of one session queue, which is the default.",
+		Help:    "Wait for the end of the running turn, or let turns of one session queue, which is the default. A turn that is started inside another one of its session would wait for itself: give it a session of its own.",
 	},
 	{
 		Code: CodeSessionConflict, Status: 409, Fatal: false,
 		Message: "The session was changed by another writer.",
 		Help:    "Nothing of the commit was stored. The message names the session and the record that both writers changed. Load the conversation again and repeat the turn.",
+	},
+	{
+		Code: CodeSessionExists, Status: 409, Fatal: false,
+		Message: "The store already has the session.",
+		Help:    "Choose another id, or delete the session first.",
+	},
+	{
+		Code: CodeSessionNotFound, Status: 404, Fatal: false,
+		Message: "The store has no such session.",
+		Help:    "A session is there from its first commit on, until it is deleted.",
 	},
 	{
 		Code: CodeSpendLimit, Status: 402, Fatal: false,

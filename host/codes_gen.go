@@ -73,6 +73,8 @@ const (
 	CodeSessionConflict     Code = abi.CodeSessionConflict     // The session was changed by another writer.
 	CodeSessionBusy         Code = abi.CodeSessionBusy         // A turn of the session is running.
 	CodeInvalidSessionID    Code = abi.CodeInvalidSessionID    // The session's id is invalid.
+	CodeSessionNotFound     Code = abi.CodeSessionNotFound     // The store has no such session.
+	CodeSessionExists       Code = abi.CodeSessionExists       // The store already has the session.
 	CodeRecordUnstorable    Code = abi.CodeRecordUnstorable    // The record cannot be written down.
 	CodeStoredRecordInvalid Code = abi.CodeStoredRecordInvalid // A stored record cannot be read.
 	CodeStoreVersion        Code = abi.CodeStoreVersion        // The store's schema is not one that this version of the library knows.

@@ -91,12 +91,16 @@ type book struct{ game *game }
 
 func (b book) Load(context.Context, string, string) (*store.Conversation, error) { return nil, nil }
 
-func (b book) Commit(_ context.Context, _ string, writes []store.Delta) error {
-	b.game.write(Line{"store": deltaWords(writes)})
-	return nil
+func (b book) Commit(_ context.Context, _ string, c store.Commit) (string, error) {
+	b.game.write(Line{"store": deltaWords(c.Deltas)})
+	return "", nil
 }
 
-func (b book) WriteBytes(context.Context, string, string, []byte) error { return nil }
+func (b book) PutBytes(context.Context, string, string, io.Reader) error { return nil }
+
+func (b book) OpenBytes(_ context.Context, session, id string) (io.ReaderAt, int64, error) {
+	return nil, 0, store.NoBytes(session, id)
+}
 
 // storage holds the callbacks of a runner or dispatch.
 type storage struct {

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,67 +13,72 @@ import (
 	"github.com/turncore/turncore/host/record"
 )
 
-// InMemory is a store in memory. Its zero value is an empty store.
+// InMemory is a store in memory. It keeps records as they are, with their readers. Its zero value is an empty store.
 type InMemory struct {
 	mu       sync.Mutex
 	sessions map[string]*session
-	revision uint64 // of the last write to any session
+	revision uint64   // of the last write to any session
+	recent   []update // of the sessions, in order; those that a later one follows are left out at times
 }
 
-type session struct {
-	revision     uint64
-	settled      uint64 // the revision since which nothing was changed, only added
-	instructions []string
-	memories     table[*record.Memory]
-	retrievables table[*record.Retrievable]
-	messages     table[*record.Message]
-	thoughts     table[*record.Thought]
-	toolCalls    table[*record.ToolCall]
-	bytes        map[string][]byte
-	newest       time.Time
+// update says that a session was updated.
+type update struct {
+	revision uint64
+	session  *session
 }
 
-var _ Newest = (*InMemory)(nil)
+var _ Sessions = (*InMemory)(nil)
 
 // NewInMemory returns an empty store.
 func NewInMemory() *InMemory { return &InMemory{} }
 
-// session returns a session, which it makes if need be. The caller holds m.mu.
-func (m *InMemory) session(id string) *session {
+// now is the time to the millisecond.
+func now() time.Time { return time.UnixMilli(time.Now().UnixMilli()).UTC() }
+
+// begin returns a session, which it makes if need be. The caller holds m.mu.
+func (m *InMemory) begin(id string) *session {
 	s := m.sessions[id]
 	if s == nil {
 		m.revision++
-		s = &session{bytes: make(map[string][]byte), revision: m.revision, settled: m.revision}
+		s = &session{id: id, began: m.revision, created: now(), bytes: make(map[string][]byte)}
 		if m.sessions == nil {
 			m.sessions = make(map[string]*session)
 		}
 		m.sessions[id] = s
+		m.update(s)
 	}
 	return s
 }
 
-// Sessions returns the ids of the sessions, sorted.
-func (m *InMemory) Sessions() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Sorted(maps.Keys(m.sessions))
+// update gives a session the next revision. The caller holds m.mu.
+func (m *InMemory) update(s *session) {
+	m.revision++
+	s.revision = m.revision
+	if at := now(); at.After(s.updated) {
+		s.updated = at
+	}
+	m.recent = append(m.recent, update{m.revision, s})
+	if len(m.recent) > 2*len(m.sessions)+100 {
+		m.recent = slices.DeleteFunc(m.recent, func(u update) bool { return !m.current(u) })
+	}
 }
 
-// Forget deletes a session.
-func (m *InMemory) Forget(session string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.sessions, session)
+// current tells whether an update is the last one of its session, which is still there.
+func (m *InMemory) current(u update) bool {
+	return u.session.revision == u.revision && m.sessions[u.session.id] == u.session
 }
 
 // Load implements Store.
 func (m *InMemory) Load(_ context.Context, id, after string) (*Conversation, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.session(id)
-	c := &Conversation{Revision: strconv.FormatUint(s.revision, 10), Instructions: slices.Clone(s.instructions)}
-	known, err := strconv.ParseUint(after, 10, 64)
-	if err == nil && known >= s.settled && known <= s.revision {
+	s := m.sessions[id]
+	if s == nil {
+		s = &session{}
+	}
+	c := &Conversation{Revision: strconv.FormatUint(s.revision, 10), Instructions: s.texts()}
+	known, ok := s.known(after)
+	if ok && known >= s.settled && after != "" {
 		c.After = after
 	} else {
 		known = 0
@@ -82,16 +89,58 @@ func (m *InMemory) Load(_ context.Context, id, after string) (*Conversation, err
 }
 
 // Commit implements Store.
-func (m *InMemory) Commit(_ context.Context, id string, writes []Delta) error {
+func (m *InMemory) Commit(_ context.Context, id string, c Commit) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.session(id)
-	m.revision++
-	s.revision = m.revision
-	for i := range writes {
-		s.apply(&writes[i])
+	if s := m.sessions[id]; s != nil {
+		s.forget(c.Ended)
+		if at, done := s.keys[c.Key]; done {
+			return at, nil
+		}
 	}
+	if err := m.sessions[id].check(id, &c); err != nil {
+		return "", err
+	}
+	if m.sessions[id] == nil && len(c.Deltas) == 0 {
+		return "0", nil
+	}
+	s := m.begin(id)
+	if len(c.Deltas) > 0 {
+		m.update(s)
+	}
+	for i := range c.Deltas {
+		s.apply(&c.Deltas[i])
+	}
+	revision := strconv.FormatUint(s.revision, 10)
+	s.remember(c.Key, c.Turn, revision)
+	return revision, nil
+}
+
+// PutBytes implements Store.
+func (m *InMemory) PutBytes(_ context.Context, session, id string, content io.Reader) error {
+	data, err := io.ReadAll(content)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.begin(session).bytes[id] = data
 	return nil
+}
+
+// OpenBytes implements Store.
+func (m *InMemory) OpenBytes(_ context.Context, session, id string) (io.ReaderAt, int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sessions[session]
+	if s == nil {
+		return nil, 0, NoBytes(session, id)
+	}
+	data, there := s.bytes[id]
+	if !there {
+		return nil, 0, NoBytes(session, id)
+	}
+	return bytes.NewReader(data), int64(len(data)), nil
 }
 
 // Newest implements [Newest]. Deleting a record does not move the time back.
@@ -104,12 +153,129 @@ func (m *InMemory) Newest(_ context.Context, id string) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// WriteBytes implements Store.
-func (m *InMemory) WriteBytes(_ context.Context, session, id string, data []byte) error {
+// List implements [Sessions].
+func (m *InMemory) List(_ context.Context, cursor string, limit int) (page []Session, next string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.session(session).bytes[id] = data
+	if limit <= 0 {
+		limit = 100
+	}
+	end := len(m.recent)
+	if before, err := strconv.ParseUint(cursor, 10, 64); err == nil {
+		end, _ = slices.BinarySearchFunc(m.recent, before, func(u update, r uint64) int { return int(int64(u.revision) - int64(r)) })
+	}
+	for i := end - 1; i >= 0; i-- {
+		if !m.current(m.recent[i]) {
+			continue
+		}
+		if len(page) == limit {
+			return page, page[limit-1].Revision, nil
+		}
+		page = append(page, m.recent[i].session.info())
+	}
+	return page, "", nil
+}
+
+// Fork implements [Sessions].
+func (m *InMemory) Fork(_ context.Context, from, to string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	old := m.sessions[from]
+	if old == nil {
+		return NoSession(from)
+	}
+	if m.sessions[to] != nil {
+		return SessionExists(to)
+	}
+	s := m.begin(to)
+	s.title, s.newest, s.bytes = old.title, old.newest, maps.Clone(old.bytes)
+	s.instructions, s.memories, s.retrievables = old.instructions.in(s.revision), old.memories.in(s.revision), old.retrievables.in(s.revision)
+	s.messages, s.thoughts, s.toolCalls = old.messages.in(s.revision), old.thoughts.in(s.revision), old.toolCalls.in(s.revision)
 	return nil
+}
+
+// Delete implements [Sessions].
+func (m *InMemory) Delete(_ context.Context, session string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.sessions, session)
+	return nil
+}
+
+// SetTitle implements [Sessions].
+func (m *InMemory) SetTitle(_ context.Context, session, title string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sessions[session]
+	if s == nil {
+		return NoSession(session)
+	}
+	s.title = title
+	return nil
+}
+
+// session is what the memory store has of a session. Revisions are from 1, and 0 is that of one that is not there.
+type session struct {
+	id, title        string
+	created, updated time.Time
+	newest           time.Time
+	began            uint64 // the revision before its first
+	revision         uint64
+	settled          uint64 // the last revision that changed or deleted something; 0 for none
+
+	instructions table[*record.Instruction]
+	memories     table[*record.Memory]
+	retrievables table[*record.Retrievable]
+	messages     table[*record.Message]
+	thoughts     table[*record.Thought]
+	toolCalls    table[*record.ToolCall]
+
+	bytes map[string][]byte
+	keys  map[string]string   // the revisions of commits, by their keys
+	turns map[string][]string // the keys, by the turns that wrote
+}
+
+func (s *session) info() Session {
+	return Session{
+		ID: s.id, Title: s.title, Revision: strconv.FormatUint(s.revision, 10), CreatedAt: s.created, UpdatedAt: s.updated,
+		Messages: len(s.messages.rows),
+	}
+}
+
+// known reads a revision. ok is false for one that the session never had.
+func (s *session) known(revision string) (n uint64, ok bool) {
+	n, err := strconv.ParseUint(revision, 10, 64)
+	return n, err == nil && (n == 0 || n > s.began && n <= s.revision)
+}
+
+func (s *session) texts() []string {
+	texts := make([]string, len(s.instructions.rows))
+	for i, r := range s.instructions.rows {
+		texts[i] = r.record.Text
+	}
+	return texts
+}
+
+// remember keeps a commit's key.
+func (s *session) remember(key, turn, revision string) {
+	if key == "" {
+		return
+	}
+	if s.keys == nil {
+		s.keys, s.turns = make(map[string]string), make(map[string][]string)
+	}
+	s.keys[key] = revision
+	s.turns[turn] = append(s.turns[turn], key)
+}
+
+// forget forgets the keys of turns.
+func (s *session) forget(turns []string) {
+	for _, turn := range turns {
+		for _, key := range s.turns[turn] {
+			delete(s.keys, key)
+		}
+		delete(s.turns, turn)
+	}
 }
 
 func (s *session) apply(d *Delta) {
@@ -120,7 +286,7 @@ func (s *session) apply(d *Delta) {
 	added := true
 	switch d.Kind {
 	case "standingInstruction":
-		s.instruct(d)
+		added = s.instructions.apply(d, s.revision)
 	case "memory":
 		added = s.memories.apply(d, s.revision)
 	case "retrievable":
@@ -151,94 +317,4 @@ func (s *session) note(r any) {
 	if at.After(s.newest) {
 		s.newest = at
 	}
-}
-
-func (s *session) instruct(d *Delta) {
-	i := slices.Index(s.instructions, d.ID)
-	switch text, _ := d.Record.(*record.Instruction); {
-	case d.Op == OpDelete && i >= 0:
-		s.instructions = slices.Delete(s.instructions, i, i+1)
-	case text == nil:
-	case d.Op == OpMutate && i >= 0:
-		s.instructions[i] = text.Text
-	default:
-		s.instructions = append(s.instructions, text.Text)
-	}
-}
-
-// table holds the records of one kind in order.
-type table[R record.Type] struct {
-	records   []R
-	revisions []uint64       // in which they were added
-	ids       map[string]int // places; nil when out of date
-}
-
-// after returns the records that were added after a revision.
-func (t *table[R]) after(revision uint64) []R {
-	from, _ := slices.BinarySearch(t.revisions, revision+1)
-	return slices.Clone(t.records[from:])
-}
-
-func (t *table[R]) place(id string) (int, bool) {
-	if t.ids == nil {
-		t.ids = make(map[string]int, len(t.records))
-		for i, r := range t.records {
-			t.ids[record.Key(r)] = i
-		}
-	}
-	i, ok := t.ids[id]
-	return i, ok
-}
-
-// apply does a write of a revision. added is false if it changed what was there, or its order.
-func (t *table[R]) apply(d *Delta, revision uint64) (added bool) {
-	switch r, isRecord := d.Record.(R); {
-	case d.Op == OpReplaceToolCallGroup:
-		t.replaceGroup(d)
-		t.revisions = slices.Repeat([]uint64{revision}, len(t.records))
-		return false
-	case d.Op == OpDelete:
-		i, ok := t.place(d.ID)
-		if ok {
-			t.records, t.revisions = slices.Delete(t.records, i, i+1), slices.Delete(t.revisions, i, i+1)
-			t.ids = nil
-		}
-		return !ok
-	case isRecord:
-		return t.put(r, revision)
-	}
-	return true
-}
-
-// put adds a record, or puts it in the place of the one with the same id.
-func (t *table[R]) put(r R, revision uint64) (added bool) {
-	if i, ok := t.place(record.Key(r)); ok {
-		t.records[i] = r
-		return false
-	}
-	t.ids[record.Key(r)] = len(t.records)
-	t.records, t.revisions = append(t.records, r), append(t.revisions, revision)
-	return true
-}
-
-func (t *table[R]) replaceGroup(d *Delta) {
-	at := -1
-	t.records = slices.DeleteFunc(t.records, func(r R) bool {
-		if !slices.Contains(d.IDs, record.Key(r)) {
-			return false
-		}
-		if at < 0 {
-			at, _ = t.place(record.Key(r))
-		}
-		return true
-	})
-	if at < 0 {
-		at = len(t.records)
-	}
-	for i, c := range d.Records {
-		if r, ok := any(c).(R); ok {
-			t.records = slices.Insert(t.records, min(at+i, len(t.records)), r)
-		}
-	}
-	t.ids = nil
 }

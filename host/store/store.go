@@ -2,31 +2,67 @@ package store
 
 import (
 	"context"
-	"time"
+	"io"
 
 	"github.com/turncore/turncore/host/record"
 )
 
 // Store keeps the records of conversations, by session. Its methods may be called from many goroutines.
+//
+// A store is told apart from others by its value: pass a pointer, and what is held of its sessions serves all runners of
+// the process.
 type Store interface {
 	// Load returns the records of a session; an unknown session is empty, or nil. after is "" or the Revision from an
 	// earlier call. If records have only been added since then, a store with revisions returns only the later ones and
 	// sets After. A store may ignore after and return everything.
 	Load(ctx context.Context, session, after string) (*Conversation, error)
-	// Commit applies all writes in order, or none.
-	Commit(ctx context.Context, session string, writes []Delta) error
-	// WriteBytes keeps bytes that belong to a record.
-	WriteBytes(ctx context.Context, session, id string, data []byte) error
+	// Commit applies the writes of a commit in order, or none of them, and returns the session's revision after it: ""
+	// from a store without revisions. See [Commit] for what it is made of.
+	Commit(ctx context.Context, session string, c Commit) (revision string, err error)
+	// PutBytes keeps the bytes of a medium or of a text under an id of the session, in place of those that were there.
+	PutBytes(ctx context.Context, session, id string, content io.Reader) error
+	// OpenBytes returns the bytes of an id and how many they are. It fails with E_BYTES_NOT_FOUND if there are none. The
+	// store sees to what has to be closed.
+	OpenBytes(ctx context.Context, session, id string) (content io.ReaderAt, size int64, err error)
 }
 
-// Newest is a Store that knows how far the times of its sessions have come. A Runner gives a user's message a time
-// after all of the session's earlier records then, whatever the clock says: a conversation is ordered by time. With
-// another store such a message gets the time of the clock.
-type Newest interface {
-	Store
-	// Newest returns the latest time at which a message, thought or tool call of the session was created; zero if it has
-	// none. Its error keeps the turn from starting: Run returns it.
-	Newest(ctx context.Context, session string) (time.Time, error)
+// Commit is what one transaction of a store writes.
+//
+// # Keys
+//
+// A store that has a commit under Key stores nothing and returns the revision that the first one returned. It forgets the
+// keys of the turns in Ended before it looks for Key.
+//
+// # Revisions
+//
+// Writes that only add records go in behind the newest, whatever the revision. If Revision is set, the commit fails with
+// E_SESSION_CONFLICT, and nothing is stored, when it stores over, mutates, deletes or replaces
+//
+//   - a record that was added or changed after Revision, by a revision that is not in Own;
+//   - a record that is not there, and the session's last change or deletion is later than Revision and not in Own.
+//
+// A revision that the session does not know, as that of a session that was deleted since, is earlier than all. A revision
+// in Own counts as the writer's own, no others do: not even those between two of its own.
+//
+// # Writes
+//
+// A store or a mutate of a record puts it in the place of the one with its id, or behind the others. A delete of what is
+// not there does nothing. A replaced group goes where the first of the calls that it replaces was, or behind the others.
+// Instructions are a set of texts: storing one that is there changes nothing, and a text that a mutate makes equal to
+// another takes the changed one's place.
+type Commit struct {
+	Deltas []Delta
+	// Key names the commit in the session; "" for none.
+	Key string
+	// Turn is the turn that writes: Key is remembered until a commit has the turn in Ended. It names one run of a turn,
+	// and is not the turn's id.
+	Turn string
+	// Ended are turns that write no more.
+	Ended []string
+	// Revision is the one that the writer has seen; "" checks nothing.
+	Revision string
+	// Own are revisions that came of the writer's own commits, after Revision.
+	Own []string
 }
 
 // Conversation has the records of a session, or those added after a revision: each kind in the order of storing. Do

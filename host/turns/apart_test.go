@@ -22,16 +22,16 @@ type toldStore struct {
 	fail string // the write that fails
 }
 
-func (s toldStore) Commit(ctx context.Context, session string, writes []store.Delta) error {
-	words := make([]string, len(writes))
-	for i, d := range writes {
+func (s toldStore) Commit(ctx context.Context, session string, c store.Commit) (string, error) {
+	words := make([]string, len(c.Deltas))
+	for i, d := range c.Deltas {
 		words[i] = strings.TrimSpace(fmt.Sprint(d.Op, " ", d.Kind, " ", d.ID, strings.Join(d.IDs, "+")))
 	}
 	*s.told = append(*s.told, "["+strings.Join(words, ", ")+"]")
 	if slices.Contains(words, s.fail) {
-		return errRefused
+		return "", errRefused
 	}
-	return s.InMemory.Commit(ctx, session, writes)
+	return s.InMemory.Commit(ctx, session, c)
 }
 
 func call(id string) *record.ToolCall {

@@ -23,6 +23,7 @@ type base struct {
 	registry     ToolRegistry
 	tools        *ToolRegistry   // registry, but in a tool's call that of the dispatch
 	call         context.Context // of a tool's call that has a signal of its own; nil otherwise
+	effect       *effectKey      // of the storage function that got the context; nil otherwise
 	scope        *tokens.Scope   // nil until tokens are counted; guarded by the turn's lock
 }
 
@@ -71,6 +72,11 @@ func (b *base) Stash() *Stash { return &b.stash }
 
 // Tools is the registry of the tools that the context offers.
 func (b *base) Tools() *ToolRegistry { return b.tools }
+
+// IdempotencyKey names the call that the context was passed to, for systems that must not do the same thing twice. It
+// stays the same when the turn is replayed. A storage function has the key of its effect, and each of several calls for
+// one effect a key of its own; "" elsewhere.
+func (b *base) IdempotencyKey() string { return b.effect.String() }
 
 // Aborted reports whether the context was aborted.
 func (b *base) Aborted() bool {
@@ -144,6 +150,7 @@ type Context interface {
 	Tools() *ToolRegistry
 	Aborted() bool
 	Abort(cause error)
+	IdempotencyKey() string
 	WaitFor(until context.Context, g Gate) (any, error)
 	EstimateTokens(encoding string, texts ...string) ([]int, error)
 	shared() *base
@@ -180,6 +187,20 @@ var _ Context = (*DispatchContext)(nil)
 func (c *DispatchContext) during(call context.Context) *DispatchContext {
 	view := *c
 	view.call, view.scope = call, nil
+	return &view
+}
+
+// under is the same context for the storage function of an effect with a key. The caller holds the turn's lock.
+func (c *TurnContext) under(key *effectKey) *TurnContext {
+	view := *c
+	view.effect, view.scope = key, nil
+	return &view
+}
+
+// under is the same context for the storage function of an effect with a key. The caller holds the turn's lock.
+func (c *DispatchContext) under(key *effectKey) *DispatchContext {
+	view := *c
+	view.effect, view.scope = key, nil
 	return &view
 }
 

@@ -16,20 +16,25 @@ import (
 // collections, in front of their own. A present record with the same id, such as the turn's own message, wins over
 // the store's copy.
 //
-// The middleware remembers the sessions that it loaded last, each with its revision, and asks the store for later
-// records: see [Store.Load]. With revisions a turn costs the same, however long the conversation. Without revisions
+// The process remembers the sessions of a store that it loaded last, each with its revision, for all runners, and asks the
+// store for later records: see [store.Store]. With revisions a turn costs the same, however long the conversation. Without revisions
 // every turn loads and encodes the whole session, but records that the core already has do not cross again.
-func LoadConversation(store store.Store) TurnMiddleware {
-	loader := newLoader(store)
+//
+// A turn that has loaded its session does not overwrite what others change meanwhile: its commit fails instead, with
+// E_SESSION_CONFLICT. See [store.Commit].
+func LoadConversation(store store.Store) TurnMiddleware { return loadConversation(keeperOf(store)) }
+
+func loadConversation(k *keeper) TurnMiddleware {
 	return func(ctx *TurnContext, next func()) error {
 		session, err := sessionOf(ctx)
 		if err != nil {
 			return err
 		}
-		c, err := loader.load(ctx, session)
+		c, err := k.loader.load(ctx, session)
 		if err != nil {
 			return err
 		}
+		ctx.program.writing.saw(k, session, c.revision)
 		for _, text := range c.instructions {
 			if _, there := ctx.StandingInstructions().Get(text); there {
 				continue
@@ -46,7 +51,7 @@ func LoadConversation(store store.Store) TurnMiddleware {
 	}
 }
 
-// Bounds on the sessions that a LoadConversation remembers. Beyond them the least recently used session is forgotten,
+// Bounds on the sessions of a store that are remembered. Beyond them the least recently used session is forgotten,
 // and loaded in full at its next use. The last used session always stays.
 const (
 	mostSessions     = 1024

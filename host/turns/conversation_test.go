@@ -130,7 +130,8 @@ func TestMessageTime(t *testing.T) {
 		memory := store.NewInMemory()
 		if !c.stored.IsZero() {
 			m := record.NewMessage("old", record.Assistant, "x", c.stored)
-			if err := memory.Commit(t.Context(), "s", []store.Delta{{Op: store.OpStore, Kind: "message", ID: m.ID, Record: m}}); err != nil {
+			writes := store.Commit{Deltas: []store.Delta{{Op: store.OpStore, Kind: "message", ID: m.ID, Record: m}}}
+			if _, err := memory.Commit(t.Context(), "s", writes); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -180,7 +181,7 @@ func TestNewest(t *testing.T) {
 		{store.Delta{Op: store.OpReplaceToolCallGroup, Kind: "toolCall", IDs: []string{"c"}, Records: []*record.ToolCall{later}}, at(40)},
 		{store.Delta{Op: store.OpDelete, Kind: "toolCall", ID: "d"}, at(40)},
 	} {
-		if err := sessions.Commit(t.Context(), "s", []store.Delta{step.write}); err != nil {
+		if _, err := sessions.Commit(t.Context(), "s", store.Commit{Deltas: []store.Delta{step.write}}); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := sessions.Newest(t.Context(), "s"); err != nil || !got.Equal(step.want) {
@@ -190,8 +191,10 @@ func TestNewest(t *testing.T) {
 	if got, err := sessions.Newest(t.Context(), "other"); err != nil || !got.IsZero() {
 		t.Errorf("an unknown session: %v", got)
 	}
-	sessions.Forget("s")
+	if err := sessions.Delete(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
 	if got, err := sessions.Newest(t.Context(), "s"); err != nil || !got.IsZero() {
-		t.Errorf("a forgotten session: %v", got)
+		t.Errorf("a deleted session: %v", got)
 	}
 }

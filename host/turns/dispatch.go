@@ -147,6 +147,7 @@ func (h *Host) dispatch(ctx context.Context, d *definition, in *DispatchInput) (
 		return DispatchResult{}, err
 	}
 	defer p.turn.Core().CloseRunner(d)
+	defer p.ended()
 	p.waitFor = raw.WaitFor
 	o, err := p.turn.Run(func(s turn.Start) error {
 		for _, text := range raw.StandingInstructions {

@@ -110,6 +110,7 @@ func runTool(e *turn.Effect, d *DispatchContext, tool *Tool, args Args, how *abi
 func (p *program) prepareStorage(e *turn.Effect, raw abi.Raw) error {
 	t := p.turn
 	ctx, callbacks := p.storage(e.Context)
+	ctx = p.under(ctx, e.Number)
 	switch e.Kind {
 	case abi.EffectStore:
 		args, err := abi.Decode[abi.Delta](raw)
@@ -164,6 +165,15 @@ func (p *program) prepareStorage(e *turn.Effect, raw abi.Raw) error {
 		return fmt.Errorf("kind %d is unknown", e.Kind)
 	}
 	return nil
+}
+
+// under is the context that the storage functions of an effect get.
+func (p *program) under(ctx Context, effect uint32) Context {
+	key := &effectKey{effect: p.run() + ".e" + strconv.FormatUint(uint64(effect), 10)}
+	if d, is := ctx.(*DispatchContext); is {
+		return d.under(key)
+	}
+	return ctx.(*TurnContext).under(key)
 }
 
 // prepareEstimate prepares to count tokens.

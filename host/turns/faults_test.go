@@ -130,7 +130,7 @@ func runFault(t *testing.T, h *turns.Host, server *faulty.Server, c *faulty.Case
 	if got.Requests != c.Expect.Requests || len(got.Problems) > 0 {
 		wrong = append(wrong, fmt.Sprintf("%d requests, not %d; %q", got.Requests, c.Expect.Requests, got.Problems))
 	}
-	records, err := store.Load(t.Context(), "", "")
+	records, err := store.Load(t.Context(), turns.DefaultSession, "")
 	if err != nil {
 		return append(wrong, err.Error())
 	}

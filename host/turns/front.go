@@ -51,6 +51,8 @@ type Config struct {
 	Tools  []*Tool
 	// Store keeps the conversations: one in memory by default. See [store.Newest] for what else it may do.
 	Store store.Store
+	// WhenBusy says what becomes of a turn while another one of its session runs in the process: Queue by default.
+	WhenBusy WhenBusy
 	// MaxIterations bounds the iterations of a turn; 0 means DefaultMaxIterations, and Unbounded none.
 	MaxIterations int
 
@@ -68,6 +70,17 @@ type Config struct {
 	Engine host.Engine
 }
 
+// WhenBusy says what becomes of a turn while another one of its session runs.
+type WhenBusy string
+
+const (
+	// Queue has turns of a session run one after the other, in the order in which they were started, by whichever runners
+	// with the store.
+	Queue WhenBusy = "queue"
+	// Refuse fails a turn with E_SESSION_BUSY, before any event.
+	Refuse WhenBusy = "refuse"
+)
+
 // defaultSystem is the system prompt of a runner that was given none.
 const defaultSystem = "You are a helpful assistant."
 
@@ -76,7 +89,8 @@ const defaultSystem = "You are a helpful assistant."
 type Runner struct {
 	*TurnRunner
 	system string
-	store  store.Store
+	keeper *keeper
+	refuse bool // a turn of a session while another one runs
 }
 
 // modelCredential is the name of the credential that a Model's key becomes.
@@ -87,9 +101,15 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Store == nil {
 		config.Store = store.NewInMemory()
 	}
+	switch config.WhenBusy {
+	case "", Queue, Refuse:
+	default:
+		return nil, check.Invalid(abi.TurnRunnerConfigRules, []string{"`whenBusy` must be \"queue\" or \"refuse\""})
+	}
+	keeper := keeperOf(config.Store)
 	full := TurnRunnerConfig{
-		Executor: config.Executor, Callbacks: StoreCallbacks(config.Store), Tools: config.Tools, Host: config.Host,
-		TurnInputPipeline:      append([]TurnMiddleware{LoadConversation(config.Store)}, config.TurnInputPipeline...),
+		Executor: config.Executor, Callbacks: storeCallbacks(keeper), Tools: config.Tools, Host: config.Host,
+		TurnInputPipeline:      append([]TurnMiddleware{loadConversation(keeper)}, config.TurnInputPipeline...),
 		TurnOutputPipeline:     config.TurnOutputPipeline,
 		DispatchInputPipeline:  config.DispatchInputPipeline,
 		DispatchOutputPipeline: config.DispatchOutputPipeline,
@@ -123,7 +143,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		_ = r.Close() // the error that matters is err
 		return nil, err
 	}
-	return &Runner{TurnRunner: r, system: cmp.Or(config.System, defaultSystem), store: config.Store}, nil
+	return &Runner{TurnRunner: r, system: cmp.Or(config.System, defaultSystem), keeper: keeper, refuse: config.WhenBusy == Refuse}, nil
 }
 
 // chat is the model as options of the chat executor, and the credentials that they name.
@@ -151,7 +171,7 @@ func (m *Model) chat() (*model.ChatOptions, map[string]model.Credential) {
 type Input struct {
 	Message     string          // the user's message
 	Attachments []*record.Media // sent with it: pictures, files; alone without a Message
-	Session     string          // its conversation; "" is a conversation too
+	Session     string          // its conversation: at most 512 bytes of UTF-8; DefaultSession if empty
 	System      string          // replaces the runner's system prompt
 	// StandingInstructions are texts for the model in addition to the system prompt, in this turn.
 	StandingInstructions []string
@@ -163,7 +183,11 @@ type Input struct {
 
 func (r *Runner) input(in Input) (TurnInput, error) {
 	r.mustBeMade()
-	stash := map[string]any{SessionKey: in.Session}
+	session, err := sessionNamed("session", in.Session)
+	if err != nil {
+		return TurnInput{}, err
+	}
+	stash := map[string]any{SessionKey: session}
 	for key, v := range in.Stash {
 		if key == SessionKey {
 			return TurnInput{}, check.Invalid(abi.TurnInputRules, []string{"`stash." + SessionKey + "` is what `session` sets"})
@@ -174,14 +198,17 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 		TurnID: in.TurnID, SystemPrompt: cmp.Or(in.System, r.system), StandingInstructions: in.StandingInstructions,
 		Text: in.Message, Attachments: in.Attachments, Stash: stash, OnEvent: in.OnEvent, Journal: in.Journal,
 	}
-	if store, ok := r.store.(store.Newest); ok {
-		full.newest = func(ctx context.Context) (time.Time, error) { return store.Newest(ctx, in.Session) }
+	full.enter = func(ctx context.Context) (context.Context, func(), error) {
+		return r.keeper.enter(ctx, session, r.refuse)
+	}
+	if store, ok := r.keeper.store.(store.Newest); ok {
+		full.newest = func(ctx context.Context) (time.Time, error) { return store.Newest(ctx, session) }
 	}
 	return full, nil
 }
 
 // Store keeps the conversations.
-func (r *Runner) Store() store.Store { return r.store }
+func (r *Runner) Store() store.Store { return r.keeper.store }
 
 // Run runs a turn to its end. Cancelling ctx aborts it. The error says why the turn did not ack (with a result), or
 // why the input was rejected (without one): see TurnRunner.Run.

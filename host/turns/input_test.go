@@ -42,7 +42,7 @@ func TestInputOfTheFrontDoor(t *testing.T) {
 		if len(kinds) == 0 || kinds[0] != event.KindTurnStart || kinds[len(kinds)-1] != event.KindTurnEnd {
 			t.Errorf("OnEvent heard %v", kinds)
 		}
-		if records, err := r.Store().Load(t.Context(), "", ""); err != nil || len(records.Messages) != 1 {
+		if records, err := r.Store().Load(t.Context(), turns.DefaultSession, ""); err != nil || len(records.Messages) != 1 {
 			t.Errorf("%+v, %v", records, err)
 		}
 	}

@@ -66,7 +66,8 @@ func TestRememberedSessionsAreBounded(t *testing.T) {
 	sessions := store.NewInMemory()
 	put := func(session, text string) {
 		m := record.NewMessage("m", record.User, text, time.UnixMilli(1))
-		if err := sessions.Commit(t.Context(), session, []store.Delta{{Op: store.OpStore, Kind: "message", ID: m.ID, Record: m}}); err != nil {
+		writes := store.Commit{Deltas: []store.Delta{{Op: store.OpStore, Kind: "message", ID: m.ID, Record: m}}}
+		if _, err := sessions.Commit(t.Context(), session, writes); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -99,7 +100,9 @@ func TestRememberedSessionsAreBounded(t *testing.T) {
 	if len(large.sessions) != 1 || large.sessions["huge"] == nil {
 		t.Errorf("%d sessions beside the one that was used last", len(large.sessions))
 	}
-	sessions.Forget("huge")
+	if err := sessions.Delete(t.Context(), "huge"); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := large.load(t.Context(), "huge"); err != nil || len(large.sessions) != 0 || large.bytes != 0 || large.recent.Len() != 0 {
 		t.Errorf("%d sessions of %d bytes, %v", len(large.sessions), large.bytes, err)
 	}

@@ -100,7 +100,7 @@ func fill(t *testing.T, sessions store.Store, session string, n int, encoded *at
 			store.Delta{Op: store.OpStore, Kind: "thought", ID: thought.ID, Record: thought},
 		)
 	}
-	if err := sessions.Commit(t.Context(), session, writes); err != nil {
+	if _, err := sessions.Commit(t.Context(), session, store.Commit{Deltas: writes}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -192,7 +192,9 @@ func TestLoadConversationFollowsTheStore(t *testing.T) {
 				if got := saw(""); got != strings.TrimSpace(c.want+" e=6") {
 					t.Errorf("the fourth turn saw %s, want %s e=6", got, c.want)
 				}
-				store.Forget("")
+				if err := store.Delete(t.Context(), turns.DefaultSession); err != nil {
+					t.Fatal(err)
+				}
 				commit(t, store, put("f", "7"))
 				if got := saw(""); got != "f=7" {
 					t.Errorf("the session that was begun again is %s", got)
@@ -205,9 +207,9 @@ func TestLoadConversationFollowsTheStore(t *testing.T) {
 	}
 }
 
-func commit(t *testing.T, store store.Store, writes ...store.Delta) {
+func commit(t *testing.T, s store.Store, writes ...store.Delta) {
 	t.Helper()
-	if err := store.Commit(t.Context(), "", writes); err != nil {
+	if _, err := s.Commit(t.Context(), turns.DefaultSession, store.Commit{Deltas: writes}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -97,7 +97,7 @@ func TestMediaInRecords(t *testing.T) {
 				return ctx.Ack()
 			},
 		}, turns.TurnInput{Message: message})
-		records, err := store.Load(t.Context(), "", "")
+		records, err := store.Load(t.Context(), turns.DefaultSession, "")
 		if result.Status != event.Ack || err != nil {
 			t.Fatalf("%+v, %v", result, err)
 		}

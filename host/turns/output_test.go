@@ -119,7 +119,7 @@ func TestOutputs(t *testing.T) {
 					t.Fatalf("%d requests, %+v, %v", n, result, err)
 				}
 				object, err := turns.Object[any](result)
-				records, loadErr := runner.Store().Load(t.Context(), "", "")
+				records, loadErr := runner.Store().Load(t.Context(), turns.DefaultSession, "")
 				if loadErr != nil {
 					t.Fatal(loadErr)
 				}

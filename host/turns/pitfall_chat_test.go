@@ -123,7 +123,7 @@ func TestSpooledResultsOfFiveTurns(t *testing.T) {
 					t.Fatalf("%s: %+v, %v", id, result, err)
 				}
 			}
-			records, err := store.Load(t.Context(), "", "")
+			records, err := store.Load(t.Context(), turns.DefaultSession, "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -221,7 +221,7 @@ func TestBytesStayBytes(t *testing.T) {
 		if result.Status != event.Ack {
 			t.Fatalf("%+v", result)
 		}
-		records, err := store.Load(t.Context(), "", "")
+		records, err := store.Load(t.Context(), turns.DefaultSession, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +320,9 @@ type failingStore struct {
 	err error
 }
 
-func (s failingStore) Commit(context.Context, string, []store.Delta) error { return s.err }
+func (s failingStore) Commit(context.Context, string, store.Commit) (string, error) {
+	return "", s.err
+}
 
 // What a nil error is given to still ends as it says: a nack, an abort, a gate that is rejected.
 func TestNilAsAReason(t *testing.T) {

@@ -161,7 +161,7 @@ func TestResumeAfterAnyCommit(t *testing.T) {
 				if err != nil || result.Status != event.Ack {
 					t.Fatalf("killed behind commit %d: %+v, %v", kill, result, err)
 				}
-				records, err := store.Load(t.Context(), "", "")
+				records, err := store.Load(t.Context(), turns.DefaultSession, "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -192,8 +192,8 @@ type countingStore struct {
 	applied func()
 }
 
-func (s *countingStore) Commit(ctx context.Context, session string, writes []store.Delta) error {
-	err := s.InMemory.Commit(ctx, session, writes)
+func (s *countingStore) Commit(ctx context.Context, session string, c store.Commit) (string, error) {
+	revision, err := s.InMemory.Commit(ctx, session, c)
 	s.applied()
-	return err
+	return revision, err
 }

@@ -15,6 +15,7 @@ type program struct {
 	config  *definition
 	tools   toolNumbers
 	root    TurnContext
+	writing writing                                        // has a lock of its own
 	waitFor func(ctx context.Context, g Gate) (any, error) // of a standalone dispatch
 }
 

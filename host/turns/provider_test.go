@@ -100,7 +100,7 @@ func TestProviders(t *testing.T) {
 				if n != len(c.Requests) || result.Text != c.Expect.Text || result.Usage != c.Expect.Usage {
 					t.Errorf("%d requests, text %q, usage %+v", n, result.Text, result.Usage)
 				}
-				records, err := runner.Store().Load(t.Context(), "", "")
+				records, err := runner.Store().Load(t.Context(), turns.DefaultSession, "")
 				if err != nil {
 					t.Fatal(err)
 				}

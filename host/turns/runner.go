@@ -148,6 +148,8 @@ type TurnInput struct {
 	// Journal receives the turn's journal, for a replay.
 	Journal io.Writer
 
+	// enter waits for other turns and returns the context to run in, and what ends the turn's stay; nil if none are in the way.
+	enter  func(context.Context) (in context.Context, leave func(), err error)
 	newest func(context.Context) (time.Time, error) // Text is what was said after this; nil for no matter when
 	after  time.Time                                // what newest gave
 }
@@ -243,6 +245,14 @@ func (r *TurnRunner) runThen(ctx context.Context, in TurnInput, ended func(*Resu
 func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus.Bus, ended func(*Result, error)) (result *Result, err error) {
 	var p *program
 	returned := false
+	leave, tell := func() {}, ended
+	ended = func(result *Result, err error) {
+		if p != nil {
+			p.ended()
+		}
+		leave()
+		tell(result, err)
+	}
 	defer func() {
 		switch {
 		case returned:
@@ -253,7 +263,16 @@ func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus.Bus, ended
 			go func() { ended(withTurnError(p.turn.Outcome())) }()
 		}
 	}()
-	if p, err = r.prepare(ctx, in, own); err == nil {
+	if in.enter != nil {
+		var done func()
+		if ctx, done, err = in.enter(ctx); err == nil {
+			leave = done
+		}
+	}
+	if err == nil {
+		p, err = r.prepare(ctx, in, own)
+	}
+	if err == nil {
 		result, err = withTurnError(p.turn.Run(func(s turn.Start) error {
 			for _, text := range in.StandingInstructions {
 				s.Instruct(text)

@@ -4,6 +4,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/turncore/turncore/abi"
@@ -91,8 +92,9 @@ func (c *Callbacks) commit(ctx Context, deltas []store.Delta, applied *int) erro
 	if c.atOnce() {
 		return c.Commit(ctx, deltas)
 	}
-	for len(deltas) > 0 {
+	for at := 0; len(deltas) > 0; {
 		n := c.together(deltas)
+		ctx.shared().effect.of("." + strconv.Itoa(at))
 		err := error(nil)
 		if n > 0 {
 			err = c.Commit(ctx, deltas[:n])
@@ -104,7 +106,7 @@ func (c *Callbacks) commit(ctx Context, deltas []store.Delta, applied *int) erro
 			return err
 		}
 		*applied += n
-		deltas = deltas[n:]
+		at, deltas = at+n, deltas[n:]
 	}
 	return nil
 }
@@ -169,12 +171,16 @@ func (c *Callbacks) replaceGroup(ctx Context, ids []string, replacements []*reco
 	if c.ReplaceToolCallGroup != nil {
 		return c.ReplaceToolCallGroup(ctx, ids, replacements)
 	}
+	key := ctx.shared().effect
+	group := key.inPart()
 	for i, id := range ids {
+		key.of(group + "." + strconv.Itoa(i))
 		if err := guarded(func() error { return c.DeleteToolCall(ctx, id) }); err != nil {
 			return &store.ReplaceGroupError{DeletedIDs: ids[:i:i], Err: err}
 		}
 	}
-	for _, r := range replacements {
+	for i, r := range replacements {
+		key.of(group + "." + strconv.Itoa(len(ids)+i))
 		if err := guarded(func() error { return c.StoreToolCall(ctx, r) }); err != nil {
 			return &store.ReplaceGroupError{DeletedIDs: ids, Err: err}
 		}

@@ -4,27 +4,9 @@ import (
 	"io"
 	"slices"
 
-	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 )
-
-// SessionKey is the key of the session in a turn's stash.
-const SessionKey = "sessionId"
-
-// sessionOf returns the session that a context belongs to. Anything that is not a string is refused: it must not be taken for another
-// session's.
-func sessionOf(ctx Context) (string, error) {
-	v, _ := ctx.Stash().Get(SessionKey)
-	if v == nil {
-		return "", nil
-	}
-	session, ok := v.(string)
-	if !ok {
-		return "", newError(abi.CodeInvalidValue, "stash."+SessionKey+": must be a string", nil)
-	}
-	return session, nil
-}
 
 // StoreCallbacks returns callbacks that read and write a store. The session is the value under SessionKey in the
 // turn's stash.
@@ -35,26 +17,33 @@ func sessionOf(ctx Context) (string, error) {
 // that too. Replace Commit instead to see all writes of an iteration together; a replaced Commit together with a
 // replaced function for single writes fails with E_INVALID_TURN_RUNNER_CONFIG.
 func StoreCallbacks(s store.Store) Callbacks {
-	load := func(ctx Context) (*store.Conversation, error) { return loadSession(ctx, s) }
+	return storeCallbacks(keeperOf(s))
+}
+
+func storeCallbacks(k *keeper) Callbacks {
 	commit := func(ctx Context, deltas []store.Delta) error {
 		session, err := sessionOf(ctx)
 		if err != nil {
 			return err
 		}
-		return s.Commit(ctx, session, deltas)
+		return ctx.shared().program.commit(ctx, k, session, deltas)
 	}
 	apply := func(ctx Context, d store.Delta) error { return commit(ctx, []store.Delta{d}) }
-	bytes := func(ctx Context, id string, r io.Reader) (*record.Blob, error) {
-		data, err := io.ReadAll(r)
-		if err != nil {
-			return nil, err
-		}
+	bytes := func(ctx Context, id string, r io.Reader) (*record.FileReader, error) {
 		session, err := sessionOf(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return record.NewBlob(data), s.WriteBytes(ctx, session, id, data)
+		if err := k.store.PutBytes(ctx, session, id, r); err != nil {
+			return nil, err
+		}
+		content, size, err := k.store.OpenBytes(ctx, session, id)
+		if err != nil {
+			return nil, err
+		}
+		return record.NewFileReader(content, size), nil
 	}
+	load := k.fetch
 	c := Callbacks{
 		FetchMemories:               fetch(load, func(c *store.Conversation) []*record.Memory { return c.Memories }),
 		FetchMessages:               fetch(load, func(c *store.Conversation) []*record.Message { return c.Messages }),
@@ -94,16 +83,21 @@ func StoreCallbacks(s store.Store) Callbacks {
 	return c
 }
 
-func loadSession(ctx Context, s store.Store) (*store.Conversation, error) {
+// fetch loads the session of a context.
+func (k *keeper) fetch(ctx Context) (*store.Conversation, error) {
 	session, err := sessionOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.Load(ctx, session, "")
-	if c == nil && err == nil {
+	c, err := k.store.Load(ctx, session, "")
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
 		c = &store.Conversation{}
 	}
-	return c, err
+	ctx.shared().program.writing.sawPart(k, session, c.Revision)
+	return c, nil
 }
 
 func fetch[T any](load func(Context) (*store.Conversation, error), pick func(*store.Conversation) []T) func(Context) ([]T, error) {

@@ -19,7 +19,7 @@ func TestMemoryStore(t *testing.T) {
 	sessions := store.NewInMemory()
 	apply := func(session string, writes ...store.Delta) {
 		t.Helper()
-		if err := sessions.Commit(t.Context(), session, writes); err != nil {
+		if _, err := sessions.Commit(t.Context(), session, store.Commit{Deltas: writes}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,14 +73,16 @@ func TestMemoryStore(t *testing.T) {
 	if got := load("s"); got != "a=4 c=3 n z two" {
 		t.Errorf("session: %s", got)
 	}
-	if load("other") != "" || strings.Join(sessions.Sessions(), " ") != "other s" {
+	if list, next, err := sessions.List(t.Context(), "", 0); load("other") != "" || len(list) != 1 || list[0].ID != "s" || next != "" || err != nil {
 		t.Error("sessions are not apart")
 	}
 	forgotten, err := sessions.Load(t.Context(), "s", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	sessions.Forget("s")
+	if err := sessions.Delete(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
 	apply("s", put("d", "5"))
 	if again, err := sessions.Load(t.Context(), "s", forgotten.Revision); err != nil || again.After != "" || load("s") != "d=5" {
 		t.Errorf("a session that was forgotten: %+v, %v", again, err)
@@ -125,11 +127,11 @@ func TestSessionOfAnotherType(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result.Status != event.Failed || !errors.Is(result.Err, host.CodeInvalidValue) || !strings.Contains(result.Err.Error(), "stash.sessionId: must be a string") {
+		if result.Status != event.Failed || !errors.Is(result.Err, host.CodeInvalidSessionID) || !strings.Contains(result.Err.Error(), "stash.sessionId: must be a string") {
 			t.Errorf("with message %q: %s, %v", text, result.Status, result.Err)
 		}
-		if sessions := store.Sessions(); len(sessions) > 0 {
-			t.Errorf("with message %q: wrote to sessions %q", text, sessions)
+		if list, _, err := store.List(t.Context(), "", 0); len(list) > 0 || err != nil {
+			t.Errorf("with message %q: wrote to sessions %+v, %v", text, list, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +53,7 @@ func TestZeroValues(t *testing.T) {
 		"History.Slice":     {func() { history.Slice() }, ""},
 		"TurnRunner.On":     {func() { runner.On(event.KindMessage, func(event.Event) {})() }, ""},
 		"TurnRunner.Gates":  {func() { runner.Gates() }, ""},
-		"InMemory.Forget":   {func() { (&store.InMemory{}).Forget("a") }, ""},
+		"InMemory.Delete":   {func() { _ = (&store.InMemory{}).Delete(t.Context(), "a") }, ""},
 	} {
 		func() {
 			defer func() {
@@ -71,7 +72,7 @@ func TestZeroValues(t *testing.T) {
 
 func TestZeroMemoryStore(t *testing.T) {
 	var store store.InMemory
-	if err := store.WriteBytes(t.Context(), "s", "b", []byte("x")); err != nil {
+	if err := store.PutBytes(t.Context(), "s", "b", strings.NewReader("x")); err != nil {
 		t.Fatal(err)
 	}
 	r := newFront(t, turns.Config{Store: &store, Executor: say("Hi.")})
@@ -106,8 +107,12 @@ type bareStore struct {
 	loaded *store.Conversation
 }
 
-func (bareStore) Commit(context.Context, string, []store.Delta) error      { return nil }
-func (bareStore) WriteBytes(context.Context, string, string, []byte) error { return nil }
+func (bareStore) Commit(context.Context, string, store.Commit) (string, error) { return "", nil }
+func (bareStore) PutBytes(context.Context, string, string, io.Reader) error    { return nil }
+func (bareStore) OpenBytes(_ context.Context, session, id string) (io.ReaderAt, int64, error) {
+	return nil, 0, store.NoBytes(session, id)
+}
+
 func (s bareStore) Load(context.Context, string, string) (*store.Conversation, error) {
 	return s.loaded, nil
 }

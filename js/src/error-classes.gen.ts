@@ -237,6 +237,12 @@ export const E_SESSION_BUSY = /* @__PURE__ */ storeErrorClass('E_SESSION_BUSY');
 /** The session was changed by another writer. */
 export const E_SESSION_CONFLICT = /* @__PURE__ */ storeErrorClass('E_SESSION_CONFLICT');
 
+/** The store already has the session. */
+export const E_SESSION_EXISTS = /* @__PURE__ */ storeErrorClass('E_SESSION_EXISTS');
+
+/** The store has no such session. */
+export const E_SESSION_NOT_FOUND = /* @__PURE__ */ storeErrorClass('E_SESSION_NOT_FOUND');
+
 /** The turn has reached its spending limit. */
 export const E_SPEND_LIMIT = /* @__PURE__ */ errorClass('E_SPEND_LIMIT');
 

@@ -160,6 +160,10 @@ const (
 	SessionBusy Code = "E_SESSION_BUSY"
 	// SessionConflict: The session was changed by another writer.
 	SessionConflict Code = "E_SESSION_CONFLICT"
+	// SessionExists: The store already has the session.
+	SessionExists Code = "E_SESSION_EXISTS"
+	// SessionNotFound: The store has no such session.
+	SessionNotFound Code = "E_SESSION_NOT_FOUND"
 	// SpendLimit: The turn has reached its spending limit.
 	SpendLimit Code = "E_SPEND_LIMIT"
 	// SpendUnknownPrice: The cost of a model call is unknown.
@@ -300,6 +304,8 @@ var table = [...]info{
 	{ReplayDiverged, "The replayed turn differs from its journal.", 500, true},
 	{SessionBusy, "A turn of the session is running.", 409, false},
 	{SessionConflict, "The session was changed by another writer.", 409, false},
+	{SessionExists, "The store already has the session.", 409, false},
+	{SessionNotFound, "The store has no such session.", 404, false},
 	{SpendLimit, "The turn has reached its spending limit.", 402, false},
 	{SpendUnknownPrice, "The cost of a model call is unknown.", 500, false},
 	{StorageCommitError, "Writing an iteration's records to storage failed.", 500, false},

@@ -33,12 +33,13 @@ type history struct {
 }
 
 // store puts what was said before the user's message into a store.
-func (p *player) store(store store.Store, now int64) error {
+func (p *player) store(s store.Store, now int64) error {
 	records, err := p.records(now)
 	if err != nil {
 		return err
 	}
-	return store.Commit(context.Background(), "", records)
+	_, err = s.Commit(context.Background(), turns.DefaultSession, store.Commit{Deltas: records})
+	return err
 }
 
 // records are what was said before the user's message.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"time"
@@ -86,8 +87,11 @@ func (n rebuilding) Load(_ context.Context, _, after string) (*store.Conversatio
 	return &store.Conversation{Revision: revision, Messages: messages(int(n))}, nil
 }
 
-func (rebuilding) Commit(context.Context, string, []store.Delta) error      { return nil }
-func (rebuilding) WriteBytes(context.Context, string, string, []byte) error { return nil }
+func (rebuilding) Commit(context.Context, string, store.Commit) (string, error) { return "", nil }
+func (rebuilding) PutBytes(context.Context, string, string, io.Reader) error    { return nil }
+func (rebuilding) OpenBytes(_ context.Context, session, id string) (io.ReaderAt, int64, error) {
+	return nil, 0, store.NoBytes(session, id)
+}
 
 // withStore has every turn load a session of n messages.
 func withStore(n int) func(*turns.TurnRunnerConfig) {

@@ -141,9 +141,11 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   E_REPLAY_DIVERGED:
     'The turn was recorded with another module version or code that is not deterministic. The message names the first frame that differs.',
   E_SESSION_BUSY:
-    'Wait for the end of the running turn, or let turns of one session queue, which is the default.',
+    'Wait for the end of the running turn, or let turns of one session queue, which is the default. A turn that is started inside another one of its session would wait for itself: give it a session of its own.',
   E_SESSION_CONFLICT:
     'Nothing of the commit was stored. The message names the session and the record that both writers changed. Load the conversation again and repeat the turn.',
+  E_SESSION_EXISTS: 'Choose another id, or delete the session first.',
+  E_SESSION_NOT_FOUND: 'A session is there from its first commit on, until it is deleted.',
   E_SPEND_LIMIT:
     'By their reported usage and the price table, model calls have reached spendLimit. Raise the limit, or find out which calls were expensive.',
   E_SPEND_UNKNOWN_PRICE:

@@ -11,6 +11,8 @@ export const STORE_CODES = {
     fatal: false,
     message: 'The session was changed by another writer.',
   },
+  E_SESSION_EXISTS: { status: 409, fatal: false, message: 'The store already has the session.' },
+  E_SESSION_NOT_FOUND: { status: 404, fatal: false, message: 'The store has no such session.' },
   E_STORED_RECORD_INVALID: {
     status: 500,
     fatal: false,
