@@ -13,5 +13,9 @@
 //
 // # The encoding
 //
-// [Append] encodes a record as the ABI has it, and [Decode] undoes that, for stores that keep records as bytes.
+// [Marshal] writes a record down for stores, and [Unmarshal] reads it: MessagePack, versioned, the same bytes as from the
+// npm package. JSON has the same members: records are types of encoding/json, and of package msgp. Media and artifacts
+// are written as a [Reference] to bytes of the store, which an [Opener] opens again.
+//
+// [Append] encodes a record as the ABI has it, and [Decode] undoes that: what readers give is not in there.
 package record

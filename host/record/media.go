@@ -48,6 +48,8 @@ type Media struct {
 	Source         string // "" for none
 	// Stash holds facts about it, such as a caption, by name.
 	Stash map[string]MediaNote
+
+	stash abi.Raw // Stash as it was read, its members in their order
 }
 
 // MediaNote is a fact about a medium.

@@ -19,6 +19,8 @@ type Record interface {
 	kind() Kind
 	key() string
 	appendBody(dst []byte) ([]byte, error)
+	form() (formed, error)
+	read(body []byte, r *reading) (rest []byte, err error)
 }
 
 // Type is any one of the types of records, for type parameters.
@@ -89,6 +91,11 @@ type Message struct {
 	Attachments []*Media
 	// Tokenizable replaces Content: a text that may be rendered at each read. nil for Content.
 	Tokenizable *Tokenizable
+	// Metadata are fields of the application's own: JSON-like values by name, nil for none. They are stored with the
+	// record; neither the core nor a model gets them.
+	Metadata map[string]any
+
+	metadata abi.Raw // Metadata as they were read, their members in their order
 }
 
 // Memory is something to remember across turns. Confidence and Importance lie between 0 and 1.
@@ -101,6 +108,11 @@ type Memory struct {
 	UpdatedAt  time.Time
 	// Tokenizable replaces Content: a text that may be rendered at each read. nil for Content.
 	Tokenizable *Tokenizable
+	// Metadata are fields of the application's own: JSON-like values by name, nil for none. They are stored with the
+	// record; neither the core nor a model gets them.
+	Metadata map[string]any
+
+	metadata abi.Raw // Metadata as they were read, their members in their order
 }
 
 // Thought is reasoning of a model. A Payload (a JSON-like value that only its provider understands) needs a
@@ -115,8 +127,12 @@ type Thought struct {
 	UpdatedAt           time.Time
 	// Tokenizable replaces Content: a text that may be rendered at each read. nil for Content.
 	Tokenizable *Tokenizable
+	// Metadata are fields of the application's own: JSON-like values by name, nil for none. They are stored with the
+	// record; neither the core nor a model gets them.
+	Metadata map[string]any
 
-	sent abi.Raw // Payload as the core sent it, its members in their order
+	sent     abi.Raw // Payload as the core sent it, its members in their order
+	metadata abi.Raw // Metadata as they were read, likewise
 }
 
 // ContentString is the content, rendered without a context.
@@ -157,8 +173,12 @@ type ToolCall struct {
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
 	CompletedAt         time.Time
+	// Metadata are fields of the application's own: JSON-like values by name, nil for none. They are stored with the
+	// record; neither the core nor a model gets them.
+	Metadata map[string]any
 
-	sent abi.Raw // Payload as the core sent it, its members in their order
+	sent     abi.Raw // Payload as the core sent it, its members in their order
+	metadata abi.Raw // Metadata as they were read, likewise
 }
 
 // TrustTier is the trust in the content of a retrievable.
@@ -186,6 +206,11 @@ type Retrievable struct {
 	UpdatedAt time.Time
 	// ArtifactClass is the class of the spooled content: SpooledText if nil.
 	ArtifactClass *ArtifactClass
+	// Metadata are fields of the application's own: JSON-like values by name, nil for none. They are stored with the
+	// record; neither the core nor a model gets them.
+	Metadata map[string]any
+
+	metadata abi.Raw // Metadata as they were read, their members in their order
 }
 
 // SizeUnknown reports whether the size of the model's part of the document is unknown without reading: its content is
@@ -227,6 +252,11 @@ func (r *Retrievable) EstimateTokens(ctx context.Context, encoding string) (int,
 // Instruction is a standing instruction: a text that the model gets in every turn.
 type Instruction struct {
 	Text string
+	// Metadata are fields of the application's own: JSON-like values by name, nil for none. They are stored with the
+	// record; neither the core nor a model gets them.
+	Metadata map[string]any
+
+	metadata abi.Raw // Metadata as they were read, their members in their order
 }
 
 // NewMessage returns a message, valid if id, role and content are. The time counts as both creation and update.
