@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -21,6 +22,7 @@ type formed interface {
 type former struct {
 	kind string
 	id   string
+	keep Keep // nil for references only
 	err  error
 }
 
@@ -79,6 +81,19 @@ func (f *former) metadata(m map[string]any, sent abi.Raw) form.Value {
 
 // reference is the id of a reader's bytes, with their number if it is known.
 func (f *former) reference(field string, reader interface{ ByteLength() (int64, bool) }) (id string, size *uint64) {
+	if f.keep != nil && f.err == nil {
+		kept, err := f.keep(reader)
+		var unreadable *host.Error
+		switch {
+		case errors.As(err, &unreadable) && unreadable.Code == host.CodeRecordUnstorable && unreadable.Cause != nil:
+			f.fail(field, unreadable.Cause.Error(), unreadable.Cause)
+			return "", nil
+		case err != nil:
+			f.err = err
+			return "", nil
+		}
+		reader = kept
+	}
 	if r, ok := reader.(Reference); ok {
 		id = r.BytesID()
 	}
@@ -186,14 +201,12 @@ func (f *former) content(field string, content any) (out form.Content) {
 
 func millis(t time.Time) form.Millis { return form.Millis(t.UnixMilli()) }
 
-func (i *Instruction) form() (formed, error) {
-	f := former{kind: KindInstruction.String(), id: i.Text}
-	out := &form.Instruction{V: form.Version, Text: value.UTF8(i.Text), Metadata: f.metadata(i.Metadata, i.metadata)}
-	return out, f.err
+func (i *Instruction) form(Keep) (formed, error) {
+	return &form.Instruction{V: form.Version, Text: value.UTF8(i.Text)}, nil
 }
 
-func (m *Memory) form() (formed, error) {
-	f := former{kind: KindMemory.String(), id: m.ID}
+func (m *Memory) form(keep Keep) (formed, error) {
+	f := former{kind: KindMemory.String(), id: m.ID, keep: keep}
 	out := &form.Memory{
 		V: form.Version, ID: value.UTF8(m.ID), Content: f.text("content", m.Content, m.Tokenizable), Confidence: m.Confidence,
 		Importance: m.Importance, CreatedAt: millis(m.CreatedAt), UpdatedAt: millis(m.UpdatedAt), Metadata: f.metadata(m.Metadata, m.metadata),
@@ -201,8 +214,8 @@ func (m *Memory) form() (formed, error) {
 	return out, f.err
 }
 
-func (r *Retrievable) form() (formed, error) {
-	f := former{kind: KindRetrievable.String(), id: r.ID}
+func (r *Retrievable) form(keep Keep) (formed, error) {
+	f := former{kind: KindRetrievable.String(), id: r.ID, keep: keep}
 	out := &form.Retrievable{
 		V: form.Version, ID: value.UTF8(r.ID), Content: f.content("content", r.Content), TrustTier: string(r.TrustTier),
 		Source: value.UTF8(r.Source), Kind: value.UTF8(r.Kind), Score: r.Score, Inline: r.Inline,
@@ -217,8 +230,8 @@ func (r *Retrievable) form() (formed, error) {
 	return out, f.err
 }
 
-func (m *Message) form() (formed, error) {
-	f := former{kind: KindMessage.String(), id: m.ID}
+func (m *Message) form(keep Keep) (formed, error) {
+	f := former{kind: KindMessage.String(), id: m.ID, keep: keep}
 	out := &form.Message{
 		V: form.Version, ID: value.UTF8(m.ID), Role: string(m.Role), Content: f.text("content", m.Content, m.Tokenizable),
 		Identity: f.identity(m.Identity), CreatedAt: millis(m.CreatedAt), UpdatedAt: millis(m.UpdatedAt),
@@ -227,8 +240,8 @@ func (m *Message) form() (formed, error) {
 	return out, f.err
 }
 
-func (t *Thought) form() (formed, error) {
-	f := former{kind: KindThought.String(), id: t.ID}
+func (t *Thought) form(keep Keep) (formed, error) {
+	f := former{kind: KindThought.String(), id: t.ID, keep: keep}
 	out := &form.Thought{
 		V: form.Version, ID: value.UTF8(t.ID), Content: f.text("content", t.Content, t.Tokenizable), Identity: f.identity(t.Identity),
 		Payload: f.free("payload", t.Payload, t.sent), ReplayCompatibility: value.UTF8(t.ReplayCompatibility),
@@ -237,8 +250,8 @@ func (t *Thought) form() (formed, error) {
 	return out, f.err
 }
 
-func (c *ToolCall) form() (formed, error) {
-	f := former{kind: KindToolCall.String(), id: c.ID}
+func (c *ToolCall) form(keep Keep) (formed, error) {
+	f := former{kind: KindToolCall.String(), id: c.ID, keep: keep}
 	args, err := wire.FromJSON(nil, c.Args)
 	if err != nil {
 		f.fail("args", err.Error(), err)

@@ -21,10 +21,18 @@ var tables = [Kinds]form.Table{
 // Marshal returns the stored form of a record in MessagePack, as docs/records.md describes it. What cannot be written
 // down is an E_RECORD_UNSTORABLE that names the record and the field: a reader that is no [Reference], a text that a
 // function renders, a value without an encoding.
-func Marshal(r Record) ([]byte, error) { return appendRecord(nil, r) }
+func Marshal(r Record) ([]byte, error) { return appendRecord(nil, r, nil) }
 
-func appendRecord(dst []byte, r Record) ([]byte, error) {
-	f, err := r.form()
+// Keep returns the reference that is written in place of a reader, a SpoolReader or a MediaReader: it puts the bytes into
+// a store, unless the reader is of that store already. An error whose code is E_RECORD_UNSTORABLE says by its cause why a
+// reader cannot be read.
+type Keep func(reader any) (*Stored, error)
+
+// MarshalKeeping is Marshal with references that keep returns. Other errors of keep are returned as they are.
+func MarshalKeeping(r Record, keep Keep) ([]byte, error) { return appendRecord(nil, r, keep) }
+
+func appendRecord(dst []byte, r Record, keep Keep) ([]byte, error) {
+	f, err := r.form(keep)
 	if err != nil {
 		return dst, err
 	}
@@ -188,7 +196,7 @@ func UnmarshalJSON(kind Kind, text []byte, open Opener, classes ...*ArtifactClas
 }
 
 func msgsize(r Record) int {
-	f, err := r.form()
+	f, err := r.form(nil)
 	if err != nil {
 		return 0
 	}

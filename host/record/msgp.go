@@ -32,7 +32,7 @@ type codable interface {
 }
 
 // MarshalMsg appends the stored form; see [Marshal].
-func (r *Instruction) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b, r) }
+func (r *Instruction) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b, r, nil) }
 
 // UnmarshalMsg reads the stored form and returns the bytes after it; see [Unmarshal].
 func (r *Instruction) UnmarshalMsg(bts []byte) ([]byte, error) { return unmarshal(r, bts, &reading{}) }
@@ -53,7 +53,7 @@ func (r *Instruction) MarshalJSON() ([]byte, error) { return marshalJSON(r) }
 func (r *Instruction) UnmarshalJSON(text []byte) error { return unmarshalJSON(r, text, &reading{}) }
 
 // MarshalMsg appends the stored form; see [Marshal].
-func (r *Memory) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b, r) }
+func (r *Memory) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b, r, nil) }
 
 // UnmarshalMsg reads the stored form and returns the bytes after it; see [Unmarshal].
 func (r *Memory) UnmarshalMsg(bts []byte) ([]byte, error) { return unmarshal(r, bts, &reading{}) }
@@ -74,7 +74,7 @@ func (r *Memory) MarshalJSON() ([]byte, error) { return marshalJSON(r) }
 func (r *Memory) UnmarshalJSON(text []byte) error { return unmarshalJSON(r, text, &reading{}) }
 
 // MarshalMsg appends the stored form; see [Marshal].
-func (r *Retrievable) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b, r) }
+func (r *Retrievable) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b, r, nil) }
 
 // UnmarshalMsg reads the stored form and returns the bytes after it; see [Unmarshal].
 func (r *Retrievable) UnmarshalMsg(bts []byte) ([]byte, error) { return unmarshal(r, bts, &reading{}) }
@@ -95,7 +95,7 @@ func (r *Retrievable) MarshalJSON() ([]byte, error) { return marshalJSON(r) }
 func (r *Retrievable) UnmarshalJSON(text []byte) error { return unmarshalJSON(r, text, &reading{}) }
 
 // MarshalMsg appends the stored form; see [Marshal].
-func (r *Message) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b, r) }
+func (r *Message) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b, r, nil) }
 
 // UnmarshalMsg reads the stored form and returns the bytes after it; see [Unmarshal].
 func (r *Message) UnmarshalMsg(bts []byte) ([]byte, error) { return unmarshal(r, bts, &reading{}) }
@@ -116,7 +116,7 @@ func (r *Message) MarshalJSON() ([]byte, error) { return marshalJSON(r) }
 func (r *Message) UnmarshalJSON(text []byte) error { return unmarshalJSON(r, text, &reading{}) }
 
 // MarshalMsg appends the stored form; see [Marshal].
-func (r *Thought) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b, r) }
+func (r *Thought) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b, r, nil) }
 
 // UnmarshalMsg reads the stored form and returns the bytes after it; see [Unmarshal].
 func (r *Thought) UnmarshalMsg(bts []byte) ([]byte, error) { return unmarshal(r, bts, &reading{}) }
@@ -137,7 +137,7 @@ func (r *Thought) MarshalJSON() ([]byte, error) { return marshalJSON(r) }
 func (r *Thought) UnmarshalJSON(text []byte) error { return unmarshalJSON(r, text, &reading{}) }
 
 // MarshalMsg appends the stored form; see [Marshal].
-func (r *ToolCall) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b, r) }
+func (r *ToolCall) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b, r, nil) }
 
 // UnmarshalMsg reads the stored form and returns the bytes after it; see [Unmarshal].
 func (r *ToolCall) UnmarshalMsg(bts []byte) ([]byte, error) { return unmarshal(r, bts, &reading{}) }

@@ -19,7 +19,7 @@ type Record interface {
 	kind() Kind
 	key() string
 	appendBody(dst []byte) ([]byte, error)
-	form() (formed, error)
+	form(keep Keep) (formed, error)
 	read(body []byte, r *reading) (rest []byte, err error)
 }
 
@@ -252,11 +252,6 @@ func (r *Retrievable) EstimateTokens(ctx context.Context, encoding string) (int,
 // Instruction is a standing instruction: a text that the model gets in every turn.
 type Instruction struct {
 	Text string
-	// Metadata are fields of the application's own: JSON-like values by name, nil for none. They are stored with the
-	// record; neither the core nor a model gets them.
-	Metadata map[string]any
-
-	metadata abi.Raw // Metadata as they were read, their members in their order
 }
 
 // NewMessage returns a message, valid if id, role and content are. The time counts as both creation and update.

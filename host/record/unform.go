@@ -162,11 +162,10 @@ func identityOf(f *form.Identity) *Identity {
 	return &Identity{Identifier: f.Identifier, Representation: f.Representation}
 }
 
-func (i *Instruction) read(body []byte, r *reading) ([]byte, error) {
+func (i *Instruction) read(body []byte, _ *reading) ([]byte, error) {
 	var f form.Instruction
 	rest, err := f.UnmarshalMsg(body)
 	*i = Instruction{Text: f.Text}
-	i.Metadata, i.metadata = r.metadata(f.Metadata)
 	return rest, err
 }
 

@@ -42,9 +42,8 @@ type Media struct {
 
 // Instruction is a standing instruction.
 type Instruction struct {
-	V        uint8  `msg:"v"`
-	Text     string `msg:"text"`
-	Metadata Value  `msg:"metadata,omitzero"`
+	V    uint8  `msg:"v"`
+	Text string `msg:"text"`
 }
 
 // Memory is something to remember across turns.

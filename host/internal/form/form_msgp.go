@@ -224,37 +224,15 @@ func (z Identity) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *Instruction) MarshalMsg(b []byte) (o []byte, err error) {
+func (z Instruction) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// check for omitted fields
-	zb0001Len := uint32(3)
-	var zb0001Mask uint8 /* 3 bits */
-	_ = zb0001Mask
-	if z.Metadata.IsZero() {
-		zb0001Len--
-		zb0001Mask |= 0x4
-	}
-	// variable map header, size zb0001Len
-	o = append(o, 0x80|uint8(zb0001Len))
-
-	// skip if no fields are to be emitted
-	if zb0001Len != 0 {
-		// string "v"
-		o = append(o, 0xa1, 0x76)
-		o = msgp.AppendUint8(o, z.V)
-		// string "text"
-		o = append(o, 0xa4, 0x74, 0x65, 0x78, 0x74)
-		o = msgp.AppendString(o, z.Text)
-		if (zb0001Mask & 0x4) == 0 { // if not omitted
-			// string "metadata"
-			o = append(o, 0xa8, 0x6d, 0x65, 0x74, 0x61, 0x64, 0x61, 0x74, 0x61)
-			o, err = z.Metadata.MarshalMsg(o)
-			if err != nil {
-				err = msgp.WrapError(err, "Metadata")
-				return
-			}
-		}
-	}
+	// map header, size 2
+	// string "v"
+	o = append(o, 0x82, 0xa1, 0x76)
+	o = msgp.AppendUint8(o, z.V)
+	// string "text"
+	o = append(o, 0xa4, 0x74, 0x65, 0x78, 0x74)
+	o = msgp.AppendString(o, z.Text)
 	return
 }
 
@@ -288,12 +266,6 @@ func (z *Instruction) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Text")
 				return
 			}
-		case "metadata":
-			bts, err = z.Metadata.UnmarshalMsg(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Metadata")
-				return
-			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -307,8 +279,8 @@ func (z *Instruction) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *Instruction) Msgsize() (s int) {
-	s = 1 + 2 + msgp.Uint8Size + 5 + msgp.StringPrefixSize + len(z.Text) + 9 + z.Metadata.Msgsize()
+func (z Instruction) Msgsize() (s int) {
+	s = 1 + 2 + msgp.Uint8Size + 5 + msgp.StringPrefixSize + len(z.Text)
 	return
 }
 
