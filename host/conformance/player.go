@@ -30,6 +30,9 @@ type Options struct {
 	Panics bool
 	// Patience is the time after which a scenario counts as stuck; 0 means a minute.
 	Patience time.Duration
+	// Store keeps what storage callbacks get, in a session for each scenario; nil for none. A scenario fails if the store
+	// has anything else in the end than one in memory.
+	Store store.Store
 	// Host has further options of the host; its engine, clock, entropy, network and credentials belong to the player.
 	Host turns.HostOptions
 }
@@ -42,6 +45,7 @@ type Player struct {
 	entropy host.Entropy
 	offset  atomic.Int64         // of the clock
 	game    atomic.Pointer[game] // that is played
+	commits int                  // that the store has kept
 }
 
 // NewPlayer returns a player. Close it when done.
@@ -49,6 +53,9 @@ func NewPlayer(options Options) *Player {
 	options.Patience = cmp.Or(options.Patience, time.Minute)
 	return &Player{options: options}
 }
+
+// Commits is how many commits the store has kept.
+func (p *Player) Commits() int { return p.commits }
 
 // Close ends the instance.
 func (p *Player) Close() error {
@@ -88,6 +95,9 @@ func (p *Player) Play(s *Scenario) (Log, error) {
 	p.offset.Store(0)
 	g := &game{player: p, scenario: s, kept: map[string]*frame{}, values: map[string]any{}, calls: map[string]int{}}
 	p.game.Store(g)
+	if p.options.Store != nil {
+		g.stored = newKept(p.options.Store, s.ID)
+	}
 	g.prepare()
 	main := s.Main
 	if len(main) == 0 {
@@ -100,6 +110,11 @@ func (p *Player) Play(s *Scenario) (Log, error) {
 		g.close()
 		if err == nil {
 			err = g.broken
+		}
+		if err == nil && g.stored != nil {
+			var n int
+			n, err = g.stored.written()
+			p.commits += n
 		}
 		if err != nil {
 			return g.log(), fmt.Errorf("conformance: %s: %w", s.ID, err)
@@ -118,6 +133,7 @@ func (p *Player) playApart(s *Scenario) (Log, error) {
 	bounded.Host = nil
 	apart := NewPlayer(options)
 	log, err := apart.Play(&bounded)
+	p.commits += apart.commits
 	return log, errors.Join(err, apart.Close())
 }
 
@@ -131,6 +147,7 @@ type game struct {
 	errors  map[string]error
 	records map[string]any
 	tools   map[string]*turns.Tool
+	stored  *kept // nil for none
 	texts   map[string]*record.Tokenizable
 
 	mu     sync.Mutex

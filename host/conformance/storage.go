@@ -23,38 +23,43 @@ func (g *game) storage(spec *RunnerSpec) turns.Callbacks {
 		FetchRetrievables:           fetcher(s, "fetchRetrievables", recordsOf[*record.Retrievable]),
 		FetchTools:                  fetcher(s, "fetchTools", func(g *game, got any) []*turns.Tool { return g.toolList(strs(got)) }),
 		RefreshStandingInstructions: fetcher(s, "refreshStandingInstructions", func(_ *game, got any) []string { return strs(got) }),
-		StoreStandingInstruction:    s.textWriter("storeStandingInstruction"),
-		MutateStandingInstruction: func(ctx turns.Context, old, text string) error {
-			return s.done("mutateStandingInstruction", ctx, old, text)
+		StoreStandingInstruction: func(ctx turns.Context, text string) error {
+			return s.keep(s.done("storeStandingInstruction", ctx, text), ctx, instruction(store.OpStore, text, text))
 		},
-		DeleteStandingInstruction: s.textWriter("deleteStandingInstruction"),
+		MutateStandingInstruction: func(ctx turns.Context, old, text string) error {
+			return s.keep(s.done("mutateStandingInstruction", ctx, old, text), ctx, instruction(store.OpMutate, old, text))
+		},
+		DeleteStandingInstruction: s.remover("deleteStandingInstruction", record.KindInstruction),
 
-		StoreMemory:       recordWriter[*record.Memory](s, "storeMemory"),
-		MutateMemory:      recordWriter[*record.Memory](s, "mutateMemory"),
-		DeleteMemory:      s.textWriter("deleteMemory"),
-		StoreRetrievable:  recordWriter[*record.Retrievable](s, "storeRetrievable"),
-		MutateRetrievable: recordWriter[*record.Retrievable](s, "mutateRetrievable"),
-		DeleteRetrievable: s.textWriter("deleteRetrievable"),
-		StoreMessage:      recordWriter[*record.Message](s, "storeMessage"),
-		MutateMessage:     recordWriter[*record.Message](s, "mutateMessage"),
-		DeleteMessage:     s.textWriter("deleteMessage"),
-		StoreThought:      recordWriter[*record.Thought](s, "storeThought"),
-		MutateThought:     recordWriter[*record.Thought](s, "mutateThought"),
-		DeleteThought:     s.textWriter("deleteThought"),
-		StoreToolCall:     recordWriter[*record.ToolCall](s, "storeToolCall"),
-		MutateToolCall:    recordWriter[*record.ToolCall](s, "mutateToolCall"),
-		DeleteToolCall:    s.textWriter("deleteToolCall"),
+		StoreMemory:       recordWriter[*record.Memory](s, "storeMemory", store.OpStore),
+		MutateMemory:      recordWriter[*record.Memory](s, "mutateMemory", store.OpMutate),
+		DeleteMemory:      s.remover("deleteMemory", record.KindMemory),
+		StoreRetrievable:  recordWriter[*record.Retrievable](s, "storeRetrievable", store.OpStore),
+		MutateRetrievable: recordWriter[*record.Retrievable](s, "mutateRetrievable", store.OpMutate),
+		DeleteRetrievable: s.remover("deleteRetrievable", record.KindRetrievable),
+		StoreMessage:      recordWriter[*record.Message](s, "storeMessage", store.OpStore),
+		MutateMessage:     recordWriter[*record.Message](s, "mutateMessage", store.OpMutate),
+		DeleteMessage:     s.remover("deleteMessage", record.KindMessage),
+		StoreThought:      recordWriter[*record.Thought](s, "storeThought", store.OpStore),
+		MutateThought:     recordWriter[*record.Thought](s, "mutateThought", store.OpMutate),
+		DeleteThought:     s.remover("deleteThought", record.KindThought),
+		StoreToolCall:     recordWriter[*record.ToolCall](s, "storeToolCall", store.OpStore),
+		MutateToolCall:    recordWriter[*record.ToolCall](s, "mutateToolCall", store.OpMutate),
+		DeleteToolCall:    s.remover("deleteToolCall", record.KindToolCall),
 
 		StoreMediaBytes:       bytesWriter[record.MediaReader](s, "storeMediaBytes"),
 		StoreRetrievableBytes: bytesWriter[record.SpoolReader](s, "storeRetrievableBytes"),
 	}
 	if _, there := spec.Storage["replaceToolCallGroup"]; there {
 		c.ReplaceToolCallGroup = func(ctx turns.Context, ids []string, replacements []*record.ToolCall) error {
-			return s.done("replaceToolCallGroup", ctx, ids, idsOf(replacements))
+			return s.keep(s.done("replaceToolCallGroup", ctx, ids, idsOf(replacements)), ctx,
+				store.Delta{Op: store.OpReplaceToolCallGroup, Kind: record.KindToolCall.String(), IDs: ids, Records: replacements})
 		}
 	}
 	if _, there := spec.Storage["commit"]; there {
-		c.Commit = func(ctx turns.Context, deltas []store.Delta) error { return s.done("commit", ctx, deltaWords(deltas)) }
+		c.Commit = func(ctx turns.Context, deltas []store.Delta) error {
+			return s.keep(s.done("commit", ctx, deltaWords(deltas)), ctx, deltas...)
+		}
 	}
 	if _, there := spec.Storage["discard"]; there {
 		c.Discard = func(ctx turns.Context, deltas []store.Delta, status event.Status) error {
@@ -144,12 +149,28 @@ func (s storage) done(name string, ctx turns.Context, args ...any) error {
 }
 
 // textWriter returns the callback of a text, or of an id.
-func (s storage) textWriter(name string) func(turns.Context, string) error {
-	return func(ctx turns.Context, text string) error { return s.done(name, ctx, text) }
+// remover returns the callback that deletes a record of a kind.
+func (s storage) remover(name string, kind record.Kind) func(turns.Context, string) error {
+	return func(ctx turns.Context, id string) error {
+		return s.keep(s.done(name, ctx, id), ctx, store.Delta{Op: store.OpDelete, Kind: kind.String(), ID: id})
+	}
+}
+
+// instruction is a write of a standing instruction; old is the text that it writes over.
+func instruction(op store.Op, old, text string) store.Delta {
+	return store.Delta{Op: op, Kind: record.KindInstruction.String(), ID: old, Record: record.NewInstruction(text)}
+}
+
+// keep has the player's store keep writes, unless their callback failed, and returns the callback's error.
+func (s storage) keep(failed error, ctx turns.Context, deltas ...store.Delta) error {
+	if failed == nil {
+		s.game.stored.commit(ctx, deltas)
+	}
+	return failed
 }
 
 // recordWriter returns the callback of a record. It shows the content only if it is not the id, and what else is special.
-func recordWriter[R record.Type](s storage, name string) func(turns.Context, R) error {
+func recordWriter[R record.Type](s storage, name string, op store.Op) func(turns.Context, R) error {
 	return func(ctx turns.Context, r R) error {
 		id, content := idOf(r)
 		line := Line{}
@@ -160,7 +181,7 @@ func recordWriter[R record.Type](s storage, name string) func(turns.Context, R) 
 			line["fields"] = fields
 		}
 		_, err := s.call(name, ctx, line, id)
-		return err
+		return s.keep(err, ctx, store.Delta{Op: op, Kind: record.KindOf(r).String(), ID: id, Record: r})
 	}
 }
 
