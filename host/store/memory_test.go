@@ -1,0 +1,15 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/turncore/turncore/host/store"
+	"github.com/turncore/turncore/host/storetest"
+)
+
+func TestInMemory(t *testing.T) {
+	storetest.Test(t, storetest.Suite{Place: func(*testing.T) storetest.Opener {
+		s := store.NewInMemory()
+		return func() (store.Store, error) { return s, nil }
+	}})
+}

@@ -1,0 +1,11 @@
+// Package storetest tests stores: whoever writes a [store.Store] runs its suite against it.
+//
+//	func TestStore(t *testing.T) {
+//		storetest.Test(t, storetest.Suite{Place: func(t *testing.T) storetest.Opener {
+//			path := filepath.Join(t.TempDir(), "conversations.db")
+//			return func() (store.Store, error) { return mystore.Open(path) }
+//		}})
+//	}
+//
+// A store that has the methods of [store.Sessions], or of [store.Newest], is tested for them too.
+package storetest

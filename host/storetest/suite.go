@@ -1,0 +1,51 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/turncore/turncore/host/store"
+)
+
+// Suite is what the tests need of a store.
+type Suite struct {
+	// Place makes a place that holds no session, for one test, and returns what opens the store there. The test's
+	// TempDir and Cleanup may see to it that nothing is left.
+	Place func(t *testing.T) Opener
+	// Exclusive says that the store may be open only once at a time. Otherwise the tests open it several times, as
+	// processes would that share it.
+	Exclusive bool
+}
+
+// Opener opens the store at a place, with all that was stored there before. The suite closes the stores that have a
+// Close method. An Opener of what lives in memory may return the same store each time.
+type Opener func() (store.Store, error)
+
+// Test runs the suite. It logs how many tests have passed.
+func Test(t *testing.T, s Suite) {
+	if s.Place == nil {
+		t.Fatal("storetest: a Suite needs a Place")
+	}
+	passed := 0
+	for _, c := range cases() {
+		if t.Run(c.name, func(t *testing.T) { c.run(s.place(t)) }) {
+			passed++
+		}
+	}
+	t.Logf("store: %d passed", passed)
+}
+
+// testCase is one test of a store.
+type testCase struct {
+	name string
+	run  func(p *place)
+}
+
+func cases() []testCase {
+	var all []testCase
+	for _, topic := range [][]testCase{
+		loadCases(), writeCases(), keyCases(), conflictCases(), bytesCases(), idCases(), sessionCases(), scaleCases(), turnCases(), faultCases(),
+	} {
+		all = append(all, topic...)
+	}
+	return all
+}
