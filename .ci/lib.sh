@@ -122,6 +122,11 @@ need_chromium() {
   [[ -n ${CHROMIUM:-} ]] || need_command chromium chromium fonts-dejavu-core
 }
 
+# need_postgres: the programs of a PostgreSQL server. Debian has initdb outside of PATH.
+need_postgres() {
+  command -v initdb >/dev/null || need_command pg_ctlcluster postgresql
+}
+
 # need_node MAJOR: the variable nodeMAJOR, such as node24, names Node of that major version: the one that is there, or a
 # pinned one from npm beside it.
 need_node() {
@@ -214,7 +219,7 @@ together() {
 }
 
 # Modules of their own, so that their dependencies are not the library's.
-own_modules=(host/cmd/turncore wasm/release wasm/size)
+own_modules=(host/cmd/turncore host/store/sqlite host/store/postgres wasm/release wasm/size)
 
 # node_test FILE...: node's test runner, likewise, with a process for each processor; left alone it spares one.
 node_test() {

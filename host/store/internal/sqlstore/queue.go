@@ -1,0 +1,203 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"sync"
+)
+
+// maxShared is how many callers share a transaction at most.
+const maxShared = 256
+
+// queue has the callers that wait for a transaction that writes.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*job
+	running bool // a goroutine serves them
+	closed  bool
+	idle    sync.Cond // not running
+}
+
+// job is what one caller writes.
+type job struct {
+	run  func(*tx) error
+	err  error
+	done chan struct{}
+}
+
+// update runs a function in a transaction and commits it. With a database that lets one transaction write at a time,
+// callers share one: each has a savepoint, so that the failure of one undoes nothing of another.
+func (s *Store) update(ctx context.Context, session string, run func(*tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	if s.d.Alone {
+		return s.failure(ctx, session, s.updateAlone(ctx, run))
+	}
+	j := &job{run: run, done: make(chan struct{})}
+	if !s.queue.add(j, s.serve) {
+		return s.failure(ctx, session, errClosed)
+	}
+	select {
+	case <-j.done:
+	case <-ctx.Done():
+		if s.queue.remove(j) {
+			return context.Cause(ctx)
+		}
+		<-j.done // it is being written
+	}
+	return s.failure(context.WithoutCancel(ctx), session, j.err)
+}
+
+// add lets a job wait, and serve serve it. It is false if the queue is closed.
+func (q *queue) add(j *job, serve func()) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false
+	}
+	q.waiting = append(q.waiting, j)
+	if !q.running {
+		q.running = true
+		go serve()
+	}
+	return true
+}
+
+// remove takes a job back that still waits.
+func (q *queue) remove(j *job) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.waiting, j)
+	if i >= 0 {
+		q.waiting = slices.Delete(q.waiting, i, i+1)
+	}
+	return i >= 0
+}
+
+// take takes the jobs of the next transaction.
+func (q *queue) take() []*job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := min(len(q.waiting), maxShared)
+	jobs := slices.Clone(q.waiting[:n])
+	q.waiting = slices.Delete(q.waiting, 0, n)
+	return jobs
+}
+
+// empty tells whether nothing waits; then the goroutine that serves ends.
+func (q *queue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) > 0 {
+		return false
+	}
+	q.running = false
+	if q.idle.L != nil {
+		q.idle.Broadcast()
+	}
+	return true
+}
+
+// close lets nothing more wait and returns when nothing is written any more.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.idle.L = &q.mu
+	for q.running {
+		q.idle.Wait()
+	}
+}
+
+// serve runs transactions until nothing waits.
+func (s *Store) serve() {
+	for !s.queue.empty() {
+		s.shared()
+	}
+}
+
+// shared runs one transaction. What waits takes part until the transaction has begun: beginning it may take long where
+// other processes write.
+func (s *Store) shared() {
+	ctx := context.Background()
+	b, err := s.write.BeginTx(ctx, s.d.Writing)
+	jobs := s.queue.take()
+	defer func() {
+		for _, j := range jobs {
+			close(j.done)
+		}
+	}()
+	if err == nil && len(jobs) == 0 {
+		err = b.Rollback()
+	} else if err == nil {
+		err = s.together(ctx, b, jobs)
+	}
+	if err != nil {
+		for _, j := range jobs {
+			j.err = err
+		}
+	}
+}
+
+// together runs jobs in a transaction, each in its savepoint, and commits it. Its error is that of all.
+func (s *Store) together(ctx context.Context, b *sql.Tx, jobs []*job) error {
+	say := func(text string) error {
+		_, err := b.ExecContext(ctx, text)
+		return err
+	}
+	var err error
+	for _, j := range jobs {
+		if err = say("SAVEPOINT caller"); err != nil {
+			break
+		}
+		if j.err = j.run(&tx{s, ctx, b, s.writes}); j.err != nil {
+			if say("ROLLBACK TO caller") != nil {
+				err = j.err // it has undone the whole transaction
+				break
+			}
+		}
+		if err = say("RELEASE caller"); err != nil {
+			break
+		}
+	}
+	if err != nil {
+		_ = b.Rollback() // the first error says more
+		return err
+	}
+	if err := b.Commit(); err != nil {
+		_ = b.Rollback() // a commit that a full disk refused leaves the transaction open
+		return err
+	}
+	s.transactions.Add(1)
+	return nil
+}
+
+// tries is how often a transaction is tried that met another one.
+const tries = 4
+
+// updateAlone runs a function in a transaction of its own.
+func (s *Store) updateAlone(ctx context.Context, run func(*tx) error) (err error) {
+	if s.closed.Load() {
+		return errClosed
+	}
+	for range tries {
+		var b *sql.Tx
+		if b, err = s.write.BeginTx(ctx, s.d.Writing); err != nil {
+			return err
+		}
+		if err = run(&tx{s, ctx, b, s.writes}); err != nil {
+			_ = b.Rollback() // the first error says more
+		} else if err = b.Commit(); err == nil {
+			s.transactions.Add(1)
+			return nil
+		} else if !s.d.Answered(err) {
+			return &uncertainError{err}
+		}
+		if !s.d.Again(err) {
+			return err
+		}
+	}
+	return err
+}

@@ -1,0 +1,175 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
+)
+
+// scanner is a *sql.Row or *sql.Rows.
+type scanner interface{ Scan(to ...any) error }
+
+// sessionRow is a row of turncore_sessions.
+type sessionRow struct {
+	number            int64
+	id                []byte
+	revision, settled int64
+	newest            sql.NullInt64
+	created           int64
+	title             []byte
+	messages, records int64
+	digest, keys      int64
+	sum               int64
+}
+
+func (r *sessionRow) scan(from scanner) error {
+	return from.Scan(
+		&r.number, &r.id, &r.revision, &r.settled, &r.newest, &r.created, &r.title, &r.messages, &r.records, &r.digest, &r.keys,
+		&r.sum,
+	)
+}
+
+func (r *sessionRow) sumUp() int64 {
+	var newest any
+	if r.newest.Valid {
+		newest = r.newest.Int64
+	}
+	return sum(r.id, r.revision, r.settled, newest, r.created, r.title, r.messages, r.records, r.digest, r.keys)
+}
+
+func (r *sessionRow) check() error {
+	if r.sum != r.sumUp() {
+		return invalidSession(string(r.id), "its checksum is wrong")
+	}
+	return nil
+}
+
+// at is the revision as text.
+func (r *sessionRow) at() string { return revisionText(r.number, r.revision) }
+
+func (r *sessionRow) session() store.Session {
+	return store.Session{
+		ID: string(r.id), Title: string(r.title), Revision: r.at(), Messages: int(r.messages),
+		CreatedAt: milliseconds(r.created), UpdatedAt: milliseconds(r.revision),
+	}
+}
+
+// add counts the sum of a record in.
+func (r *sessionRow) add(sum int64) { r.digest = (r.digest + sum) & 0xffffffff }
+
+// remove counts the sum of a record out.
+func (r *sessionRow) remove(sum int64) { r.digest = (r.digest - sum) & 0xffffffff }
+
+// milliseconds is a time of the database, to the millisecond.
+func milliseconds(micros int64) time.Time {
+	return time.UnixMicro(micros).UTC().Truncate(time.Millisecond)
+}
+
+// noRevision is the revision of a session that is not there.
+const noRevision = "0.0"
+
+func revisionText(number, revision int64) string {
+	return strconv.FormatInt(number, 10) + "." + strconv.FormatInt(revision, 10)
+}
+
+// readRevision reads what revisionText has written.
+func readRevision(text string) (number, revision int64, ok bool) {
+	a, b, found := strings.Cut(text, ".")
+	number, err := strconv.ParseInt(a, 10, 64)
+	if err != nil || !found {
+		return 0, 0, false
+	}
+	revision, err = strconv.ParseInt(b, 10, 64)
+	return number, revision, err == nil
+}
+
+// known reads a revision of the session. ok is false for one that it never had.
+func (r *sessionRow) known(text string) (revision int64, ok bool) {
+	number, revision, ok := readRevision(text)
+	switch {
+	case !ok:
+		return 0, false
+	case number == 0:
+		return 0, revision == 0
+	}
+	return revision, number == r.number && revision >= r.created && revision <= r.revision
+}
+
+// recordRow is a row of turncore_records.
+type recordRow struct {
+	kind                  int64
+	id                    []byte
+	place, added, changed int64
+	body                  []byte
+	sum                   int64
+}
+
+func (r *recordRow) scan(from scanner) error {
+	return from.Scan(&r.kind, &r.id, &r.place, &r.added, &r.changed, &r.body, &r.sum)
+}
+
+func (r *recordRow) sumUp() int64 { return sum(r.kind, r.id, r.place, r.added, r.changed, r.body) }
+
+func (r *recordRow) check(session string) error {
+	if r.sum != r.sumUp() {
+		return invalidRecord(session, r, "its checksum is wrong")
+	}
+	return nil
+}
+
+// keyRow is a row of turncore_keys.
+type keyRow struct {
+	key, turn     []byte
+	revision, sum int64
+}
+
+func (r *keyRow) scan(from scanner) error { return from.Scan(&r.key, &r.turn, &r.revision, &r.sum) }
+
+func (r *keyRow) sumUp() int64 { return sum(r.key, r.turn, r.revision) }
+
+// bytesRow is a row of turncore_bytes.
+type bytesRow struct {
+	id                        []byte
+	content, size, added, sum int64
+}
+
+func (r *bytesRow) scan(from scanner) error {
+	return from.Scan(&r.id, &r.content, &r.size, &r.added, &r.sum)
+}
+
+func (r *bytesRow) sumUp() int64 { return sum(r.id, r.content, r.size, r.added) }
+
+func (r *bytesRow) check(session string) error {
+	if r.sum != r.sumUp() {
+		return invalidBytes(session, string(r.id), "their checksum is wrong")
+	}
+	return nil
+}
+
+// list reads rows to the end and closes them.
+func list[R any](rows *sql.Rows, err error, scan func(*R, scanner) error) (all []R, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r R
+		if err := scan(&r, rows); err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, rows.Err()
+}
+
+// kindName is the name of a kind's number, as errors have it.
+func kindName(kind int64) string {
+	if kind >= 0 && kind < record.Kinds {
+		return record.Kind(kind).String()
+	}
+	return "kind " + strconv.FormatInt(kind, 10)
+}

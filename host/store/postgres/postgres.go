@@ -1,0 +1,82 @@
+// Package postgres keeps conversations in a PostgreSQL database, by github.com/jackc/pgx. It is a module of its own.
+//
+//	s, err := postgres.Open(ctx, os.Getenv("DATABASE_URL"), postgres.Options{})
+//	if err != nil { … }
+//	defer s.Close()
+//	runner, err := turns.New(ctx, turns.Config{Store: s, …})
+//
+// The tables' names begin with turncore_. They are in the first schema of the connection's search_path.
+package postgres
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/store"
+	"github.com/turncore/turncore/host/store/internal/sqlstore"
+)
+
+// Store keeps conversations in a database. It is a store.Sessions. Its methods may be called from many goroutines and
+// many processes: transactions of different sessions run side by side.
+type Store struct{ *sqlstore.Store }
+
+var _ store.Sessions = (*Store)(nil)
+
+// Options of a store.
+type Options struct {
+	// MaxConnections is how many connections the store has at most, 10 if it is 0. What needs one more waits.
+	MaxConnections int
+}
+
+// maxConnections is how many connections a store has where nothing else is given.
+const maxConnections = 10
+
+// Open opens a database by a URL such as postgres://user:password@host:5432/database or by pgx's keywords and values,
+// and brings its schema up to date. It fails with E_STORE_VERSION if a later version of the library has made the tables
+// or a migration was left halfway, and with E_STORE_FAILED if the database cannot be opened. Close the store after use.
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	return open(ctx, url, o, sqlstore.Options{})
+}
+
+func open(ctx context.Context, url string, o Options, with sqlstore.Options) (*Store, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		// Not the error itself: it may show the password.
+		return nil, host.NewError(host.CodeStoreFailed, "its URL cannot be read", nil)
+	}
+	db := stdlib.OpenDB(*config)
+	n := o.MaxConnections
+	if n <= 0 {
+		n = maxConnections
+	}
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	s, err := sqlstore.Open(ctx, db, db, &dialect, with)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{s}, nil
+}
+
+var dialect = sqlstore.Dialect{
+	Name:     "PostgreSQL",
+	Numbered: true,
+	Alone:    true,
+	Snapshot: &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
+	Writing:  &sql.TxOptions{Isolation: sql.LevelReadCommitted},
+	Lock:     " FOR UPDATE",
+	Guard:    "SELECT pg_advisory_xact_lock(8391739299115004517)", // "turncore"
+	Tables: `SELECT COUNT(*) FROM information_schema.tables
+WHERE table_schema = current_schema() AND table_name LIKE 'turncore\_%'`,
+	MaxID:    maxID,
+	Reason:   reason,
+	Again:    again,
+	Answered: answered,
+}
+
+// maxID is how many bytes an id may have: an entry of an index has at most 2704, and some have two ids.
+const maxID = 1024
