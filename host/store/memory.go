@@ -189,8 +189,8 @@ func (m *InMemory) Fork(_ context.Context, from, to string) error {
 	}
 	s := m.begin(to)
 	s.title, s.newest, s.bytes = old.title, old.newest, maps.Clone(old.bytes)
-	s.instructions, s.memories, s.retrievables = old.instructions.in(s.revision), old.memories.in(s.revision), old.retrievables.in(s.revision)
-	s.messages, s.thoughts, s.toolCalls = old.messages.in(s.revision), old.thoughts.in(s.revision), old.toolCalls.in(s.revision)
+	s.instructions, s.memories, s.retrievables = old.instructions.clone(), old.memories.clone(), old.retrievables.clone()
+	s.messages, s.thoughts, s.toolCalls = old.messages.clone(), old.thoughts.clone(), old.toolCalls.clone()
 	return nil
 }
 

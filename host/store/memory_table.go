@@ -28,14 +28,8 @@ func (t *table[R]) after(revision uint64) []R {
 	return list
 }
 
-// in returns the same records, all of which one revision has added.
-func (t *table[R]) in(revision uint64) table[R] {
-	rows := slices.Clone(t.rows)
-	for i := range rows {
-		rows[i].added, rows[i].changed = revision, revision
-	}
-	return table[R]{rows: rows}
-}
+// clone returns a table with the same records, which goes its own way.
+func (t *table[R]) clone() table[R] { return table[R]{rows: slices.Clone(t.rows)} }
 
 func (t *table[R]) place(id string) (int, bool) {
 	if t.ids == nil {

@@ -62,6 +62,13 @@ func (f *faulty) meet(do func() error) error {
 	return errFault
 }
 
+// mend ends the fault: a store that keeps readers reads through it.
+func (f *faulty) mend() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.nth, f.met = 0, false
+}
+
 func (f *faulty) Load(ctx context.Context, session, after string) (c *store.Conversation, err error) {
 	err = f.meet(func() (err error) {
 		c, err = f.Store.Load(ctx, session, after)
@@ -135,6 +142,7 @@ func (p *place) faults(what fault) {
 		id := fmt.Sprint("fault ", nth)
 		f := &faulty{Store: s, what: what, nth: nth}
 		p.play(f, id)
+		f.mend()
 		s = p.again(s)
 		got, err := steps(p.Context(), p.load(s, id, ""))
 		if err != nil {

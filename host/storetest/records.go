@@ -69,13 +69,17 @@ func samples() []record.Record {
 	m := message("message", unicodeText)
 	m.Identity, m.Attachments = &record.Identity{Identifier: "ann", Representation: "Ann"}, []*record.Media{photo}
 	m.UpdatedAt = at(7)
+	own := map[string]any{"__proto__": "x", "rating": int64(5), "tags": []any{unicodeText, nil, 0.5}, "": map[string]any{}}
+	m.Metadata = own
 	thought := record.NewThought("thought", "why", at(3))
+	thought.Metadata = own
 	thought.Payload, thought.ReplayCompatibility = payload, "some-model"
 	blank := record.NewThought("blank", "", at(4))
 	blank.Payload, blank.ReplayCompatibility = "opaque", "some-model"
 	call := toolCall("call", "plain")
 	call.ExecutionID, call.ProviderCallID, call.Inline, call.Args = "x1", "p1", true, json.RawMessage(`{"z":1,"a":[1.5,"b"],"m":{}}`)
 	call.Payload, call.ReplayCompatibility = []any{"a", int64(0), 1.5}, "some-model"
+	call.Metadata = own
 	failed := toolCall("failed", "it is broken")
 	failed.IsError = true
 	withArtifact := toolCall("artifact", "")
@@ -88,10 +92,13 @@ func samples() []record.Record {
 	reader.FromArtifactTool = true
 	document := record.NewRetrievable("document", "what it says", record.ThirdPartyPublic, at(5))
 	document.Source, document.Kind, document.Score, document.Inline = "https://example.com/", "page", &score, true
+	document.Metadata = own
 	large := record.NewRetrievable("large", "", record.FirstParty, at(6))
 	large.Content = record.NewSpooledMarkdownArtifact(record.NewBlob([]byte("# Title\ntext")))
+	liked := memory("liked", unicodeText)
+	liked.Metadata = own
 	return []record.Record{
-		record.NewInstruction("Be brief."), record.NewInstruction(unicodeText), memory("memory", unicodeText), record.NewMemory("bounds", "x", 0, 1, at(1)),
+		record.NewInstruction("Be brief."), record.NewInstruction(unicodeText), memory("memory", unicodeText), liked, record.NewMemory("bounds", "x", 0, 1, at(1)),
 		document, large, m, record.NewMessage("answer", record.Assistant, "Hi.", at(2)), thought, blank,
 		call, failed, withArtifact, withArtifacts, withMedia, reader,
 	}
@@ -107,6 +114,11 @@ func show(ctx context.Context, r record.Record) string {
 			field("at", t.UnixMilli())
 		}
 	}
+	own := func(metadata map[string]any) {
+		if len(metadata) > 0 {
+			field("metadata", showValue(metadata))
+		}
+	}
 	identity := func(i *record.Identity) {
 		if i != nil {
 			field("identity", *i)
@@ -118,6 +130,7 @@ func show(ctx context.Context, r record.Record) string {
 		field("content", shown(text, err))
 		field("confidence", r.Confidence)
 		field("importance", r.Importance)
+		own(r.Metadata)
 		when(r.CreatedAt, r.UpdatedAt)
 	case *record.Retrievable:
 		text, err := r.ContentString(ctx)
@@ -132,6 +145,7 @@ func show(ctx context.Context, r record.Record) string {
 			field("score", *r.Score)
 		}
 		field("inline", r.Inline)
+		own(r.Metadata)
 		when(r.CreatedAt, r.UpdatedAt)
 	case *record.Message:
 		text, err := r.ContentString()
@@ -141,6 +155,7 @@ func show(ctx context.Context, r record.Record) string {
 		for _, m := range r.Attachments {
 			field("attachment", showMedia(m))
 		}
+		own(r.Metadata)
 		when(r.CreatedAt, r.UpdatedAt)
 	case *record.Thought:
 		text, err := r.ContentString()
@@ -148,6 +163,7 @@ func show(ctx context.Context, r record.Record) string {
 		identity(r.Identity)
 		field("payload", showValue(r.Payload))
 		field("replay", r.ReplayCompatibility)
+		own(r.Metadata)
 		when(r.CreatedAt, r.UpdatedAt)
 	case *record.ToolCall:
 		field("tool", r.Tool)
@@ -158,6 +174,7 @@ func show(ctx context.Context, r record.Record) string {
 		field("results", showResults(ctx, r.Results))
 		field("payload", showValue(r.Payload))
 		field("replay", r.ReplayCompatibility)
+		own(r.Metadata)
 		when(r.CreatedAt, r.UpdatedAt, r.CompletedAt)
 	}
 	return b.String()

@@ -1,6 +1,8 @@
 package turns
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"io"
 	"slices"
 	"strconv"
@@ -28,13 +30,27 @@ func (c *Callbacks) spool(ctx Context, r *record.Retrievable) (*record.Retrievab
 	if !isText || r.Inline {
 		return r, nil
 	}
-	reader, err := c.spoolBytes(ctx, r.ID, strings.NewReader(text))
+	reader, err := c.spoolBytes(ctx, r.ID, newDocumentText(text))
 	if err != nil {
 		return nil, err
 	}
 	spooled := *r
 	spooled.Content = artifactOver(r.ArtifactClass, text, reader)
 	return &spooled, spooled.Validate()
+}
+
+// documentText reads the text of a document.
+type documentText struct {
+	*strings.Reader
+	text string
+}
+
+func newDocumentText(text string) *documentText { return &documentText{strings.NewReader(text), text} }
+
+// contentID is the id that stores have for the content.
+func (t *documentText) contentID() string {
+	sum := sha256.Sum256([]byte(t.text))
+	return "sha256-" + hex.EncodeToString(sum[:])
 }
 
 // artifactOver is an artifact over a text, and what reads it.

@@ -29,20 +29,7 @@ func storeCallbacks(k *keeper) Callbacks {
 		return ctx.shared().program.commit(ctx, k, session, deltas)
 	}
 	apply := func(ctx Context, d store.Delta) error { return commit(ctx, []store.Delta{d}) }
-	bytes := func(ctx Context, id string, r io.Reader) (*record.FileReader, error) {
-		session, err := sessionOf(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if err := k.store.PutBytes(ctx, session, id, r); err != nil {
-			return nil, err
-		}
-		content, size, err := k.store.OpenBytes(ctx, session, id)
-		if err != nil {
-			return nil, err
-		}
-		return record.NewFileReader(content, size), nil
-	}
+	bytes := k.putBytes
 	load := k.fetch
 	c := Callbacks{
 		FetchMemories:               fetch(load, func(c *store.Conversation) []*record.Memory { return c.Memories }),
@@ -81,6 +68,35 @@ func storeCallbacks(k *keeper) Callbacks {
 	c.StoreToolCall, c.MutateToolCall = writers[*record.ToolCall](apply)
 	c.made = c.functions()
 	return c
+}
+
+// putBytes puts bytes into the session of a context and returns a reference to them. A text that takes the place of a
+// document's goes by its content: another text of the document, which may not be committed in the end, leaves it as it is.
+func (k *keeper) putBytes(ctx Context, id string, r io.Reader) (*record.Stored, error) {
+	session, err := sessionOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if t, is := r.(*documentText); is {
+		id = t.contentID()
+	}
+	content := &counting{Reader: r}
+	if err := k.store.PutBytes(ctx, session, id, content); err != nil {
+		return nil, err
+	}
+	return store.Opened(k.store, session)(id, content.n), nil
+}
+
+// counting is a reader that counts what was read.
+type counting struct {
+	io.Reader
+	n int64
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // fetch loads the session of a context.
