@@ -84,7 +84,7 @@ func (r *Row) of(d *Delta, keep record.Keep) error {
 	}
 	written, ok := d.Record.(record.Record)
 	if !ok || record.KindOf(written) != kind {
-		return host.NewError(host.CodeRecordUnstorable, fmt.Sprintf("%s %q: a %T is no such record", d.Kind, d.ID, d.Record), nil)
+		return notOfKind(d)
 	}
 	if kind == record.KindInstruction && d.Op == OpMutate && d.ID != record.Key(written) {
 		r.IDs = []string{d.ID}
@@ -107,6 +107,11 @@ func (r *Row) put(written record.Record, keep record.Keep) error {
 	r.ID, r.Body, r.At = record.Key(written), body, createdAt(written)
 	r.Sum = Sum(r.Kind, r.ID, body)
 	return nil
+}
+
+// notOfKind is the error of a write whose record is none of its kind.
+func notOfKind(d *Delta) error {
+	return host.NewError(host.CodeRecordUnstorable, fmt.Sprintf("%s %q: a %T is no such record", d.Kind, d.ID, d.Record), nil)
 }
 
 func kindOf(name string) (record.Kind, error) {

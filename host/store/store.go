@@ -82,3 +82,21 @@ type Conversation struct {
 	Thoughts     []*record.Thought
 	ToolCalls    []*record.ToolCall
 }
+
+// Add puts a record behind those of its kind.
+func (c *Conversation) Add(r record.Record) {
+	switch r := r.(type) {
+	case *record.Instruction:
+		c.Instructions = append(c.Instructions, r.Text)
+	case *record.Memory:
+		c.Memories = append(c.Memories, r)
+	case *record.Retrievable:
+		c.Retrievables = append(c.Retrievables, r)
+	case *record.Message:
+		c.Messages = append(c.Messages, r)
+	case *record.Thought:
+		c.Thoughts = append(c.Thoughts, r)
+	case *record.ToolCall:
+		c.ToolCalls = append(c.ToolCalls, r)
+	}
+}
