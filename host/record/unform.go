@@ -55,7 +55,11 @@ func (r *reading) stored(field, id string, size *uint64) *Stored {
 }
 
 func (r *reading) artifact(field string, f *form.Artifact) *SpooledArtifact {
-	a := NewArtifactOf(r.class(f.Class), r.stored(field, f.Bytes, f.ByteLength))
+	size := f.ByteLength
+	if f.Lines != nil {
+		size = nil // a hint is what somebody said, not what a store has
+	}
+	a := NewArtifactOf(r.class(f.Class), r.stored(field, f.Bytes, size))
 	a.form = JSONForm(f.Form)
 	if f.Lines != nil {
 		if f.ByteLength == nil {

@@ -27,10 +27,14 @@ type sessionRow struct {
 }
 
 func (r *sessionRow) scan(from scanner) error {
-	return from.Scan(
+	err := from.Scan(
 		&r.number, &r.id, &r.revision, &r.settled, &r.newest, &r.created, &r.title, &r.messages, &r.records, &r.digest, &r.keys,
 		&r.sum,
 	)
+	if r.title == nil {
+		r.title = []byte{} // a driver's empty BLOB; as nil it would be written as NULL
+	}
+	return err
 }
 
 func (r *sessionRow) sumUp() int64 {

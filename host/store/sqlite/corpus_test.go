@@ -1,0 +1,13 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/turncore/turncore/host/internal/storecorpus"
+)
+
+// The database has what storage callbacks get in the conformance corpus as it was written.
+func TestKeepsTheCorpus(t *testing.T) {
+	storecorpus.Keep(t, opened(t, filepath.Join(t.TempDir(), "corpus.db")))
+}
