@@ -35,6 +35,8 @@ type Options struct {
 	Store store.Store
 	// Host has further options of the host; its engine, clock, entropy, network and credentials belong to the player.
 	Host turns.HostOptions
+	// Written gets every record that a scenario's storage is given to write, if it is not nil.
+	Written func(r record.Record)
 }
 
 // Player plays scenarios on one instance, one at a time, unless they ask for one of their own. The clock stands still at host.FixedTime unless a script

@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/turncore/turncore/abi"
@@ -199,7 +200,16 @@ func (f *former) content(field string, content any) (out form.Content) {
 	return out
 }
 
-func millis(t time.Time) form.Millis { return form.Millis(t.UnixMilli()) }
+// firstTime and lastTime are the bounds of an ECMAScript Date.
+var firstTime, lastTime = time.UnixMilli(-8_640_000_000_000_000), time.UnixMilli(8_640_000_000_000_000)
+
+// time is a time in ms, if an ECMAScript Date can hold it.
+func (f *former) time(field string, t time.Time) form.Millis {
+	if t.Before(firstTime) || t.After(lastTime) {
+		f.fail(field, "the year "+strconv.Itoa(t.Year())+" is too far away", nil)
+	}
+	return form.Millis(t.UnixMilli())
+}
 
 func (i *Instruction) form(Keep) (formed, error) {
 	return &form.Instruction{V: form.Version, Text: value.UTF8(i.Text)}, nil
@@ -209,7 +219,7 @@ func (m *Memory) form(keep Keep) (formed, error) {
 	f := former{kind: KindMemory.String(), id: m.ID, keep: keep}
 	out := &form.Memory{
 		V: form.Version, ID: value.UTF8(m.ID), Content: f.text("content", m.Content, m.Tokenizable), Confidence: m.Confidence,
-		Importance: m.Importance, CreatedAt: millis(m.CreatedAt), UpdatedAt: millis(m.UpdatedAt), Metadata: f.metadata(m.Metadata, m.metadata),
+		Importance: m.Importance, CreatedAt: f.time("createdAt", m.CreatedAt), UpdatedAt: f.time("updatedAt", m.UpdatedAt), Metadata: f.metadata(m.Metadata, m.metadata),
 	}
 	return out, f.err
 }
@@ -219,7 +229,7 @@ func (r *Retrievable) form(keep Keep) (formed, error) {
 	out := &form.Retrievable{
 		V: form.Version, ID: value.UTF8(r.ID), Content: f.content("content", r.Content), TrustTier: string(r.TrustTier),
 		Source: value.UTF8(r.Source), Kind: value.UTF8(r.Kind), Score: r.Score, Inline: r.Inline,
-		CreatedAt: millis(r.CreatedAt), UpdatedAt: millis(r.UpdatedAt), Metadata: f.metadata(r.Metadata, r.metadata),
+		CreatedAt: f.time("createdAt", r.CreatedAt), UpdatedAt: f.time("updatedAt", r.UpdatedAt), Metadata: f.metadata(r.Metadata, r.metadata),
 	}
 	if r.ArtifactClass != nil {
 		out.ArtifactClass = value.UTF8(r.ArtifactClass.Name)
@@ -234,7 +244,7 @@ func (m *Message) form(keep Keep) (formed, error) {
 	f := former{kind: KindMessage.String(), id: m.ID, keep: keep}
 	out := &form.Message{
 		V: form.Version, ID: value.UTF8(m.ID), Role: string(m.Role), Content: f.text("content", m.Content, m.Tokenizable),
-		Identity: f.identity(m.Identity), CreatedAt: millis(m.CreatedAt), UpdatedAt: millis(m.UpdatedAt),
+		Identity: f.identity(m.Identity), CreatedAt: f.time("createdAt", m.CreatedAt), UpdatedAt: f.time("updatedAt", m.UpdatedAt),
 		Attachments: f.mediaList("attachments", m.Attachments), Metadata: f.metadata(m.Metadata, m.metadata),
 	}
 	return out, f.err
@@ -245,7 +255,7 @@ func (t *Thought) form(keep Keep) (formed, error) {
 	out := &form.Thought{
 		V: form.Version, ID: value.UTF8(t.ID), Content: f.text("content", t.Content, t.Tokenizable), Identity: f.identity(t.Identity),
 		Payload: f.free("payload", t.Payload, t.sent), ReplayCompatibility: value.UTF8(t.ReplayCompatibility),
-		CreatedAt: millis(t.CreatedAt), UpdatedAt: millis(t.UpdatedAt), Metadata: f.metadata(t.Metadata, t.metadata),
+		CreatedAt: f.time("createdAt", t.CreatedAt), UpdatedAt: f.time("updatedAt", t.UpdatedAt), Metadata: f.metadata(t.Metadata, t.metadata),
 	}
 	return out, f.err
 }
@@ -263,7 +273,7 @@ func (c *ToolCall) form(keep Keep) (formed, error) {
 		ExecutionID: value.UTF8(c.ExecutionID), ProviderCallID: value.UTF8(c.ProviderCallID), IsComplete: c.IsComplete,
 		IsError: c.IsError, Results: f.content("results", c.Results), Payload: f.free("payload", c.Payload, c.sent),
 		ReplayCompatibility: value.UTF8(c.ReplayCompatibility), FromArtifactTool: c.FromArtifactTool, Inline: c.Inline,
-		CreatedAt: millis(c.CreatedAt), UpdatedAt: millis(c.UpdatedAt), CompletedAt: millis(c.CompletedAt),
+		CreatedAt: f.time("createdAt", c.CreatedAt), UpdatedAt: f.time("updatedAt", c.UpdatedAt), CompletedAt: f.time("completedAt", c.CompletedAt),
 		Metadata: f.metadata(c.Metadata, c.metadata),
 	}
 	return out, f.err

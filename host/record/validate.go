@@ -47,9 +47,11 @@ func (m *Message) Validate() error {
 	v := [...]check.Given{
 		check.Text(m.ID), check.Text(m.Role), givenContentOr(check.OptionalText(m.Content), m.Tokenizable), check.If(m.Identity != nil),
 		check.Time(m.CreatedAt), check.Time(m.UpdatedAt), check.If(len(m.Attachments) > 0),
+		check.If(len(m.Metadata) > 0),
 	}
 	list := append(check.Violations(abi.MessageRules, "", v[:]), m.Identity.violations("identity.")...)
 	list = append(list, twoContents(m.Content, m.Tokenizable)...)
+	list = appendMetadata(list, m.Metadata)
 	return check.Invalid(abi.MessageRules, append(list, check.Elements("attachments", m.Attachments)...))
 }
 
@@ -124,6 +126,14 @@ func invalidContent(content any) []string {
 	return []string{abi.Violation(string(abi.KindContent), "field", "content")}
 }
 
+// appendMetadata lists what is wrong with metadata behind other violations.
+func appendMetadata(list []string, m map[string]any) []string {
+	if len(m) == 0 {
+		return list
+	}
+	return check.AppendUnencodable(list, "metadata", m)
+}
+
 // Validate checks the memory against the rules of E_INVALID_INITIAL_MEMORY_VALUE.
 func (m *Memory) Validate() error {
 	if m == nil {
@@ -134,9 +144,10 @@ func (m *Memory) Validate() error {
 	}
 	v := [...]check.Given{
 		check.Text(m.ID), givenContentOr(check.Text(m.Content), m.Tokenizable), check.Number(m.Confidence), check.Number(m.Importance),
-		check.Time(m.CreatedAt), check.Time(m.UpdatedAt),
+		check.Time(m.CreatedAt), check.Time(m.UpdatedAt), check.If(len(m.Metadata) > 0),
 	}
-	return check.Invalid(abi.MemoryRules, append(check.Violations(abi.MemoryRules, "", v[:]), twoContents(m.Content, m.Tokenizable)...))
+	list := append(check.Violations(abi.MemoryRules, "", v[:]), twoContents(m.Content, m.Tokenizable)...)
+	return check.Invalid(abi.MemoryRules, appendMetadata(list, m.Metadata))
 }
 
 // Validate checks the thought against the rules of E_INVALID_INITIAL_THOUGHT_VALUE.
@@ -149,11 +160,11 @@ func (t *Thought) Validate() error {
 	}
 	v := [...]check.Given{
 		check.Text(t.ID), givenContentOr(check.Text(t.Content), t.Tokenizable), check.If(t.Identity != nil), check.If(t.Payload != nil),
-		check.OptionalText(t.ReplayCompatibility), check.Time(t.CreatedAt), check.Time(t.UpdatedAt),
+		check.OptionalText(t.ReplayCompatibility), check.Time(t.CreatedAt), check.Time(t.UpdatedAt), check.If(len(t.Metadata) > 0),
 	}
 	list := append(check.Violations(abi.ThoughtRules, "", v[:]), t.Identity.violations("identity.")...)
 	list = append(list, twoContents(t.Content, t.Tokenizable)...)
-	return check.Invalid(abi.ThoughtRules, check.AppendUnencodable(list, "payload", t.Payload))
+	return check.Invalid(abi.ThoughtRules, appendMetadata(check.AppendUnencodable(list, "payload", t.Payload), t.Metadata))
 }
 
 // Validate checks the tool call against the rules of E_INVALID_INITIAL_TOOL_CALL_VALUE.
@@ -169,13 +180,14 @@ func (c *ToolCall) Validate() error {
 		check.OptionalText(c.ExecutionID), check.OptionalText(c.ProviderCallID),
 		check.If(true), check.If(true), check.If(c.Results != nil), check.If(c.Payload != nil), check.OptionalText(c.ReplayCompatibility),
 		check.If(true), check.If(true), check.Time(c.CreatedAt), check.Time(c.UpdatedAt), check.Time(c.CompletedAt),
+		check.If(len(c.Metadata) > 0),
 	}
 	list := check.Violations(abi.ToolCallRules, "", v[:])
 	if len(c.Args) > 0 && !check.IsObject(c.Args) {
 		list = append(list, abi.Violation(string(abi.KindArgs), "field", "args"))
 	}
 	list = append(list, invalidResults(c.Results)...)
-	return check.Invalid(abi.ToolCallRules, check.AppendUnencodable(list, "payload", c.Payload))
+	return check.Invalid(abi.ToolCallRules, appendMetadata(check.AppendUnencodable(list, "payload", c.Payload), c.Metadata))
 }
 
 // Validate checks the document against the rules of E_INVALID_INITIAL_RETRIEVABLE_VALUE.
@@ -189,8 +201,10 @@ func (r *Retrievable) Validate() error {
 	v := [...]check.Given{
 		check.Text(r.ID), givenContent(r.Content), check.Text(r.TrustTier), check.OptionalText(r.Source), check.OptionalText(r.Kind),
 		check.OptionalNumber(r.Score), check.If(true), check.Time(r.CreatedAt), check.Time(r.UpdatedAt), check.If(r.ArtifactClass != nil),
+		check.If(len(r.Metadata) > 0),
 	}
-	return check.Invalid(abi.RetrievableRules, append(check.Violations(abi.RetrievableRules, "", v[:]), invalidContent(r.Content)...))
+	list := append(check.Violations(abi.RetrievableRules, "", v[:]), invalidContent(r.Content)...)
+	return check.Invalid(abi.RetrievableRules, appendMetadata(list, r.Metadata))
 }
 
 // Validate rejects an empty text with E_INVALID_TURN_CONTEXT.

@@ -7,6 +7,7 @@ package form
 
 //go:generate go tool -modfile=../../../.ci/tools/go.mod msgp -file form.go -o form_msgp.go -tests=false -io=false
 //go:generate go tool -modfile=../../../.ci/tools/go.mod gofumpt -w form_msgp.go
+//go:generate go run ./gen
 
 // Version of the format that is written. What is written in a later one is refused.
 const Version = 1

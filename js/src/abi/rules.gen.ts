@@ -22,6 +22,7 @@ export type FieldKind =
   | 'mediaReader'
   | 'spoolReader'
   | 'artifactClass'
+  | 'fields'
   | 'mediaStash'
   | 'timeout'
   | 'gateSchema'
@@ -96,6 +97,7 @@ export const PHRASES = {
   mediaReader: '`{field}` must be a reader with stream and byteLength',
   spoolReader: '`{field}` must be a reader with line, byteLength, lineCount and readAll',
   artifactClass: '`{field}` must be a function without parameters that returns an artifact class',
+  fields: '`{field}` must be an object of JSON-like values',
   mediaStash: '`{field}` must be an object whose entries have a value and a trustTier',
   timeout: '`{field}` must be a whole number of milliseconds from 1 on',
   gateSchema: '`{field}` must be a JSON Schema or a Standard Schema',
@@ -361,6 +363,7 @@ export const messageRules = {
     createdAt: { kind: 'datetime', required: true },
     updatedAt: { kind: 'datetime', required: true },
     attachments: { kind: 'list', nonEmpty: true, item: { kind: 'instance', class: 'Media' } },
+    metadata: { kind: 'fields' },
   },
   cross: [{ rule: 'either', field: 'content', other: 'attachments' }],
 } as const satisfies TypeRules;
@@ -377,6 +380,7 @@ export const memoryRules = {
     importance: { kind: 'number', required: true, min: 0, max: 1 },
     createdAt: { kind: 'datetime', required: true },
     updatedAt: { kind: 'datetime', required: true },
+    metadata: { kind: 'fields' },
   },
 } as const satisfies TypeRules;
 
@@ -393,6 +397,7 @@ export const thoughtRules = {
     replayCompatibility: { kind: 'string', nonEmpty: true },
     createdAt: { kind: 'datetime', required: true },
     updatedAt: { kind: 'datetime', required: true },
+    metadata: { kind: 'fields' },
   },
   cross: [
     { rule: 'requires', field: 'payload', other: 'replayCompatibility' },
@@ -422,6 +427,7 @@ export const toolCallRules = {
     createdAt: { kind: 'datetime', required: true },
     updatedAt: { kind: 'datetime', required: true },
     completedAt: { kind: 'datetime', required: true },
+    metadata: { kind: 'fields' },
   },
   cross: [{ rule: 'requires', field: 'payload', other: 'replayCompatibility' }],
 } as const satisfies TypeRules;
@@ -446,6 +452,7 @@ export const retrievableRules = {
     createdAt: { kind: 'datetime', required: true },
     updatedAt: { kind: 'datetime', required: true },
     artifactConstructor: { kind: 'artifactClass' },
+    metadata: { kind: 'fields' },
   },
 } as const satisfies TypeRules;
 

@@ -20,6 +20,8 @@ export interface RawMemory {
   readonly importance: number;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
+  /** Fields of the application's own, by name: JSON-like values. They are stored with it; no model gets them. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 let owns: (value: object) => boolean;
@@ -38,6 +40,8 @@ export class Memory {
   readonly confidence: number;
   /** Importance of it, 0 to 1. */
   readonly importance: number;
+  /** Fields of the application's own, by name, deeply frozen; undefined for none. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
   readonly #createdAt: number;
   readonly #updatedAt: number;
 
@@ -48,6 +52,7 @@ export class Memory {
     this.content = values.content;
     this.confidence = values.confidence;
     this.importance = values.importance;
+    this.metadata = values.metadata;
     this.#createdAt = values.createdAt;
     this.#updatedAt = values.updatedAt;
     Object.freeze(this);
@@ -72,6 +77,7 @@ export class Memory {
       importance: this.importance,
       createdAt: this.createdAt.toISOString(),
       updatedAt: this.updatedAt.toISOString(),
+      metadata: this.metadata,
     };
   }
 

@@ -27,6 +27,8 @@ export interface RawMessage {
   readonly updatedAt: Timestamp;
   /** Its attachments: at least one, or undefined. */
   readonly attachments?: readonly Media[] | undefined;
+  /** Fields of the application's own, by name: JSON-like values. They are stored with it; no model gets them. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 let owns: (value: object) => boolean;
@@ -45,6 +47,8 @@ export class Message {
   readonly content: Tokenizable | undefined;
   /** Its attachments, frozen; empty for none. */
   readonly attachments: readonly Media[];
+  /** Fields of the application's own, by name, deeply frozen; undefined for none. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
   readonly #identity: Identity | undefined;
   readonly #createdAt: number;
   readonly #updatedAt: number;
@@ -57,6 +61,7 @@ export class Message {
     this.content = values.content;
     this.attachments = Object.freeze(values.attachments ?? []);
     this.#identity = values.identity;
+    this.metadata = values.metadata;
     this.#createdAt = values.createdAt;
     this.#updatedAt = values.updatedAt;
     Object.freeze(this);
@@ -95,6 +100,7 @@ export class Message {
       identity: this.identity.toJSON(),
       createdAt: this.createdAt.toISOString(),
       updatedAt: this.updatedAt.toISOString(),
+      metadata: this.metadata,
     };
   }
 

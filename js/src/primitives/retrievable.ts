@@ -34,6 +34,8 @@ export interface RawRetrievable {
   readonly updatedAt: Timestamp;
   /** Returns the class of the artifact for its text. Default: {@link SpooledArtifact}. */
   readonly artifactConstructor?: (() => ArtifactClass) | undefined;
+  /** Fields of the application's own, by name: JSON-like values. They are stored with it; no model gets them. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 let owns: (value: object) => boolean;
@@ -60,6 +62,8 @@ export class Retrievable {
   readonly inline: boolean;
   /** Returns the class of the artifact for its text. */
   readonly artifactConstructor: (() => ArtifactClass) | undefined;
+  /** Fields of the application's own, by name, deeply frozen; undefined for none. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
   readonly #createdAt: number;
   readonly #updatedAt: number;
 
@@ -74,6 +78,7 @@ export class Retrievable {
     this.score = values.score;
     this.inline = values.inline;
     this.artifactConstructor = values.artifactConstructor;
+    this.metadata = values.metadata;
     this.#createdAt = values.createdAt;
     this.#updatedAt = values.updatedAt;
     Object.freeze(this);
@@ -123,6 +128,7 @@ export class Retrievable {
         score: this.score,
         inline: this.inline,
         artifactConstructor: this.artifactConstructor,
+        metadata: this.metadata,
         createdAt: this.#createdAt,
         updatedAt: this.#updatedAt,
       }) as unknown as RawRetrievable,
@@ -151,6 +157,7 @@ export class Retrievable {
       inline: this.inline,
       createdAt: this.createdAt.toISOString(),
       updatedAt: this.updatedAt.toISOString(),
+      metadata: this.metadata,
     };
   }
 

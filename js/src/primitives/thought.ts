@@ -23,6 +23,8 @@ export interface RawThought {
   readonly replayCompatibility?: string | undefined;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
+  /** Fields of the application's own, by name: JSON-like values. They are stored with it; no model gets them. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 let owns: (value: object) => boolean;
@@ -41,6 +43,8 @@ export class Thought {
   readonly payload: unknown;
   /** Names the wire format of the payload. */
   readonly replayCompatibility: string | undefined;
+  /** Fields of the application's own, by name, deeply frozen; undefined for none. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
   readonly #identity: Identity | undefined;
   readonly #createdAt: number;
   readonly #updatedAt: number;
@@ -54,6 +58,7 @@ export class Thought {
     this.payload = values.payload;
     this.replayCompatibility = values.replayCompatibility;
     this.#identity = identity instanceof Identity ? identity : undefined;
+    this.metadata = values.metadata;
     this.#createdAt = values.createdAt;
     this.#updatedAt = values.updatedAt;
     Object.freeze(this);
@@ -89,6 +94,7 @@ export class Thought {
       replayCompatibility: this.replayCompatibility,
       createdAt: this.createdAt.toISOString(),
       updatedAt: this.updatedAt.toISOString(),
+      metadata: this.metadata,
     };
   }
 

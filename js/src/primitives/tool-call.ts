@@ -44,6 +44,8 @@ export interface RawToolCall {
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   readonly completedAt: Timestamp;
+  /** Fields of the application's own, by name: JSON-like values. They are stored with it; no model gets them. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 let owns: (value: object) => boolean;
@@ -78,6 +80,8 @@ export class ToolCall {
   readonly fromArtifactTool: boolean;
   /** Whether the prompt has the artifacts instead of their handles. */
   readonly inline: boolean;
+  /** Fields of the application's own, by name, deeply frozen; undefined for none. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
   readonly #createdAt: number;
   readonly #updatedAt: number;
   readonly #completedAt: number;
@@ -98,6 +102,7 @@ export class ToolCall {
     this.replayCompatibility = values.replayCompatibility;
     this.fromArtifactTool = values.fromArtifactTool;
     this.inline = values.inline;
+    this.metadata = values.metadata;
     this.#createdAt = values.createdAt;
     this.#updatedAt = values.updatedAt;
     this.#completedAt = values.completedAt;
@@ -138,6 +143,7 @@ export class ToolCall {
       createdAt: this.createdAt.toISOString(),
       updatedAt: this.updatedAt.toISOString(),
       completedAt: this.completedAt.toISOString(),
+      metadata: this.metadata,
     };
   }
 
