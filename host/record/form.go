@@ -53,6 +53,15 @@ func (f *former) text(field, content string, t *Tokenizable) string {
 	return value.UTF8(content)
 }
 
+// optionalText is a text of a record that need not have one if it has something else.
+func (f *former) optionalText(field, content string, t *Tokenizable, other bool) *string {
+	text := f.text(field, content, t)
+	if text == "" && other {
+		return nil
+	}
+	return &text
+}
+
 func (f *former) identity(i *Identity) *form.Identity {
 	if i == nil {
 		return nil
@@ -243,7 +252,7 @@ func (r *Retrievable) form(keep Keep) (formed, error) {
 func (m *Message) form(keep Keep) (formed, error) {
 	f := former{kind: KindMessage.String(), id: m.ID, keep: keep}
 	out := &form.Message{
-		V: form.Version, ID: value.UTF8(m.ID), Role: string(m.Role), Content: f.text("content", m.Content, m.Tokenizable),
+		V: form.Version, ID: value.UTF8(m.ID), Role: string(m.Role), Content: f.optionalText("content", m.Content, m.Tokenizable, len(m.Attachments) > 0),
 		Identity: f.identity(m.Identity), CreatedAt: f.time("createdAt", m.CreatedAt), UpdatedAt: f.time("updatedAt", m.UpdatedAt),
 		Attachments: f.mediaList("attachments", m.Attachments), Metadata: f.metadata(m.Metadata, m.metadata),
 	}
@@ -253,7 +262,7 @@ func (m *Message) form(keep Keep) (formed, error) {
 func (t *Thought) form(keep Keep) (formed, error) {
 	f := former{kind: KindThought.String(), id: t.ID, keep: keep}
 	out := &form.Thought{
-		V: form.Version, ID: value.UTF8(t.ID), Content: f.text("content", t.Content, t.Tokenizable), Identity: f.identity(t.Identity),
+		V: form.Version, ID: value.UTF8(t.ID), Content: f.optionalText("content", t.Content, t.Tokenizable, t.Payload != nil), Identity: f.identity(t.Identity),
 		Payload: f.free("payload", t.Payload, t.sent), ReplayCompatibility: value.UTF8(t.ReplayCompatibility),
 		CreatedAt: f.time("createdAt", t.CreatedAt), UpdatedAt: f.time("updatedAt", t.UpdatedAt), Metadata: f.metadata(t.Metadata, t.metadata),
 	}

@@ -159,6 +159,17 @@ func (r *reading) metadata(v form.Value) (map[string]any, abi.Raw) {
 	return plain, sent
 }
 
+// contentOf is a text of a record: an empty one is a Tokenizable, for an empty string would be none.
+func contentOf(text *string) (content string, t *Tokenizable) {
+	if text == nil {
+		return "", nil
+	}
+	if *text == "" {
+		t = NewTokenizable("")
+	}
+	return *text, t
+}
+
 func identityOf(f *form.Identity) *Identity {
 	if f == nil {
 		return nil
@@ -177,9 +188,10 @@ func (m *Memory) read(body []byte, r *reading) ([]byte, error) {
 	var f form.Memory
 	rest, err := f.UnmarshalMsg(body)
 	*m = Memory{
-		ID: f.ID, Content: f.Content, Confidence: f.Confidence, Importance: f.Importance,
+		ID: f.ID, Confidence: f.Confidence, Importance: f.Importance,
 		CreatedAt: instant(int64(f.CreatedAt)), UpdatedAt: instant(int64(f.UpdatedAt)),
 	}
+	m.Content, m.Tokenizable = contentOf(&f.Content)
 	m.Metadata, m.metadata = r.metadata(f.Metadata)
 	return rest, err
 }
@@ -190,6 +202,9 @@ func (d *Retrievable) read(body []byte, r *reading) ([]byte, error) {
 	*d = Retrievable{
 		ID: f.ID, Content: r.content("content", &f.Content), TrustTier: TrustTier(f.TrustTier), Source: f.Source, Kind: f.Kind,
 		Score: f.Score, Inline: f.Inline, CreatedAt: instant(int64(f.CreatedAt)), UpdatedAt: instant(int64(f.UpdatedAt)),
+	}
+	if d.Content == "" {
+		d.Content = NewTokenizable("")
 	}
 	if f.ArtifactClass != "" {
 		d.ArtifactClass = r.class(f.ArtifactClass)
@@ -202,9 +217,10 @@ func (m *Message) read(body []byte, r *reading) ([]byte, error) {
 	var f form.Message
 	rest, err := f.UnmarshalMsg(body)
 	*m = Message{
-		ID: f.ID, Role: Role(f.Role), Content: f.Content, Identity: identityOf(f.Identity), CreatedAt: instant(int64(f.CreatedAt)),
+		ID: f.ID, Role: Role(f.Role), Identity: identityOf(f.Identity), CreatedAt: instant(int64(f.CreatedAt)),
 		UpdatedAt: instant(int64(f.UpdatedAt)), Attachments: r.mediaList("attachments", f.Attachments),
 	}
+	m.Content, m.Tokenizable = contentOf(f.Content)
 	m.Metadata, m.metadata = r.metadata(f.Metadata)
 	return rest, err
 }
@@ -213,9 +229,10 @@ func (t *Thought) read(body []byte, r *reading) ([]byte, error) {
 	var f form.Thought
 	rest, err := f.UnmarshalMsg(body)
 	*t = Thought{
-		ID: f.ID, Content: f.Content, Identity: identityOf(f.Identity), ReplayCompatibility: f.ReplayCompatibility,
+		ID: f.ID, Identity: identityOf(f.Identity), ReplayCompatibility: f.ReplayCompatibility,
 		CreatedAt: instant(int64(f.CreatedAt)), UpdatedAt: instant(int64(f.UpdatedAt)),
 	}
+	t.Content, t.Tokenizable = contentOf(f.Content)
 	t.Payload, t.sent = r.free("payload", f.Payload)
 	t.Metadata, t.metadata = r.metadata(f.Metadata)
 	return rest, err
