@@ -24,7 +24,6 @@ const (
 	KindMediaReader   Kind = "mediaReader"
 	KindSpoolReader   Kind = "spoolReader"
 	KindArtifactClass Kind = "artifactClass"
-	KindFields        Kind = "fields"
 	KindMediaStash    Kind = "mediaStash"
 	KindTimeout       Kind = "timeout"
 	KindGateSchema    Kind = "gateSchema"
@@ -79,7 +78,6 @@ var phrases = map[string]string{
 	"mediaReader":     "`{field}` must be a reader with stream and byteLength",
 	"spoolReader":     "`{field}` must be a reader with line, byteLength, lineCount and readAll",
 	"artifactClass":   "`{field}` must be a function without parameters that returns an artifact class",
-	"fields":          "`{field}` must be an object of JSON-like values",
 	"mediaStash":      "`{field}` must be an object whose entries have a value and a trustTier",
 	"timeout":         "`{field}` must be a whole number of milliseconds from 1 on",
 	"gateSchema":      "`{field}` must be a JSON Schema or a Standard Schema",
@@ -256,7 +254,7 @@ var (
 			{Name: "createdAt", Kind: KindDatetime, Required: true},
 			{Name: "updatedAt", Kind: KindDatetime, Required: true},
 			{Name: "attachments", Kind: KindList, NonEmpty: true, Item: &Field{Kind: KindInstance, Class: "Media"}},
-			{Name: "metadata", Kind: KindFields},
+			{Name: "metadata", Kind: KindAny},
 		},
 		Cross: []CrossRule{
 			{Rule: RuleEither, Field: "content", Other: "attachments"},
@@ -273,7 +271,7 @@ var (
 			{Name: "importance", Kind: KindNumber, Required: true, Range: &Range{0, 1}},
 			{Name: "createdAt", Kind: KindDatetime, Required: true},
 			{Name: "updatedAt", Kind: KindDatetime, Required: true},
-			{Name: "metadata", Kind: KindFields},
+			{Name: "metadata", Kind: KindAny},
 		},
 	}
 	ThoughtRules = &Rules{
@@ -288,7 +286,7 @@ var (
 			{Name: "replayCompatibility", Kind: KindString, NonEmpty: true},
 			{Name: "createdAt", Kind: KindDatetime, Required: true},
 			{Name: "updatedAt", Kind: KindDatetime, Required: true},
-			{Name: "metadata", Kind: KindFields},
+			{Name: "metadata", Kind: KindAny},
 		},
 		Cross: []CrossRule{
 			{Rule: RuleRequires, Field: "payload", Other: "replayCompatibility"},
@@ -316,7 +314,7 @@ var (
 			{Name: "createdAt", Kind: KindDatetime, Required: true},
 			{Name: "updatedAt", Kind: KindDatetime, Required: true},
 			{Name: "completedAt", Kind: KindDatetime, Required: true},
-			{Name: "metadata", Kind: KindFields},
+			{Name: "metadata", Kind: KindAny},
 		},
 		Cross: []CrossRule{
 			{Rule: RuleRequires, Field: "payload", Other: "replayCompatibility"},
@@ -337,7 +335,7 @@ var (
 			{Name: "createdAt", Kind: KindDatetime, Required: true},
 			{Name: "updatedAt", Kind: KindDatetime, Required: true},
 			{Name: "artifactConstructor", Kind: KindArtifactClass},
-			{Name: "metadata", Kind: KindFields},
+			{Name: "metadata", Kind: KindAny},
 		},
 	}
 	MediaRules = &Rules{

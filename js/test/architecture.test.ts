@@ -117,6 +117,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   ],
   remote: ['events', 'sse', 'runners'],
   worker: ['tools', 'primitives', 'events', 'sse', 'context', 'runners', 'remote'],
+  stored: ['codec', 'validation', 'primitives', 'collections'],
   store: ['primitives', 'collections', 'readers', 'context', 'runners'],
   front: [
     'abi',
@@ -169,6 +170,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'remote',
     'worker',
     'sse',
+    'stored',
     'store',
     'front',
   ],

@@ -22,7 +22,6 @@ export type FieldKind =
   | 'mediaReader'
   | 'spoolReader'
   | 'artifactClass'
-  | 'fields'
   | 'mediaStash'
   | 'timeout'
   | 'gateSchema'
@@ -97,7 +96,6 @@ export const PHRASES = {
   mediaReader: '`{field}` must be a reader with stream and byteLength',
   spoolReader: '`{field}` must be a reader with line, byteLength, lineCount and readAll',
   artifactClass: '`{field}` must be a function without parameters that returns an artifact class',
-  fields: '`{field}` must be an object of JSON-like values',
   mediaStash: '`{field}` must be an object whose entries have a value and a trustTier',
   timeout: '`{field}` must be a whole number of milliseconds from 1 on',
   gateSchema: '`{field}` must be a JSON Schema or a Standard Schema',
@@ -363,7 +361,7 @@ export const messageRules = {
     createdAt: { kind: 'datetime', required: true },
     updatedAt: { kind: 'datetime', required: true },
     attachments: { kind: 'list', nonEmpty: true, item: { kind: 'instance', class: 'Media' } },
-    metadata: { kind: 'fields' },
+    metadata: { kind: 'any' },
   },
   cross: [{ rule: 'either', field: 'content', other: 'attachments' }],
 } as const satisfies TypeRules;
@@ -380,7 +378,7 @@ export const memoryRules = {
     importance: { kind: 'number', required: true, min: 0, max: 1 },
     createdAt: { kind: 'datetime', required: true },
     updatedAt: { kind: 'datetime', required: true },
-    metadata: { kind: 'fields' },
+    metadata: { kind: 'any' },
   },
 } as const satisfies TypeRules;
 
@@ -397,7 +395,7 @@ export const thoughtRules = {
     replayCompatibility: { kind: 'string', nonEmpty: true },
     createdAt: { kind: 'datetime', required: true },
     updatedAt: { kind: 'datetime', required: true },
-    metadata: { kind: 'fields' },
+    metadata: { kind: 'any' },
   },
   cross: [
     { rule: 'requires', field: 'payload', other: 'replayCompatibility' },
@@ -427,7 +425,7 @@ export const toolCallRules = {
     createdAt: { kind: 'datetime', required: true },
     updatedAt: { kind: 'datetime', required: true },
     completedAt: { kind: 'datetime', required: true },
-    metadata: { kind: 'fields' },
+    metadata: { kind: 'any' },
   },
   cross: [{ rule: 'requires', field: 'payload', other: 'replayCompatibility' }],
 } as const satisfies TypeRules;
@@ -452,7 +450,7 @@ export const retrievableRules = {
     createdAt: { kind: 'datetime', required: true },
     updatedAt: { kind: 'datetime', required: true },
     artifactConstructor: { kind: 'artifactClass' },
-    metadata: { kind: 'fields' },
+    metadata: { kind: 'any' },
   },
 } as const satisfies TypeRules;
 

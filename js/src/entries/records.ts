@@ -41,3 +41,20 @@ export {
 } from '../collections/history.js';
 export type { RecordName } from '../collections/deltas.js';
 export type { Entry } from '../collections/kinds.js';
+export {
+  bytesOf,
+  decodeRecord,
+  encodeRecord,
+  type ReadOptions,
+  recordFromJSON,
+  recordToJSON,
+} from '../stored/codec.js';
+export { type BytesStore, readRow, type Row, rowsOf, sumOf } from '../stored/rows.js';
+export {
+  type BytesOf,
+  type BytesReference,
+  type OpenBytes,
+  openedBy,
+  type StoredBytes,
+  StoredReader,
+} from '../stored/stored-reader.js';

@@ -4,7 +4,7 @@
 import type { Encoder } from '../codec/encoder.js';
 import type { TypeRules } from '../abi/rules.gen.js';
 import type { CheckedAs } from '../validation/checked.js';
-import { check, type Checked, type Classes } from '../validation/rules.js';
+import { check, type Checked, type Classes, phrase } from '../validation/rules.js';
 
 /** Name of the method by which a record writes its body. */
 export const encodeBody = Symbol('encodeBody');
@@ -45,4 +45,13 @@ export function valuesOf<const T extends TypeRules, const C extends Classes>(
   classes: C,
 ): CheckedAs<T, C> {
   return raw instanceof Parts ? (raw.values as CheckedAs<T, C>) : check(type, raw, classes);
+}
+
+/** Fields of the application's own. */
+export type Metadata = Readonly<Record<string, unknown>>;
+
+/** Says that metadata are no object, if they are none. */
+export function metadataViolations({ metadata }: Checked): readonly string[] {
+  const tag = Object.prototype.toString.call(metadata ?? {});
+  return tag === '[object Object]' ? [] : [phrase('object', { field: 'metadata' })];
 }

@@ -4,7 +4,7 @@
 import { memoryRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { writeMemory } from '../codec/records.gen.js';
-import { crossingText, encodeBody, valuesOf } from './body.js';
+import { crossingText, encodeBody, valuesOf, type Metadata, metadataViolations } from './body.js';
 import type { Timestamp } from './timestamp.js';
 import { type Tokenizable, toText } from './tokenizable.js';
 
@@ -21,7 +21,7 @@ export interface RawMemory {
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   /** Fields of the application's own, by name: JSON-like values. They are stored with it; no model gets them. */
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly metadata?: Metadata | undefined;
 }
 
 let owns: (value: object) => boolean;
@@ -41,7 +41,7 @@ export class Memory {
   /** Importance of it, 0 to 1. */
   readonly importance: number;
   /** Fields of the application's own, by name, deeply frozen; undefined for none. */
-  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  readonly metadata: Metadata | undefined;
   readonly #createdAt: number;
   readonly #updatedAt: number;
 
@@ -52,7 +52,7 @@ export class Memory {
     this.content = values.content;
     this.confidence = values.confidence;
     this.importance = values.importance;
-    this.metadata = values.metadata;
+    this.metadata = values.metadata as Metadata | undefined;
     this.#createdAt = values.createdAt;
     this.#updatedAt = values.updatedAt;
     Object.freeze(this);
@@ -100,4 +100,4 @@ export function isMemory(value: unknown): value is Memory {
   return value instanceof Memory && owns(value);
 }
 
-const classes = { text: toText };
+const classes = { text: toText, also: metadataViolations };

@@ -5,7 +5,14 @@ import { messageRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { writeMessage } from '../codec/records.gen.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
-import { crossingText, encodeBody, encodeItem, valuesOf } from './body.js';
+import {
+  crossingText,
+  encodeBody,
+  encodeItem,
+  valuesOf,
+  type Metadata,
+  metadataViolations,
+} from './body.js';
 import { Identity, type RawIdentity, toIdentity } from './identity.js';
 import { Media } from './media.js';
 import type { Timestamp } from './timestamp.js';
@@ -28,7 +35,7 @@ export interface RawMessage {
   /** Its attachments: at least one, or undefined. */
   readonly attachments?: readonly Media[] | undefined;
   /** Fields of the application's own, by name: JSON-like values. They are stored with it; no model gets them. */
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly metadata?: Metadata | undefined;
 }
 
 let owns: (value: object) => boolean;
@@ -48,7 +55,7 @@ export class Message {
   /** Its attachments, frozen; empty for none. */
   readonly attachments: readonly Media[];
   /** Fields of the application's own, by name, deeply frozen; undefined for none. */
-  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  readonly metadata: Metadata | undefined;
   readonly #identity: Identity | undefined;
   readonly #createdAt: number;
   readonly #updatedAt: number;
@@ -61,7 +68,7 @@ export class Message {
     this.content = values.content;
     this.attachments = Object.freeze(values.attachments ?? []);
     this.#identity = values.identity;
-    this.metadata = values.metadata;
+    this.metadata = values.metadata as Metadata | undefined;
     this.#createdAt = values.createdAt;
     this.#updatedAt = values.updatedAt;
     Object.freeze(this);
@@ -128,6 +135,7 @@ const classes = {
   text: toText,
   identity: toIdentity,
   instances: { Media: (value: unknown) => value instanceof Media },
+  also: metadataViolations,
 };
 
 /** The kind of field `message`: a Message, or the text of a new one. */

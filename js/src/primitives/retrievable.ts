@@ -8,7 +8,7 @@ import { writeRetrievable, writeTextPart } from '../codec/records.gen.js';
 import type { DispatchContext } from './reader-context.js';
 import { artifactClassOf } from '../validation/artifact-class.js';
 import type { Converter } from '../validation/field-kinds.js';
-import { encodeBody, Parts, valuesOf } from './body.js';
+import { encodeBody, Parts, valuesOf, type Metadata, metadataViolations } from './body.js';
 import { type ArtifactClass, isArtifactClass, SpooledArtifact } from './spooled-artifact.js';
 import type { Timestamp } from './timestamp.js';
 import { type Tokenizable, toText } from './tokenizable.js';
@@ -35,7 +35,7 @@ export interface RawRetrievable {
   /** Returns the class of the artifact for its text. Default: {@link SpooledArtifact}. */
   readonly artifactConstructor?: (() => ArtifactClass) | undefined;
   /** Fields of the application's own, by name: JSON-like values. They are stored with it; no model gets them. */
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly metadata?: Metadata | undefined;
 }
 
 let owns: (value: object) => boolean;
@@ -63,7 +63,7 @@ export class Retrievable {
   /** Returns the class of the artifact for its text. */
   readonly artifactConstructor: (() => ArtifactClass) | undefined;
   /** Fields of the application's own, by name, deeply frozen; undefined for none. */
-  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  readonly metadata: Metadata | undefined;
   readonly #createdAt: number;
   readonly #updatedAt: number;
 
@@ -78,7 +78,7 @@ export class Retrievable {
     this.score = values.score;
     this.inline = values.inline;
     this.artifactConstructor = values.artifactConstructor;
-    this.metadata = values.metadata;
+    this.metadata = values.metadata as Metadata | undefined;
     this.#createdAt = values.createdAt;
     this.#updatedAt = values.updatedAt;
     Object.freeze(this);
@@ -197,4 +197,5 @@ const classes = {
   text: toText,
   content: toContent,
   artifactClass: artifactClassOf(isArtifactClass),
+  also: metadataViolations,
 };

@@ -4,7 +4,7 @@
 import { thoughtRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { writeThought } from '../codec/records.gen.js';
-import { crossingText, encodeBody, valuesOf } from './body.js';
+import { crossingText, encodeBody, valuesOf, type Metadata, metadataViolations } from './body.js';
 import { Identity, type RawIdentity, toIdentity } from './identity.js';
 import type { Timestamp } from './timestamp.js';
 import { Tokenizable, toText } from './tokenizable.js';
@@ -24,7 +24,7 @@ export interface RawThought {
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   /** Fields of the application's own, by name: JSON-like values. They are stored with it; no model gets them. */
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly metadata?: Metadata | undefined;
 }
 
 let owns: (value: object) => boolean;
@@ -44,7 +44,7 @@ export class Thought {
   /** Names the wire format of the payload. */
   readonly replayCompatibility: string | undefined;
   /** Fields of the application's own, by name, deeply frozen; undefined for none. */
-  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  readonly metadata: Metadata | undefined;
   readonly #identity: Identity | undefined;
   readonly #createdAt: number;
   readonly #updatedAt: number;
@@ -58,7 +58,7 @@ export class Thought {
     this.payload = values.payload;
     this.replayCompatibility = values.replayCompatibility;
     this.#identity = identity instanceof Identity ? identity : undefined;
-    this.metadata = values.metadata;
+    this.metadata = values.metadata as Metadata | undefined;
     this.#createdAt = values.createdAt;
     this.#updatedAt = values.updatedAt;
     Object.freeze(this);
@@ -117,4 +117,4 @@ export function isThought(value: unknown): value is Thought {
   return value instanceof Thought && owns(value);
 }
 
-const classes = { text: toText, identity: toIdentity };
+const classes = { text: toText, identity: toIdentity, also: metadataViolations };

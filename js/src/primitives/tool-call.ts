@@ -5,7 +5,7 @@ import { toolCallRules } from '../abi/rules.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { writeToolCall } from '../codec/records.gen.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
-import { encodeBody, encodeItem, valuesOf } from './body.js';
+import { encodeBody, encodeItem, valuesOf, type Metadata, metadataViolations } from './body.js';
 import { Media } from './media.js';
 import { SpooledArtifact } from './spooled-artifact.js';
 import type { Timestamp } from './timestamp.js';
@@ -45,7 +45,7 @@ export interface RawToolCall {
   readonly updatedAt: Timestamp;
   readonly completedAt: Timestamp;
   /** Fields of the application's own, by name: JSON-like values. They are stored with it; no model gets them. */
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly metadata?: Metadata | undefined;
 }
 
 let owns: (value: object) => boolean;
@@ -81,7 +81,7 @@ export class ToolCall {
   /** Whether the prompt has the artifacts instead of their handles. */
   readonly inline: boolean;
   /** Fields of the application's own, by name, deeply frozen; undefined for none. */
-  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  readonly metadata: Metadata | undefined;
   readonly #createdAt: number;
   readonly #updatedAt: number;
   readonly #completedAt: number;
@@ -102,7 +102,7 @@ export class ToolCall {
     this.replayCompatibility = values.replayCompatibility;
     this.fromArtifactTool = values.fromArtifactTool;
     this.inline = values.inline;
-    this.metadata = values.metadata;
+    this.metadata = values.metadata as Metadata | undefined;
     this.#createdAt = values.createdAt;
     this.#updatedAt = values.updatedAt;
     this.#completedAt = values.completedAt;
@@ -217,4 +217,4 @@ function isBulky(value: unknown): value is SpooledArtifact | Media {
   return value instanceof SpooledArtifact || value instanceof Media;
 }
 
-const classes = { results: toResults };
+const classes = { results: toResults, also: metadataViolations };

@@ -14,7 +14,6 @@ interface Kinds {
   readonly middleware: AnyFunction;
   readonly object: Readonly<Record<string, unknown>>;
   readonly args: Readonly<Record<string, unknown>>;
-  readonly fields: Readonly<Record<string, unknown>>;
   readonly schema: ObjectSchema;
   readonly identifier: string;
   readonly count: number;

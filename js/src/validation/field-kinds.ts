@@ -113,8 +113,6 @@ export function convert(
       return isObject(value) || typeof value === 'boolean' || typeof value === 'function'
         ? value
         : invalid;
-    case 'fields':
-      return isObject(value) ? toPlain(value, report) : invalid;
     case 'any':
       // Fields of records are data. Those of configurations may be anything.
       return lenient ? toPlain(value, report) : value;

@@ -1,0 +1,506 @@
+/**
+ * The stored forms of records as plain objects, and what makes records of them.
+ */
+import { recordName, type RecordName } from '../collections/deltas.js';
+import { type Entry, isRecordOf, RECORD_KINDS } from '../collections/kinds.js';
+import { isTurncoreError, messageOf } from '../errors.js';
+import { storeError } from '../store-errors.js';
+import { Identity } from '../primitives/identity.js';
+import { Media, type MediaStashEntry, type RawMedia } from '../primitives/media.js';
+import { Memory } from '../primitives/memory.js';
+import { Message, type RawMessage } from '../primitives/message.js';
+import { type RawRetrievable, Retrievable } from '../primitives/retrievable.js';
+import {
+  type ArtifactClass,
+  classNameOf,
+  jsonForm,
+  SpooledArtifact,
+} from '../primitives/spooled-artifact.js';
+import { SpooledJsonArtifact } from '../primitives/spooled-json-artifact.js';
+import { SpooledMarkdownArtifact } from '../primitives/spooled-markdown-artifact.js';
+import { Thought } from '../primitives/thought.js';
+import { isTokenizable, Tokenizable } from '../primitives/tokenizable.js';
+import { ToolCall, type ToolCallResults } from '../primitives/tool-call.js';
+import { isObject } from '../validation/field-kinds.js';
+import {
+  artifactForm,
+  identityForm,
+  instructionForm,
+  mediaForm,
+  type Member,
+  memoryForm,
+  messageForm,
+  retrievableForm,
+  thoughtForm,
+  toolCallForm,
+  VERSION,
+} from './forms.gen.js';
+import type { BytesReference, OpenBytes } from './stored-reader.js';
+
+/** A stored form: its members by name, those without a value left out or undefined. */
+export type Form = Readonly<Record<string, unknown>>;
+
+/** The members of the stored form of each kind. */
+export const FORMS: Readonly<Record<RecordName, readonly Member[]>> = {
+  standingInstruction: instructionForm,
+  memory: memoryForm,
+  retrievable: retrievableForm,
+  message: messageForm,
+  thought: thoughtForm,
+  toolCall: toolCallForm,
+};
+
+/** Gives the reference that is written in place of a reader. */
+export type Keep = (reader: unknown, field: string) => BytesReference;
+
+/** The kind of a record; a standing instruction is a Tokenizable. @throws TurncoreError E_RECORD_UNSTORABLE */
+export function kindOf(record: Entry): RecordName {
+  for (let n = 0; n < RECORD_KINDS; n++) if (isRecordOf(n, record)) return recordName(n);
+  throw storeError('E_RECORD_UNSTORABLE', 'the value is no record');
+}
+
+/** The number of a kind, as checksums have it. */
+export function kindNumber(kind: RecordName): number {
+  for (let n = 0; n < RECORD_KINDS; n++) if (recordName(n) === kind) return n;
+  throw storeError('E_STORED_RECORD_INVALID', `${JSON.stringify(kind)} is no kind of record`);
+}
+
+/** What names a record among those of its kind: its id, of a standing instruction the text. */
+export function idOf(record: Entry): string {
+  return record instanceof Tokenizable ? (record.dynamic ? '' : record.toString()) : record.id;
+}
+
+/** An error of a field that cannot be written down. */
+export function unstorable(record: Entry, field: string, why: string, cause?: unknown): Error {
+  const kind = kindOf(record);
+  const id = idOf(record);
+  const text = `${kind} ${JSON.stringify(id)}: ${field}: ${why}`;
+  return storeError('E_RECORD_UNSTORABLE', text, { details: { kind, id, field }, cause });
+}
+
+/** The stored form of a record. @throws TurncoreError E_RECORD_UNSTORABLE that names the record and the field */
+export function formOf(record: Entry, keep?: Keep): Form {
+  return new Former(record, keep).form();
+}
+
+class Former {
+  readonly #record: Entry;
+  readonly #keep: Keep;
+
+  constructor(record: Entry, keep?: Keep) {
+    this.#record = record;
+    this.#keep = keep ?? ((reader, field) => this.#reference(reader, field));
+  }
+
+  form(): Form {
+    const r = this.#record;
+    if (r instanceof Tokenizable) return { v: VERSION, text: this.#text('text', r) };
+    const { id } = r;
+    const end = { createdAt: +r.createdAt, updatedAt: +r.updatedAt };
+    const metadata = Object.keys(r.metadata ?? {}).length > 0 ? r.metadata : undefined;
+    if (r instanceof Memory) {
+      const { confidence, importance } = r;
+      const content = this.#text('content', r.content);
+      return { v: VERSION, id, content, confidence, importance, ...end, metadata };
+    }
+    if (r instanceof Message) {
+      const { attachments, role } = r;
+      const text = this.#text('content', r.content);
+      return {
+        v: VERSION,
+        id,
+        role,
+        content: text === '' && attachments.length > 0 ? undefined : text,
+        identity: this.#identity(r.ownIdentity),
+        ...end,
+        attachments: attachments.length > 0 ? this.#list('attachments', attachments) : undefined,
+        metadata,
+      };
+    }
+    if (r instanceof Thought) {
+      const text = this.#text('content', r.content);
+      return {
+        v: VERSION,
+        id,
+        content: text === '' && r.payload !== undefined ? undefined : text,
+        identity: this.#identity(r.ownIdentity),
+        payload: r.payload ?? undefined,
+        replayCompatibility: r.replayCompatibility,
+        ...end,
+        metadata,
+      };
+    }
+    if (r instanceof ToolCall) {
+      return {
+        v: VERSION,
+        id,
+        tool: r.tool,
+        args: r.args,
+        checksum: r.checksum,
+        executionId: orNone(r.executionId),
+        providerCallId: orNone(r.providerCallId),
+        isComplete: r.isComplete || undefined,
+        isError: r.isError || undefined,
+        results: this.#content('results', r.results),
+        payload: r.payload ?? undefined,
+        replayCompatibility: r.replayCompatibility,
+        fromArtifactTool: r.fromArtifactTool || undefined,
+        inline: r.inline || undefined,
+        ...end,
+        completedAt: +r.completedAt,
+        metadata,
+      };
+    }
+    return {
+      v: VERSION,
+      id,
+      content: this.#content('content', r.content),
+      trustTier: r.trustTier,
+      source: orNone(r.source),
+      kind: orNone(r.kind),
+      score: r.score,
+      inline: r.inline || undefined,
+      artifactClass: r.artifactConstructor && classNameOf(r.artifactConstructor()),
+      ...end,
+      metadata,
+    };
+  }
+
+  #fail(field: string, why: string, cause?: unknown): never {
+    throw unstorable(this.#record, field, why, cause);
+  }
+
+  #text(field: string, text: Tokenizable | undefined): string {
+    if (text?.dynamic === true) {
+      this.#fail(field, 'a text that a function renders; store what it renders');
+    }
+    return text?.toString() ?? '';
+  }
+
+  #identity(identity: Identity | undefined): Form | undefined {
+    if (identity === undefined) return undefined;
+    const representation = this.#text('identity.representation', identity.representation);
+    return { identifier: identity.identifier, representation };
+  }
+
+  #content(field: string, content: ToolCallResults): unknown {
+    if (isTokenizable(content)) return this.#text(field, content);
+    return isList(content) ? this.#list(field, content) : this.#part(field, content);
+  }
+
+  #list(field: string, list: readonly (SpooledArtifact | Media)[]): unknown[] {
+    return list.map((part, i) => this.#part(`${field}[${i}]`, part));
+  }
+
+  #part(field: string, part: SpooledArtifact | Media): Form {
+    const { bytesId: bytes, bytesLength } = this.#keep(part.reader, `${field}.reader`);
+    if (part instanceof Media) {
+      return {
+        id: part.id,
+        kind: part.kind,
+        mimeType: part.mimeType,
+        filename: part.filename,
+        trustTier: part.trustTier,
+        modalityHazard: part.modalityHazard,
+        source: orNone(part.source),
+        bytes,
+        byteLength: bytesLength,
+        stash: this.#stash(`${field}.stash`, part.stash.all()),
+      };
+    }
+    // Its own toJSON, since a class may have another.
+    const described = SpooledArtifact.prototype.toJSON.call(part);
+    return {
+      class: part.kind,
+      form: part[jsonForm],
+      bytes,
+      byteLength: described['byteLength'] ?? bytesLength,
+      lines: described['lineCount'],
+    };
+  }
+
+  #stash(field: string, stash: Form): Form | undefined {
+    const names = Object.keys(stash);
+    if (names.length === 0) return undefined;
+    const facts = names.map((name) => {
+      const fact = stash[name];
+      if (!isFact(fact)) this.#fail(`${field}.${name}`, 'it has no value and trustTier');
+      const { value, trustTier, derivedFromMedia } = fact;
+      return [name, { value, trustTier, derivedFromMedia: derivedFromMedia === true || undefined }];
+    });
+    return Object.fromEntries(facts) as Form;
+  }
+
+  #reference(reader: unknown, field: string): BytesReference {
+    const { bytesId, bytesLength } = reader as Partial<BytesReference>;
+    if (typeof bytesId === 'string' && bytesId !== '') return { bytesId, bytesLength };
+    this.#fail(field, 'it reads what no store has; put the bytes into the store first');
+  }
+}
+
+/** A text that says something. */
+function orNone(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+function isList(
+  content: ToolCallResults,
+): content is readonly SpooledArtifact[] | readonly Media[] {
+  return Array.isArray(content);
+}
+
+function isFact(fact: unknown): fact is MediaStashEntry {
+  if (!isObject(fact) || typeof fact['trustTier'] !== 'string') return false;
+  const others = Object.keys(fact).filter(
+    (key) => !['value', 'trustTier', 'derivedFromMedia'].includes(key),
+  );
+  return others.length === 0 && fact['value'] !== undefined && fact['value'] !== null;
+}
+
+/** How stored forms are read. */
+export interface ReadOptions {
+  /**
+   * Gives the readers of stored bytes; see `openedBy`. Default: readers that fail with E_BYTES_NOT_FOUND.
+   */
+  readonly open?: OpenBytes | undefined;
+  /** The application's own classes of artifacts. Others get a class of their name that adds no reader tools. */
+  readonly classes?: readonly ArtifactClass[] | undefined;
+}
+
+/** Makes the record of a form. @throws TurncoreError E_STORED_RECORD_INVALID that names the record and the field */
+export function recordOf(
+  kind: RecordName,
+  form: unknown,
+  open: OpenBytes,
+  options: ReadOptions,
+): Entry {
+  const table = FORMS[kind];
+  try {
+    requireVersion(form);
+    checkForm(table, form, '');
+    return new Reader(open, options.classes ?? []).record(kind, form as Form);
+  } catch (error) {
+    throw invalidForm(kind, form, error);
+  }
+}
+
+/** The E_STORED_RECORD_INVALID of a stored form, which names the record as far as it can be read. */
+export function invalidForm(kind: RecordName, form: unknown, cause: unknown): Error {
+  const name = kind === 'standingInstruction' ? 'text' : 'id';
+  const named: unknown = isObject(form) ? form[name] : undefined;
+  const id = typeof named === 'string' ? named : '';
+  const text = `${kind} ${JSON.stringify(id)}: ${isTurncoreError(cause) ? cause.message : messageOf(cause)}`;
+  const details =
+    cause instanceof FormError && cause.field !== ''
+      ? { kind, id, field: cause.field }
+      : { kind, id };
+  return storeError('E_STORED_RECORD_INVALID', text, { details, cause });
+}
+
+/** Says which member of a stored form is wrong, and how. */
+export class FormError extends Error {
+  readonly field: string;
+
+  constructor(field: string, why: string) {
+    super(field === '' ? why : `${field}: ${why}`);
+    this.field = field;
+  }
+}
+
+function requireVersion(form: unknown): void {
+  if (!isObject(form)) throw new FormError('', 'it is not a map');
+  const { v } = form;
+  if (v === undefined) return;
+  if (!isCount(v) || v < 1) throw new FormError('v', 'it is no version');
+  if (v > VERSION) throw new FormError('v', `version ${v}: a record of a later version`);
+}
+
+/** The latest time that a Date holds, in ms. */
+const MAX_TIME = 8.64e15;
+
+/** @throws FormError unless the form has every required member of the table, and none but its members */
+function checkForm(table: readonly Member[], form: unknown, path: string): void {
+  if (!isObject(form)) throw new FormError(path.slice(0, -1), 'it is not a map');
+  for (const key of Object.keys(form)) {
+    if (!table.some(([name]) => name === key)) {
+      throw new FormError(path + key, 'it is no member of such a record');
+    }
+  }
+  for (const [name, type, required] of table) {
+    const value = Object.hasOwn(form, name) ? form[name] : undefined;
+    if (value !== undefined) checkMember(type, value, path + name);
+    else if (required) throw new FormError(path + name, 'it is missing');
+  }
+}
+
+function checkMember(type: Member[1], value: unknown, path: string): void {
+  const no = (what: string): never => {
+    throw new FormError(path, `it is not ${what}`);
+  };
+  switch (type) {
+    case 'text':
+      return typeof value === 'string' ? undefined : no('a text');
+    case 'truth':
+      return typeof value === 'boolean' ? undefined : no('true or false');
+    case 'count':
+      return isCount(value) ? undefined : no('an integer from 0');
+    case 'number':
+      return typeof value === 'number' ? undefined : no('a number');
+    case 'time':
+      if (!Number.isSafeInteger(value) || Math.abs(value as number) > MAX_TIME) no('a time');
+      return;
+    case 'free':
+      return value === null ? no('a value') : undefined;
+    case 'identity':
+      checkForm(identityForm, value, `${path}.`);
+      return;
+    case 'media':
+      if (!Array.isArray(value)) no('a list of media');
+      checkParts(value as unknown[], path, () => mediaForm);
+      return;
+    case 'content':
+      if (typeof value === 'string') return;
+      if (Array.isArray(value) && value.length > 0) {
+        const table = partForm(value[0]);
+        checkParts(value as unknown[], path, () => table);
+      } else if (isObject(value)) checkForm(partForm(value), value, `${path}.`);
+      else no('a text, artifacts or media');
+  }
+}
+
+function checkParts(list: readonly unknown[], path: string, table: () => readonly Member[]): void {
+  list.forEach((part, i) => checkForm(table(), part, `${path}[${i}].`));
+}
+
+/** The members of an artifact or of a medium, whichever a part is: an artifact has a class. */
+export function partForm(part: unknown): readonly Member[] {
+  return isObject(part) && Object.hasOwn(part, 'class') ? artifactForm : mediaForm;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+const builtIn: readonly ArtifactClass[] = [
+  SpooledArtifact,
+  SpooledJsonArtifact,
+  SpooledMarkdownArtifact,
+];
+
+/** Classes that only have a name, by it. */
+const named = new Map<string, ArtifactClass>();
+/** How many of them are kept. */
+const MOST_NAMED = 100;
+
+function classNamed(name: string): ArtifactClass {
+  let found = named.get(name);
+  if (found === undefined) {
+    found = class extends SpooledArtifact {
+      static override readonly className: string = name;
+    };
+    if (named.size < MOST_NAMED) named.set(name, found);
+  }
+  return found;
+}
+
+class Reader {
+  readonly #open: OpenBytes;
+  readonly #classes: readonly ArtifactClass[];
+
+  constructor(open: OpenBytes, classes: readonly ArtifactClass[]) {
+    this.#open = open;
+    this.#classes = classes;
+  }
+
+  record(kind: RecordName, form: Form): Entry {
+    const identity = form['identity'] as Form | undefined;
+    const raw: Record<string, unknown> = { ...form };
+    delete raw['v'];
+    if (identity !== undefined) {
+      raw['identity'] = new Identity(identity as unknown as Identity);
+    }
+    switch (kind) {
+      case 'standingInstruction':
+        if (form['text'] === '') throw new FormError('text', 'it is empty');
+        return new Tokenizable(form['text'] as string);
+      case 'memory':
+        raw['content'] = text(form['content']);
+        return new Memory(raw as unknown as Memory);
+      case 'message':
+        raw['content'] = text(form['content']);
+        raw['attachments'] = (form['attachments'] as Form[] | undefined)?.map((part, i) =>
+          this.#media(part, `attachments[${i}]`),
+        );
+        return new Message(raw as unknown as RawMessage);
+      case 'thought':
+        raw['content'] = text(form['content']);
+        return new Thought(raw as unknown as Thought);
+      case 'toolCall':
+        raw['results'] = this.#content('results', form['results']);
+        raw['isComplete'] ??= false;
+        raw['isError'] ??= false;
+        return new ToolCall(raw as unknown as ToolCall);
+      case 'retrievable': {
+        const name = form['artifactClass'] as string | undefined;
+        delete raw['artifactClass'];
+        raw['content'] = this.#content('content', form['content']);
+        if (name !== undefined) {
+          const artifactClass = this.#class(name);
+          raw['artifactConstructor'] = () => artifactClass;
+        }
+        return new Retrievable(raw as unknown as RawRetrievable);
+      }
+    }
+  }
+
+  #class(name: string): ArtifactClass {
+    const own = [...this.#classes, ...builtIn].find((of) => classNameOf(of) === name);
+    return own ?? classNamed(name);
+  }
+
+  #content(field: string, content: unknown): unknown {
+    if (typeof content === 'string') return new Tokenizable(content);
+    if (!Array.isArray(content)) return this.#part(content as Form, field);
+    return content.map((part: Form, i) => this.#part(part, `${field}[${i}]`));
+  }
+
+  #part(form: Form, field: string): SpooledArtifact | Media {
+    return partForm(form) === mediaForm ? this.#media(form, field) : this.#artifact(form, field);
+  }
+
+  #artifact(form: Form, field: string): SpooledArtifact {
+    const lineCount = form['lines'] as number | undefined;
+    const byteLength = form['byteLength'] as number | undefined;
+    if (lineCount !== undefined && byteLength === undefined) {
+      throw new FormError(`${field}.lines`, 'byteLength is missing');
+    }
+    const hints = lineCount === undefined ? undefined : { byteLength: byteLength!, lineCount };
+    const of = this.#class(form['class'] as string);
+    const json = of as typeof SpooledJsonArtifact;
+    return new json(this.#reader(form, field), hints, form['form'] as 'json' | undefined);
+  }
+
+  #media(form: Form, field: string): Media {
+    const { bytes: _bytes, byteLength: _byteLength, stash, ...parts } = form;
+    if (stash !== undefined) {
+      if (!isObject(stash)) throw new FormError(`${field}.stash`, 'it is not a map');
+      for (const [name, fact] of Object.entries(stash)) {
+        if (!isFact(fact)) {
+          throw new FormError(`${field}.stash.${name}`, 'it is not a value with its trustTier');
+        }
+      }
+    }
+    const reader = this.#reader(form, field);
+    return new Media({ ...parts, stash, reader } as unknown as RawMedia);
+  }
+
+  #reader(form: Form, field: string): ReturnType<OpenBytes> {
+    const id = form['bytes'] as string;
+    if (id === '') throw new FormError(`${field}.bytes`, 'it is empty');
+    return this.#open(id, form['byteLength'] as number | undefined);
+  }
+}
+
+function text(content: unknown): Tokenizable | undefined {
+  return content === undefined ? undefined : new Tokenizable(content as string);
+}
