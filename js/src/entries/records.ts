@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+export type { Metadata } from '../primitives/body.js';
 export type { RawIdentity } from '../primitives/identity.js';
 export type { RawMemory } from '../primitives/memory.js';
 export type { RawMessage, Role } from '../primitives/message.js';
