@@ -111,7 +111,11 @@ func (f *former) reference(field string, reader interface{ ByteLength() (int64, 
 		f.fail(field, fmt.Sprintf("a %T reads what no store has; put the bytes into the store first", reader), nil)
 		return "", nil
 	}
-	if n, known := reader.ByteLength(); known {
+	if stored, ok := reader.(*Stored); ok { // what it has learnt by reading is not in its record
+		if stored.size >= 0 {
+			size = count(stored.size)
+		}
+	} else if n, known := reader.ByteLength(); known {
 		size = count(n)
 	}
 	return value.UTF8(id), size

@@ -183,6 +183,17 @@ func unmarshalJSON(r Record, text []byte, from *reading) error {
 	return err
 }
 
+// JSONOf returns the JSON text of a stored form in MessagePack, as the record's MarshalJSON writes it, compact.
+func JSONOf(kind Kind, body []byte) ([]byte, error) {
+	if kind >= Kinds {
+		return nil, host.NewError(host.CodeStoredRecordInvalid, fmt.Sprintf("%d is no kind of record", kind), nil)
+	}
+	if err := tables[kind].Check(body); err != nil {
+		return nil, invalidForm(kind, body, err)
+	}
+	return tables[kind].AppendJSON(nil, body)
+}
+
 // UnmarshalJSON makes the record of a kind from its JSON text, as Unmarshal does from MessagePack.
 func UnmarshalJSON(kind Kind, text []byte, open Opener, classes ...*ArtifactClass) (Record, error) {
 	r, err := newRecord(kind)

@@ -214,12 +214,10 @@ func keepBytes(ctx context.Context, s Store, session string, reader any) (*recor
 			return stored, nil
 		}
 	}
-	digest := sha256.New()
-	size, err := readOut(ctx, reader, digest)
+	id, size, err := contentOf(ctx, reader)
 	if err != nil {
 		return nil, err
 	}
-	id := contentID(digest)
 	open := Opened(s, session)
 	if content, n, err := s.OpenBytes(ctx, session, id); err == nil {
 		if c, ok := content.(io.Closer); ok {
@@ -246,6 +244,13 @@ func keepBytes(ctx context.Context, s Store, session string, reader any) (*recor
 		return nil, err
 	}
 	return open(id, size), nil
+}
+
+// contentOf reads all that a reader reads, and returns its content id and how many bytes it was.
+func contentOf(ctx context.Context, reader any) (id string, size int64, err error) {
+	digest := sha256.New()
+	size, err = readOut(ctx, reader, digest)
+	return contentID(digest), size, err
 }
 
 func contentID(digest hash.Hash) string { return "sha256-" + hex.EncodeToString(digest.Sum(nil)) }

@@ -477,11 +477,13 @@ class Reader {
     const hints = lineCount === undefined ? undefined : { byteLength: byteLength!, lineCount };
     const of = this.#class(form['class'] as string);
     const json = of as typeof SpooledJsonArtifact;
-    return new json(this.#reader(form, field), hints, form['form'] as 'json' | undefined);
+    // A hint is what somebody said, not what a store has.
+    const size = hints === undefined ? byteLength : undefined;
+    return new json(this.#reader(form, field, size), hints, form['form'] as 'json' | undefined);
   }
 
   #media(form: Form, field: string): Media {
-    const { bytes: _bytes, byteLength: _byteLength, stash, ...parts } = form;
+    const { bytes: _bytes, byteLength, stash, ...parts } = form;
     if (stash !== undefined) {
       if (!isObject(stash)) throw new FormError(`${field}.stash`, 'it is not a map');
       for (const [name, fact] of Object.entries(stash)) {
@@ -490,14 +492,14 @@ class Reader {
         }
       }
     }
-    const reader = this.#reader(form, field);
+    const reader = this.#reader(form, field, byteLength as number | undefined);
     return new Media({ ...parts, stash, reader } as unknown as RawMedia);
   }
 
-  #reader(form: Form, field: string): ReturnType<OpenBytes> {
+  #reader(form: Form, field: string, size: number | undefined): ReturnType<OpenBytes> {
     const id = form['bytes'] as string;
     if (id === '') throw new FormError(`${field}.bytes`, 'it is empty');
-    return this.#open(id, form['byteLength'] as number | undefined);
+    return this.#open(id, size);
   }
 }
 

@@ -1,0 +1,146 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
+)
+
+// conversation is a document that JavaScript reads and writes too.
+const conversation = "../../abi/testdata/records/conversation.json"
+
+// withoutDate is a document without what the store's clock has put there.
+func withoutDate(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, `  "createdAt": `) {
+			return strings.Join(append(lines[:i:i], lines[i+1:]...), "\n")
+		}
+	}
+	return text
+}
+
+// A conversation that is imported is exported as it was, also from another store.
+func TestConversationsTravel(t *testing.T) {
+	text, err := os.ReadFile(conversation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s := store.NewInMemory()
+		id, err := store.Import(t.Context(), s, "", bytes.NewReader(text))
+		if err != nil || id != "tea" {
+			t.Fatalf("session %q: %v", id, err)
+		}
+		var again bytes.Buffer
+		if err := store.Export(t.Context(), s, id, &again); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := withoutDate(again.String()), withoutDate(string(text)); got != want {
+			t.Errorf("exported\n%s\nwant\n%s", got, want)
+		}
+		text = again.Bytes()
+	}
+}
+
+// What only this process can read travels with the conversation.
+func TestExportOfReadersInMemory(t *testing.T) {
+	s := store.NewInMemory()
+	text, picture := record.NewBlob([]byte("one\ntwo")), record.NewBlob([]byte{0xff, 0xd8, 0})
+	m := record.NewMessage("m", record.User, "look", at)
+	m.Attachments = []*record.Media{record.UserAttachment(record.Image, "image/jpeg", "a.jpg", picture)}
+	deltas := []store.Delta{
+		{Op: store.OpStore, Kind: "message", ID: "m", Record: m},
+		{Op: store.OpStore, Kind: "toolCall", ID: "c", Record: call("c", record.NewSpooledArtifact(text))},
+	}
+	if _, err := s.Commit(t.Context(), "a", store.Commit{Deltas: deltas}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetTitle(t.Context(), "a", "Pictures"); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := store.Export(t.Context(), s, "a", &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"text": "one\ntwo"`, `"base64": "/9gA"`, `"title": "Pictures"`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %s in\n%s", want, out.String())
+		}
+	}
+	if _, err := store.Import(t.Context(), s, "b", &out); err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Load(t.Context(), "b", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.ToolCalls[0].Results.(*record.SpooledArtifact).AsString(t.Context()); got != "one\ntwo" || err != nil {
+		t.Errorf("text %q: %v", got, err)
+	}
+	if got, err := c.Messages[0].Attachments[0].Bytes(); !reflect.DeepEqual(got, []byte{0xff, 0xd8, 0}) || err != nil {
+		t.Errorf("picture %x: %v", got, err)
+	}
+	page, _, err := s.List(t.Context(), "", 1)
+	if err != nil || page[0].Title != "Pictures" {
+		t.Errorf("page %v: %v", page, err)
+	}
+}
+
+func TestDocumentsThatAreRefused(t *testing.T) {
+	text, err := os.ReadFile(conversation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(old, new string) string {
+		changed := strings.Replace(string(text), old, new, 1)
+		if changed == string(text) {
+			t.Fatalf("the document has no %s", old)
+		}
+		return changed
+	}
+	for document, want := range map[string]string{
+		"{":                          "unexpected end",
+		"[]":                         "cannot unmarshal",
+		`{"v": 1}`:                   "its format is",
+		change(`"v": 1,`, `"v": 2,`): "version 2: a document of a later version",
+		change(`"v": 1,`, `"v": 0,`): "it has no version",
+		change(`"title"`, `"titel"`): "titel",
+		change(`"createdAt": "2`, `"createdAt": "x2`):     "createdAt: it is not a time",
+		change(`"role": "user"`, `"role": "boss"`):        `session "new", message "q1": `,
+		change(`"Answer in French."`, `""`):               "instructions[0]: it is empty",
+		change(`"b-text": {`, `"b-other": {`):             `bytes "b-text" are missing`,
+		change(`"base64": "`, `"base64": "!`):             `bytes "b-image": `,
+		change(`"text": "one`, `"texts": "one`):           `bytes "b-text": `,
+		change(`"text": "one`, `"base64": "", "text": "`): "one of text and base64 is required",
+	} {
+		s := store.NewInMemory()
+		_, err := store.Import(t.Context(), s, "new", strings.NewReader(document))
+		if !errors.Is(err, host.CodeStoredRecordInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if page, _, err := s.List(t.Context(), "", 0); len(page) > 0 || err != nil {
+			t.Errorf("%s: it left %v: %v", want, page, err)
+		}
+	}
+	s := store.NewInMemory()
+	if _, err := store.Import(t.Context(), s, "", bytes.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Import(t.Context(), s, "", bytes.NewReader(text)); !errors.Is(err, host.CodeSessionExists) {
+		t.Errorf("imported twice: %v", err)
+	}
+	if err := store.Export(t.Context(), s, "none", &bytes.Buffer{}); !errors.Is(err, host.CodeSessionNotFound) {
+		t.Errorf("exported what is not there: %v", err)
+	}
+	if err := s.Delete(t.Context(), "tea"); err != nil {
+		t.Fatal(err)
+	}
+}
