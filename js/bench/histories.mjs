@@ -46,7 +46,7 @@ function withStore(n) {
     }
     await next();
   };
-  const store = { load, commit: () => {}, writeBytes: () => {} };
+  const store = { load, commit: () => '', putBytes: () => {}, openBytes: () => {} };
   return { turnInputPipeline: [loadConversation(store), check] };
 }
 

@@ -25,6 +25,20 @@ export function storeError(
   return TurncoreError.described(code, STORE_CODES[code], detail, options);
 }
 
+/**
+ * Makes an error about a session, or about a record or the bytes of an id in it. The details name them.
+ *
+ * @param details `kind`, if any, names the id
+ */
+export function sessionError(
+  code: StoreErrorCode,
+  details: { readonly session: string; readonly kind?: string; readonly id?: string },
+): TurncoreError {
+  const { session, kind = 'id', id } = details;
+  const what = id === undefined ? '' : `, ${kind} ${JSON.stringify(id)}`;
+  return storeError(code, `session ${JSON.stringify(session)}${what}`, { details });
+}
+
 /** @internal Makes the class of the errors of a code. */
 export function storeErrorClass<C extends StoreErrorCode>(code: C): ErrorClass<C> {
   return errorClass(code, STORE_CODES[code]);

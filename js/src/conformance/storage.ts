@@ -103,11 +103,17 @@ function book(stage: Stage): Store {
   };
   return {
     load: () => nothing,
-    commit: (_session, deltas) => stage.write({ store: deltas.map(deltaWords) }),
-    writeBytes: () => {
-      throw new Malformed('the store of a scenario keeps no bytes');
+    commit: (_session, { deltas }) => {
+      stage.write({ store: deltas.map(deltaWords) });
+      return '';
     },
+    putBytes: noBytes,
+    openBytes: noBytes,
   };
+}
+
+function noBytes(): never {
+  throw new Malformed('the store of a scenario keeps no bytes');
 }
 
 /** What a fetch gives: what the items of a list stand for, or in their place `{instead: value}`. */

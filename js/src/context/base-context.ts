@@ -32,6 +32,7 @@ import type { ToolRegistry } from '../tools/tool-registry.js';
 import { requireBytes, requireString, requireStrings } from './arguments.js';
 import { emitText, emitToolCall, emitToolExecutionEnd, emitToolExecutionStart } from './emit.js';
 import { requireOwner } from './own-methods.js';
+import { stateOf } from './state-of.js';
 import { type RawTurnGate, waitFor } from './wait-for.js';
 import type {
   EmittedText,
@@ -39,9 +40,6 @@ import type {
   EmittedToolExecutionEnd,
   EmittedToolExecutionStart,
 } from './emit.js';
-
-/** The name by which the package's own modules reach a context's internals. */
-export const stateOf = Symbol('state');
 
 /** Number of the callback that fetches tools, behind those of the collections. */
 const FETCH_TOOLS = 6;

@@ -12,7 +12,8 @@ import {
   writeArguments,
 } from '../tools/tool.js';
 import { optionalString, requireFunction, requireString } from './arguments.js';
-import { BaseContext, stateOf } from './base-context.js';
+import { BaseContext } from './base-context.js';
+import { stateOf } from './state-of.js';
 import { DispatchExecutorHelpers } from './executor-helpers.js';
 import { requireOwner } from './own-methods.js';
 

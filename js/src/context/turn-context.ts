@@ -1,7 +1,8 @@
 /**
  * The context of a turn.
  */
-import { BaseContext, stateOf } from './base-context.js';
+import { BaseContext } from './base-context.js';
+import { stateOf } from './state-of.js';
 
 /**
  * The context of turn middleware: the turn's input, its collections and its signal. `TurnRunner.run` makes it.

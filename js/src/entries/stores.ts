@@ -24,7 +24,15 @@ export {
   type ReadableFile,
 } from '../readers/range-reader.js';
 export type { SessionOptions } from '../store/store-callbacks.js';
-export type { BytesReader, Conversation } from '../store/store.js';
+export type {
+  BytesReader,
+  Commit,
+  Conversation,
+  PageOptions,
+  SessionInfo,
+  SessionPage,
+  Sessions,
+} from '../store/store.js';
 export {
   type ConduitBytes,
   isMediaReader,

@@ -23,6 +23,7 @@ const configRules: TypeRules = {
     executor: { kind: 'executor' },
     schema: { kind: 'any' },
     store: { kind: 'object' },
+    whenBusy: { kind: 'string', enum: ['queue', 'refuse'] },
     system: { kind: 'text', nonEmpty: true },
     tools,
     bounds: { kind: 'object' },
@@ -120,7 +121,7 @@ function keyViolations({ model, host: given }: Checked): string[] {
 
 function storeViolations(store: unknown): string[] {
   if (!isObject(store)) return [];
-  const violations = ['load', 'commit', 'writeBytes']
+  const violations = ['load', 'commit', 'putBytes', 'openBytes']
     .filter((name) => typeof store[name] !== 'function')
     .map((name) => phrase('function', { field: `store.${name}` }));
   if (!isAbsent(store['newest']) && typeof store['newest'] !== 'function') {

@@ -18,7 +18,9 @@ import { Host, type HostOptions, sharedHost } from '../host/host.js';
 import { loadConversation } from '../store/load-conversation.js';
 import { memoryStore } from '../store/memory-store.js';
 import type { Store } from '../store/store.js';
-import { sessionNamed, storeCallbacks } from '../store/store-callbacks.js';
+import { type Keeper, keeperOf } from '../store/keeper.js';
+import { sessionNamed } from '../store/session-id.js';
+import { storeCallbacks } from '../store/store-callbacks.js';
 import type { AnyTool } from '../tools/tool.js';
 import { type TurnInput, TurnRunner } from '../runners/turn-runner.js';
 import type { OutputSchema } from '../output/output.js';
@@ -64,6 +66,13 @@ export interface ExecutorConfig<Output = unknown> extends AgentSettings {
 export interface AgentSettings {
   /** Keeps conversations between turns. Default: in memory. */
   readonly store?: Store | undefined;
+  /**
+   * What becomes of a turn while another one of its session runs in the process. `queue`, the default, has the turns of a
+   * session run one after the other, in the order in which they were started, by whichever runners with the store: a turn
+   * that the session's own turn starts, in a tool for example, would wait for itself. `refuse` fails it with
+   * E_SESSION_BUSY, before any event.
+   */
+  readonly whenBusy?: 'queue' | 'refuse' | undefined;
   /** System prompt of turns without one. Default: "You are a helpful assistant." */
   readonly system?: string | Tokenizable | undefined;
   /** Tools available in every turn. */
@@ -106,7 +115,8 @@ const API_KEY = 'apiKey';
 /** An ordinary runner whose turns need only a message. */
 export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
   readonly #system: string | Tokenizable;
-  readonly #store: Store;
+  readonly #keeper: Keeper;
+  readonly #refuse: boolean;
 
   /** @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation */
   constructor(given: AgentConfig<Output>) {
@@ -126,7 +136,8 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
       host: hostFor(config),
     });
     this.#system = config.system ?? DEFAULT_SYSTEM;
-    this.#store = store;
+    this.#keeper = keeperOf(store);
+    this.#refuse = config.whenBusy === 'refuse';
   }
 
   override async run(input: AgentInput): Promise<void> {
@@ -150,6 +161,14 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
     }
   }
 
+  /** @internal Waits for the session's other turns. */
+  protected override enter(
+    stash: Readonly<Record<string, unknown>>,
+    signal: AbortSignal | undefined,
+  ): Awaitable<() => void> {
+    return this.#keeper.enter(sessionNamed(stash['sessionId']), this.#refuse, signal);
+  }
+
   /** @internal Later than all records of the session: a conversation is ordered by time. */
   protected override messageTime(
     now: number,
@@ -157,7 +176,7 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
   ): Awaitable<number> {
     const after = (newest: number | undefined): number =>
       newest === undefined ? now : Math.min(Math.max(now, newest + 1), MAX_TIME);
-    const newest = this.#store.newest?.(sessionNamed(stash['sessionId']));
+    const newest = this.#keeper.store.newest?.(sessionNamed(stash['sessionId']));
     return typeof newest === 'object' ? Promise.resolve(newest).then(after) : after(newest);
   }
 

@@ -4,7 +4,8 @@
 import { dispatchInputRules, rawContextRules } from '../abi/rules.gen.js';
 import { Method } from '../abi/frames.gen.js';
 import { toDispatchResult } from '../codec/tuples.gen.js';
-import { BaseContext, stateOf } from '../context/base-context.js';
+import { BaseContext } from '../context/base-context.js';
+import { stateOf } from '../context/state-of.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
 import type { DispatchExecutorFn, DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import type { TurnContext } from '../context/turn-context.js';

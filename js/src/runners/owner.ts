@@ -167,8 +167,8 @@ async function perform(job: Job): Promise<void> {
   job.done = true;
 }
 
-/** Whether turns end with the request that runs them. */
-function isBound(platform: readonly unknown[]): boolean {
+/** Whether turns end with the request that runs them. @param platform what the platform gives its handler */
+export function isBound(platform: readonly unknown[]): boolean {
   const { navigator, EdgeRuntime } = globalThis as {
     readonly navigator?: { readonly userAgent?: string };
     readonly EdgeRuntime?: unknown;

@@ -231,6 +231,21 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
     return now;
   }
 
+  /**
+   * Waits until a turn may start.
+   *
+   * @param stash the initial values of the turn's stash
+   * @param signal is aborted if the turn is not to wait any longer
+   * @returns what is called at its end
+   * @internal
+   */
+  protected enter(
+    _stash: Readonly<Record<string, unknown>>,
+    _signal: AbortSignal | undefined,
+  ): Awaitable<() => void> | undefined {
+    return undefined;
+  }
+
   #begin(input: Input, streamed: boolean): Live {
     const given = input.turnId;
     if (given !== undefined) {
@@ -292,13 +307,29 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
     return { ...live, outcome, stream };
   }
 
-  #start(
-    core: Core,
-    input: Input,
-    given: string | undefined,
-    controller: AbortController | undefined,
-    tap: ((event: TurnEvent) => void) | undefined,
-  ): Promise<Outcome> {
+  /** Starts a turn as soon as it may. */
+  #start(core: Core, ...given: Given): Promise<Outcome> {
+    const [input, , controller] = given;
+    const run = (running: Core, leave: () => void): Promise<Outcome> => {
+      const outcome = attempt(() => this.#run(running, ...given));
+      outcome.then(leave, leave);
+      return outcome;
+    };
+    const entered = this.enter(input.stash, controller?.signal);
+    if (entered === undefined) return this.#run(core, ...given);
+    if (typeof entered === 'function') return run(core, entered);
+    const { host } = this;
+    return Promise.resolve(entered).then(async (leave) => {
+      try {
+        return await run(host.ready() ?? (await host.acquire()), leave);
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    });
+  }
+
+  #run(core: Core, ...[input, given, controller, tap]: Given): Promise<Outcome> {
     const host = this.#host;
     const id = given ?? uuidv6(host.clock(), host.entropy(UUID_ENTROPY));
     const seed = host.entropy(SEED);
@@ -347,6 +378,14 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
     });
   }
 }
+
+/** What a turn is started with: its input, the id that was given, its controller, and who gets its events. */
+type Given = [
+  input: Input,
+  given: string | undefined,
+  controller: AbortController | undefined,
+  tap: ((event: TurnEvent) => void) | undefined,
+];
 
 /** What a turn is opened with, beside its input. */
 interface Opening {

@@ -24,7 +24,7 @@ const MOST_BYTES = 32 << 20;
 const kinds = ['memories', 'retrievables', 'messages', 'thoughts', 'toolCalls'] as const;
 
 /** The first records of a history. A new object replaces it when it gets longer. */
-interface Beginning<T extends AnyRecord> {
+export interface Beginning<T extends AnyRecord> {
   readonly history: History<T>;
   readonly length: number;
 }
@@ -148,6 +148,11 @@ function followed<K extends HistoryKind>(
   for (let i = 0; i < from; i++) history.append(known!.history.at(i)!);
   for (const record of records) history.append(record);
   return { history, length: history.length };
+}
+
+/** The records of a loaded session. */
+export function recordsIn<T extends AnyRecord>(records: Beginning<T> | undefined): T[] {
+  return records === undefined ? [] : [...records.history].slice(0, records.length);
 }
 
 /** Puts records in front of a collection's own, which win over the store's copies. */

@@ -2,15 +2,19 @@
  * Makes the callbacks of a runner from a store.
  */
 import type { RecordName } from '../collections/deltas.js';
+import type { AnyRecord, HistoryKind } from '../collections/history.js';
 import type { TurnContext } from '../context/turn-context.js';
 import type { Delta } from '../collections/deltas.js';
 import type { Entry } from '../collections/kinds.js';
-import { invalidValue } from '../errors.js';
 import type { ConduitBytes } from '../primitives/readers.js';
+import type { Tokenizable } from '../primitives/tokenizable.js';
+import type { ToolCall } from '../primitives/tool-call.js';
 import type { TurnCallbacks } from '../runners/callbacks.js';
-import { madeForStore } from '../runners/own-callbacks.js';
-import { requireFunction, requireObject, requireString } from '../context/arguments.js';
-import { collectBytes } from './byte-store.js';
+import { madeForStore, singular } from '../runners/own-callbacks.js';
+import { requireFunction, requireObject } from '../context/arguments.js';
+import { keeperOf } from './keeper.js';
+import { sessionNamed } from './session-id.js';
+import { type Beginning, recordsIn } from './session-loader.js';
 import type { BytesReader, Store } from './store.js';
 
 /** Settings of {@link storeCallbacks} and `loadConversation`. */
@@ -20,37 +24,28 @@ export interface SessionOptions {
 }
 
 /** The session in a turn's stash. */
-export function stashedSession(ctx: TurnContext): string {
-  return sessionNamed(ctx.stash.get('sessionId'));
-}
-
-/**
- * The session for a stash's `sessionId`: "default" if there is none.
- *
- * @throws TurncoreError E_INVALID_VALUE for anything that is not a string, which must not select another session
- */
-export function sessionNamed(id: unknown): string {
-  if (id === undefined || id === null || id === '') return 'default';
-  if (typeof id === 'string') return id;
-  throw invalidValue('stash.sessionId', 'must be a string');
+function stashedSession(ctx: TurnContext): unknown {
+  return ctx.stash.get('sessionId');
 }
 
 /**
  * Returns the function that selects the session of a turn.
  *
- * @throws TurncoreError E_INVALID_VALUE without a store, and for invalid settings; the returned function throws it
- * for a session id that is not a string
+ * @throws TurncoreError E_INVALID_VALUE without a store, and for invalid settings; the returned function throws
+ * E_INVALID_SESSION_ID for what is no id of a session
  */
 export function sessionOf(store: Store, options: SessionOptions): (ctx: TurnContext) => string {
   requireObject(store, 'store');
   const methods = store as unknown as Readonly<Record<string, unknown>>;
-  for (const name of ['load', 'commit', 'writeBytes']) {
+  for (const name of ['load', 'commit', 'putBytes', 'openBytes']) {
     requireFunction(methods[name], `store.${name}`);
   }
   requireObject(options, 'options');
-  const { session = stashedSession } = options;
+  const { session } = options;
+  if (session === undefined) return (ctx) => sessionNamed(stashedSession(ctx));
   requireFunction(session, 'options.session');
-  return (ctx) => requireString(session(ctx), 'session');
+  // A function that returns none must not select the default.
+  return (ctx) => sessionNamed(session(ctx) ?? 0, 'session');
 }
 
 /**
@@ -66,48 +61,54 @@ export function sessionOf(store: Store, options: SessionOptions): (ctx: TurnCont
  */
 export function storeCallbacks(store: Store, options: SessionOptions = {}): TurnCallbacks {
   const session = sessionOf(store, options);
-  const commit = (ctx: TurnContext, ...deltas: Delta[]): unknown =>
-    store.commit(session(ctx), deltas);
-  const put = (kind: RecordName) => (ctx: TurnContext, record: Entry) =>
-    commit(ctx, { op: 'store', kind, record });
-  const change = (kind: RecordName) => (ctx: TurnContext, record: Entry) =>
-    commit(ctx, { op: 'mutate', kind, record });
-  const remove = (kind: RecordName) => (ctx: TurnContext, id: string) =>
-    commit(ctx, { op: 'delete', kind, id });
-  const bytes = async (ctx: TurnContext, id: string, content: ConduitBytes): Promise<BytesReader> =>
-    store.writeBytes(session(ctx), id, await collectBytes(content));
-  const load = async (ctx: TurnContext) => await store.load(session(ctx));
-  return madeForStore({
-    fetchMemoriesCallback: async (ctx) => [...(await load(ctx)).memories],
-    fetchMessagesCallback: async (ctx) => [...(await load(ctx)).messages],
-    fetchThoughtsCallback: async (ctx) => [...(await load(ctx)).thoughts],
-    fetchToolCallsCallback: async (ctx) => [...(await load(ctx)).toolCalls],
-    fetchRetrievablesCallback: async (ctx) => [...(await load(ctx)).retrievables],
-    fetchToolsCallback: (_ctx) => [],
-    refreshStandingInstructionsCallback: async (ctx) => [...(await load(ctx)).instructions],
-    storeStandingInstructionCallback: put('standingInstruction'),
-    mutateStandingInstructionCallback: (ctx, old, record) =>
-      commit(ctx, { op: 'mutate', kind: 'standingInstruction', record, old }),
-    deleteStandingInstructionCallback: remove('standingInstruction'),
-    storeMemoryCallback: put('memory'),
-    mutateMemoryCallback: change('memory'),
-    deleteMemoryCallback: remove('memory'),
-    storeRetrievableCallback: put('retrievable'),
-    mutateRetrievableCallback: change('retrievable'),
-    deleteRetrievableCallback: remove('retrievable'),
-    storeMessageCallback: put('message'),
-    mutateMessageCallback: change('message'),
-    deleteMessageCallback: remove('message'),
-    storeThoughtCallback: put('thought'),
-    mutateThoughtCallback: change('thought'),
-    deleteThoughtCallback: remove('thought'),
-    storeToolCallCallback: put('toolCall'),
-    mutateToolCallCallback: change('toolCall'),
-    deleteToolCallCallback: remove('toolCall'),
-    replaceToolCallGroupCallback: (ctx, ids, records) =>
-      commit(ctx, { op: 'replaceToolCallGroup', kind: 'toolCall', ids, records }),
+  const keeper = keeperOf(store);
+  const commit = (ctx: TurnContext, deltas: readonly Delta[]): unknown =>
+    keeper.writer(ctx, session(ctx)).commit(deltas);
+  const bytes = async (
+    ctx: TurnContext,
+    id: string,
+    content: ConduitBytes,
+  ): Promise<BytesReader> => {
+    const of = session(ctx);
+    await store.putBytes(of, id, content);
+    return store.openBytes(of, id);
+  };
+  const load = async (ctx: TurnContext) => {
+    const of = session(ctx);
+    const loaded = await keeper.loader.load(of);
+    keeper.writer(ctx, of).saw(loaded.revision, false);
+    return loaded;
+  };
+  const callbacks: Record<string, unknown> = {
+    fetchToolsCallback: (_ctx: TurnContext) => [],
+    refreshStandingInstructionsCallback: async (ctx: TurnContext) => [
+      ...(await load(ctx)).instructions,
+    ],
+    mutateStandingInstructionCallback: (ctx: TurnContext, old: string, record: Tokenizable) =>
+      commit(ctx, [{ op: 'mutate', kind: 'standingInstruction', record, old }]),
+    replaceToolCallGroupCallback: (ctx: TurnContext, ids: string[], records: ToolCall[]) =>
+      commit(ctx, [{ op: 'replaceToolCallGroup', kind: 'toolCall', ids, records }]),
     storeMediaBytesCallback: bytes,
     storeRetrievableBytesCallback: bytes,
-    commitCallback: (ctx, deltas) => store.commit(session(ctx), deltas),
-  } satisfies TurnCallbacks);
+    commitCallback: commit,
+  };
+  for (const name of singular) {
+    const kind = uncapital(name) as RecordName;
+    for (const op of ['store', 'mutate'] as const) {
+      callbacks[`${op}${name}Callback`] ??= (ctx: TurnContext, record: Entry) =>
+        commit(ctx, [{ op, kind, record }]);
+    }
+    callbacks[`delete${name}Callback`] = (ctx: TurnContext, id: string) =>
+      commit(ctx, [{ op: 'delete', kind, id }]);
+  }
+  for (const name of ['Memories', 'Messages', 'Thoughts', 'ToolCalls', 'Retrievables']) {
+    const kind = uncapital(name) as HistoryKind;
+    callbacks[`fetch${name}Callback`] = async (ctx: TurnContext) =>
+      recordsIn((await load(ctx)).records[kind] as Beginning<AnyRecord> | undefined);
+  }
+  return madeForStore(callbacks as unknown as TurnCallbacks);
+}
+
+function uncapital(name: string): string {
+  return name.charAt(0).toLowerCase() + name.slice(1);
 }

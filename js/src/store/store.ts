@@ -4,7 +4,7 @@
 import type { Awaitable } from '../awaitable.js';
 import type { Memory } from '../primitives/memory.js';
 import type { Message } from '../primitives/message.js';
-import type { MediaReader, SpoolReader } from '../primitives/readers.js';
+import type { ConduitBytes, MediaReader, SpoolReader } from '../primitives/readers.js';
 import type { Retrievable } from '../primitives/retrievable.js';
 import type { Thought } from '../primitives/thought.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
@@ -32,6 +32,41 @@ export interface Conversation {
   readonly instructions: readonly Tokenizable[];
 }
 
+/**
+ * What one transaction of a store writes.
+ *
+ * Keys: a store that has a commit under `key` stores nothing and returns the revision that the first one returned. It
+ * forgets the keys of the turns in `ended` before it looks for `key`.
+ *
+ * Revisions: writes that only add records go in behind the newest, whatever the revision. If `revision` is given, the
+ * commit fails with E_SESSION_CONFLICT, and nothing is stored, when it stores over, mutates, deletes or replaces a record
+ * that was added or changed after `revision` by a revision that is not in `own`; or one that is not there, when the
+ * session's last change or deletion is later than `revision` and not in `own`. A revision that the session does not know,
+ * as that of a session that was deleted since, is earlier than all.
+ *
+ * Writes: a store or a mutate of a record puts it in the place of the one with its id, or behind the others. A delete of
+ * what is not there does nothing. A replaced group goes where the first of the calls that it replaces was, or behind the
+ * others. Instructions are a set of texts: storing one that is there changes nothing, and a text that a mutate makes equal
+ * to another takes the changed one's place.
+ */
+export interface Commit {
+  /** In order. */
+  readonly deltas: readonly Delta[];
+  /** Names the commit in the session. */
+  readonly key?: string | undefined;
+  /**
+   * The turn that writes: `key` is remembered until a commit has the turn in `ended`. It names one run of a turn, and is
+   * not the turn's id.
+   */
+  readonly turn?: string | undefined;
+  /** Turns that write no more. */
+  readonly ended?: readonly string[] | undefined;
+  /** The revision that the writer has seen. Absent, or empty: nothing is checked. */
+  readonly revision?: string | undefined;
+  /** Revisions that came of the writer's own commits, after `revision`. */
+  readonly own?: readonly string[] | undefined;
+}
+
 /** Keeps conversations between turns. An id identifies a session. */
 export interface Store {
   /**
@@ -40,8 +75,16 @@ export interface Store {
    * store may ignore `after` and return everything.
    */
   load(session: string, after?: string): Awaitable<Conversation>;
-  /** Applies writes in order: all of them, or none and an error. */
-  commit(session: string, deltas: readonly Delta[]): Awaitable<void>;
+  /**
+   * Applies the writes of a commit in order: all of them, or none and an error.
+   *
+   * @returns the session's revision after it; empty from a store without revisions
+   */
+  commit(session: string, commit: Commit): Awaitable<string>;
+  /** Keeps bytes under an id of the session, in place of those that were there. Text is kept as UTF-8. */
+  putBytes(session: string, id: string, content: ConduitBytes): Awaitable<void>;
+  /** A reader of the bytes of an id. @throws TurncoreError E_BYTES_NOT_FOUND if there are none */
+  openBytes(session: string, id: string): Awaitable<BytesReader>;
   /**
    * The latest time at which a message, thought or tool call of the session was created, in ms since the Unix epoch;
    * undefined if it has none. With this method, a runner of `createRunner` gives a user's message a later time than
@@ -49,11 +92,64 @@ export interface Store {
    * message gets the clock's time. If it fails, the turn does not start, and `run` fails with the same error.
    */
   newest?(session: string): Awaitable<number | undefined>;
-  /** Keeps bytes under an id and returns a reader of them. */
-  writeBytes(session: string, id: string, bytes: string | Uint8Array): Awaitable<BytesReader>;
+}
+
+/** A {@link Store} that can list its sessions and treat one as a whole. A session is there from its first write on. */
+export interface Sessions extends Store {
+  newest(session: string): Awaitable<number | undefined>;
+  /**
+   * A page of the sessions, those updated last first. A page costs the same however many sessions there are. A session
+   * that is updated between two calls may be on neither page.
+   */
+  list(page?: PageOptions): Awaitable<SessionPage>;
+  /**
+   * Makes a session that begins with all that another one has, its bytes and its title too.
+   *
+   * @throws TurncoreError E_SESSION_NOT_FOUND if that is not there; E_SESSION_EXISTS if the new one is
+   */
+  fork(from: string, to: string): Awaitable<void>;
+  /** Deletes a session with its records, keys and bytes. One that is not there is no error. */
+  delete(session: string): Awaitable<void>;
+  /**
+   * Gives a session a title; empty for none. It changes neither the revision nor the time of the last update.
+   *
+   * @throws TurncoreError E_SESSION_NOT_FOUND
+   */
+  setTitle(session: string, title: string): Awaitable<void>;
+}
+
+/** Which page of a list. */
+export interface PageOptions {
+  /** What the page before gave as `next`; absent, or empty, for the first page. */
+  readonly cursor?: string | undefined;
+  /** The most sessions of a page. Default: 100. */
+  readonly limit?: number | undefined;
+}
+
+/** A page of a list of sessions. */
+export interface SessionPage {
+  readonly sessions: readonly SessionInfo[];
+  /** The cursor of the next page; empty behind the last. */
+  readonly next: string;
+}
+
+/** Tells of a session. */
+export interface SessionInfo {
+  readonly id: string;
+  /** Empty for none. */
+  readonly title: string;
+  /** As in {@link Conversation}. */
+  readonly revision: string;
+  /** The store's own clock at the first and at the last commit. The latter does not go back. */
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** How many messages it has. */
+  readonly messages: number;
 }
 
 /** Reads bytes of a store, as a text by lines or as bytes. */
 export interface BytesReader extends SpoolReader, MediaReader {
   byteLength(): Awaitable<number>;
+  /** The id of the bytes in their store. With it a record that has the reader can be written down. */
+  readonly bytesId?: string | undefined;
 }

@@ -54,6 +54,8 @@ export interface OpenTurn {
   /** By number; 0 is the turn's. */
   readonly contexts: readonly (OpenContext | undefined)[];
   readonly ended: boolean;
+  /** Settles when it has ended. */
+  readonly done: PromiseLike<unknown>;
   /** A dispatch without a turn. */
   readonly standalone: boolean;
   /** What waits in place of a gate; standalone only. */

@@ -34,14 +34,13 @@ export async function play({ index, lines, entropy }, stage, host) {
     toolCall: (record) => new ToolCall(record),
   };
   const store = memoryStore();
-  await store.commit(
-    'default',
-    beginning.records.map(({ kind, record }) => ({
+  await store.commit('default', {
+    deltas: beginning.records.map(({ kind, record }) => ({
       op: 'store',
       kind,
       record: records[kind](record),
     })),
-  );
+  });
 
   /** Ends the turn with the recording. Otherwise the user says what the recorded client goes on with. */
   const afterIteration = async (ctx, next) => {

@@ -166,19 +166,21 @@ describe('conversations', { skip }, () => {
 describe('the time of a message given as text', { skip }, () => {
   const last = 8.64e15;
   const say = (store: Store, at: number): unknown =>
-    store.commit('s', [
-      {
-        op: 'store',
-        kind: 'message',
-        record: new Message({
-          id: 'old',
-          role: 'user',
-          content: 'x',
-          createdAt: at,
-          updatedAt: at,
-        }),
-      },
-    ]);
+    store.commit('s', {
+      deltas: [
+        {
+          op: 'store',
+          kind: 'message',
+          record: new Message({
+            id: 'old',
+            role: 'user',
+            content: 'x',
+            createdAt: at,
+            updatedAt: at,
+          }),
+        },
+      ],
+    });
 
   for (const [name, stored, expected] of [
     ['of an empty session is the clock', undefined, FIXED_INSTANT],
@@ -199,8 +201,9 @@ describe('the time of a message given as text', { skip }, () => {
     say(memory, FIXED_INSTANT + 5000);
     const store: Store = {
       load: (session) => memory.load(session),
-      commit: (session, deltas) => memory.commit(session, deltas),
-      writeBytes: (session, id, bytes) => memory.writeBytes(session, id, bytes),
+      commit: (session, commit) => memory.commit(session, commit),
+      putBytes: (session, id, bytes) => memory.putBytes(session, id, bytes),
+      openBytes: (session, id) => memory.openBytes(session, id),
     };
     assert.equal(await timeIn(store), FIXED_INSTANT);
   });
@@ -240,7 +243,7 @@ describe('the time of a message given as text', { skip }, () => {
       { op: 'delete', kind: 'toolCall', id: 'd' },
     ];
     for (const delta of deltas) {
-      await store.commit('s', [delta]);
+      await store.commit('s', { deltas: [delta] });
       newest.push(await store.newest?.('s'));
     }
     assert.deepEqual(newest, [20, 30, 30, 40, 40]);
@@ -259,8 +262,9 @@ describe('the time of a message given as text', { skip }, () => {
       },
       store: {
         load: (session) => memory.load(session),
-        commit: (session, deltas) => memory.commit(session, deltas),
-        writeBytes: (session, id, bytes) => memory.writeBytes(session, id, bytes),
+        commit: (session, commit) => memory.commit(session, commit),
+        putBytes: (session, id, bytes) => memory.putBytes(session, id, bytes),
+        openBytes: (session, id) => memory.openBytes(session, id),
         newest: () => newest(),
       },
       host: await testHost(),

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { EventKind, Op, Scope } from '../../src/abi/frames.gen.js';
-import { stateOf } from '../../src/context/base-context.js';
+import { stateOf } from '../../src/context/state-of.js';
 import type { DispatchContext } from '../../src/index.js';
 import { batch, fakeInstance, fakeTurn } from './fake-instance.js';
 import { isTurncoreError } from '../../src/index.js';

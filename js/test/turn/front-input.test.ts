@@ -138,7 +138,8 @@ const configs: readonly (readonly [config: unknown, ...violations: string[]])[] 
   [
     { executor, store: { load: executor } },
     '`store.commit` must be a function',
-    '`store.writeBytes` must be a function',
+    '`store.putBytes` must be a function',
+    '`store.openBytes` must be a function',
   ],
   [
     { executor, bounds: { maxIteration: 3 } },
@@ -246,7 +247,7 @@ describe('a session’s id that is not a string', { skip }, () => {
       const { status, error } = await stream.result;
       assert.equal(status, 'failed');
       let cause: unknown = error;
-      while (codeOf(cause) !== 'E_INVALID_VALUE') cause = (cause as Error).cause;
+      while (codeOf(cause) !== 'E_INVALID_SESSION_ID') cause = (cause as Error).cause;
       assert.match((cause as Error).message, /stash\.sessionId: must be a string/);
     }
     assert.equal([...(await store.load('default')).messages].length, 0);

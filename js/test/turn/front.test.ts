@@ -258,12 +258,14 @@ describe('stores', { skip }, () => {
         retrievables: [],
         instructions: [],
       }),
-      commit: (_session, deltas) => {
+      commit: (_session, { deltas }) => {
         for (const delta of deltas) {
           if (delta.op === 'store' && delta.record instanceof Message) stored.push(delta.record);
         }
+        return '';
       },
-      writeBytes: () => assert.fail('nothing writes bytes'),
+      putBytes: () => assert.fail('nothing writes bytes'),
+      openBytes: () => assert.fail('nothing reads bytes'),
     };
     const runner = await agent({ executor: echo, store });
     const { text } = await runner.stream({ message: 'new' }).result;

@@ -50,12 +50,13 @@ function toldStore(told: string[], fail?: string): Store {
   const store = memoryStore();
   return {
     load: (session) => store.load(session),
-    writeBytes: (session, id, bytes) => store.writeBytes(session, id, bytes),
-    commit: (session, deltas) => {
-      const words = deltas.map((d) => `${d.op} ${d.kind} ${idOf(d)}`);
+    putBytes: (session, id, bytes) => store.putBytes(session, id, bytes),
+    openBytes: (session, id) => store.openBytes(session, id),
+    commit: (session, commit) => {
+      const words = commit.deltas.map((d) => `${d.op} ${d.kind} ${idOf(d)}`);
       told.push(`[${words.join(', ')}]`);
       if (fail !== undefined && words.includes(fail)) throw new Error('refused');
-      return store.commit(session, deltas);
+      return store.commit(session, commit);
     },
   };
 }

@@ -285,11 +285,13 @@ describe('a turn that is stopped behind any of its commits', { skip }, () => {
     let commits = 0;
     const store: Store = {
       load: (session) => memory.load(session),
-      writeBytes: (session, id, bytes) => memory.writeBytes(session, id, bytes),
-      newest: (session) => memory.newest?.(session),
-      commit: async (session, deltas) => {
-        await memory.commit(session, deltas);
+      putBytes: (session, id, bytes) => memory.putBytes(session, id, bytes),
+      openBytes: (session, id) => memory.openBytes(session, id),
+      newest: (session) => memory.newest(session),
+      commit: async (session, commit) => {
+        const revision = await memory.commit(session, commit);
         if (++commits === stopAt) controller.abort(new Error('stop'));
+        return revision;
       },
     };
     let ran = 0;

@@ -67,9 +67,10 @@ function rebuilding(hide: boolean, spoil = (c: Conversation): Conversation => c)
         ),
       });
     },
-    commit: (session, deltas) => memory.commit(session, deltas),
-    newest: (session) => memory.newest?.(session),
-    writeBytes: (session, id, bytes) => memory.writeBytes(session, id, bytes),
+    commit: (session, commit) => memory.commit(session, commit),
+    newest: (session) => memory.newest(session),
+    putBytes: (session, id, bytes) => memory.putBytes(session, id, bytes),
+    openBytes: (session, id) => memory.openBytes(session, id),
   };
 }
 
@@ -96,7 +97,7 @@ describe('a turn on a long conversation', { skip }, () => {
       deltas.push(put(`m${i}`, 'What a message says, in some words.'));
       deltas.push({ op: 'store', kind: 'thought', record });
     }
-    await store.commit('s', deltas);
+    await store.commit('s', { deltas });
     const runner = createRunner({
       store,
       // A journal would hold the whole history in each turn.
@@ -173,13 +174,13 @@ describe('a loaded conversation', { skip }, () => {
       it(`is what the store has when ${name}${hide ? ', without revisions' : ''}`, async () => {
         const store = rebuilding(hide);
         const saw = await watch(store);
-        await store.commit('s', [put('a', '1'), put('b', '2')]);
+        await store.commit('s', { deltas: [put('a', '1'), put('b', '2')] });
         assert.equal(await saw(), 'a=1 b=2');
-        await store.commit('s', [put('c', '3')]);
+        await store.commit('s', { deltas: [put('c', '3')] });
         assert.equal(await saw(), 'a=1 b=2 c=3');
-        await store.commit('s', deltas);
+        await store.commit('s', { deltas });
         assert.equal(await saw(), want);
-        await store.commit('s', [put('e', '6')]);
+        await store.commit('s', { deltas: [put('e', '6')] });
         assert.equal(await saw(), `${want} e=6`.trim());
         assert.equal(await saw('fork'), '');
       });
@@ -212,7 +213,7 @@ describe('a loaded conversation', { skip }, () => {
       const sessions = new SessionLoader(store);
       const loads: Promise<void>[] = [];
       for (let i = 0; i < 40; i++) {
-        await store.commit('s', [put(String(i), 'x')]);
+        await store.commit('s', { deltas: [put(String(i), 'x')] });
         for (let n = 0; n < 4; n++) {
           const load = sessions.load('s').then(({ records: { messages } }) => {
             assert.ok(messages!.length > i);
@@ -244,7 +245,7 @@ describe('a loaded conversation', { skip }, () => {
       });
     }
     const store = rebuilding(false, (c) => (c.after === undefined ? c : { ...c, revision: '' }));
-    await store.commit('s', [put('a', '1')]);
+    await store.commit('s', { deltas: [put('a', '1')] });
     const saw = await watch(store);
     await saw();
     await assert.rejects(saw(), /revision: must not be empty where after is set/);
@@ -282,7 +283,7 @@ describe('sessions that are remembered', () => {
   const storeOf = async (sizes: readonly number[]): Promise<Store> => {
     const store = memoryStore();
     for (const [i, size] of sizes.entries()) {
-      await store.commit(String(i), [put('m', 'x'.repeat(size))]);
+      await store.commit(String(i), { deltas: [put('m', 'x'.repeat(size))] });
     }
     return store;
   };

@@ -1,0 +1,225 @@
+/**
+ * A session of the store in memory.
+ */
+import type { Delta, RecordName } from '../collections/deltas.js';
+import type { Entry } from '../collections/kinds.js';
+import { Tokenizable } from '../primitives/tokenizable.js';
+import { sessionError } from '../store-errors.js';
+import type { BytesReader, Commit, Conversation } from './store.js';
+
+/** What the store in memory has of a session. Revisions are from 1; 0 is that of a session that is not there. */
+export class MemorySession {
+  title = '';
+  revision = 0;
+  /** The latest creation of a record of the conversation, in ms since the Unix epoch. */
+  newest: number | undefined;
+  readonly bytes = new Map<string, BytesReader>();
+  /** Commits by key: who made them, and their revisions. */
+  readonly keys = new Map<string, { readonly turn: string; readonly revision: string }>();
+  readonly id: string;
+  /** The revision before its first. */
+  readonly #began: number;
+  readonly created: number;
+  updated = 0;
+  /** The last revision that changed, moved or deleted something. */
+  #settled = 0;
+  readonly lists: Record<RecordName, RecordList> = {
+    standingInstruction: new RecordList(),
+    memory: new RecordList(),
+    retrievable: new RecordList(),
+    message: new RecordList(),
+    thought: new RecordList(),
+    toolCall: new RecordList(),
+  };
+
+  constructor(id: string, began: number, created: number) {
+    this.id = id;
+    this.#began = began;
+    this.created = created;
+  }
+
+  /** Begins a revision. */
+  update(revision: number, now: number): void {
+    this.revision = revision;
+    this.updated = Math.max(this.updated, now);
+  }
+
+  load(after: string): Conversation {
+    const asked = after === '' ? undefined : this.#known(after);
+    const known = asked !== undefined && asked >= this.#settled;
+    const records = (kind: RecordName): never[] =>
+      this.lists[kind].after(known ? asked : -1) as never[];
+    return {
+      revision: String(this.revision),
+      ...(known ? { after } : {}),
+      messages: records('message'),
+      thoughts: records('thought'),
+      toolCalls: records('toolCall'),
+      memories: records('memory'),
+      retrievables: records('retrievable'),
+      instructions: this.lists.standingInstruction.after(-1) as Tokenizable[],
+    };
+  }
+
+  /** The number of a revision; undefined for one that the session never had. */
+  #known(text: string): number | undefined {
+    const revision = Number(text);
+    const had = revision > this.#began && revision <= this.revision;
+    return had || revision === 0 ? revision : undefined;
+  }
+
+  /** Forgets the keys of turns. */
+  forget(turns: readonly string[]): void {
+    if (turns.length === 0) return;
+    for (const [key, { turn }] of this.keys) if (turns.includes(turn)) this.keys.delete(key);
+  }
+
+  /** @throws TurncoreError E_SESSION_CONFLICT if a commit changes what another writer has changed */
+  check({ deltas, revision = '', own = [] }: Commit): void {
+    if (revision === '') return;
+    const seen = this.#known(revision);
+    if (seen === this.revision) return;
+    const knows = (at: number): boolean =>
+      (seen !== undefined && at <= seen) || own.includes(String(at));
+    const made = new Set<string>();
+    for (const delta of deltas) {
+      const { kind } = delta;
+      const old = oldOf(delta);
+      for (const id of [...old, ...recordsOf(delta).map(keyOf)]) {
+        const name = `${kind} ${id}`;
+        if (made.has(name)) continue;
+        const entry = this.lists[kind].find(id);
+        const clear =
+          entry === undefined
+            ? !old.includes(id) || (seen !== undefined && knows(this.#settled))
+            : knows(entry.changed);
+        if (!clear) {
+          throw sessionError('E_SESSION_CONFLICT', { session: this.id, kind, id });
+        }
+        made.add(name);
+      }
+    }
+  }
+
+  apply(delta: Delta): void {
+    const { kind, op } = delta;
+    const list = this.lists[kind];
+    const { revision } = this;
+    const records = recordsOf(delta);
+    for (const record of records) this.#note(kind, record);
+    let added;
+    if (op === 'replaceToolCallGroup' || (op === 'mutate' && delta.old !== undefined)) {
+      added = list.replace(oldOf(delta), records, revision);
+    } else if (op === 'delete') added = !list.remove(delta.id);
+    else {
+      const text = kind === 'standingInstruction' && op === 'store';
+      const record = text ? Tokenizable.from(delta.record as Tokenizable) : delta.record;
+      added = (text && list.find(keyOf(record)) !== undefined) || list.put(record, revision);
+    }
+    if (!added) this.#settled = revision;
+  }
+
+  /** Tracks the time of records that belong to the conversation. */
+  #note(kind: RecordName, record: Entry): void {
+    if (kind !== 'message' && kind !== 'thought' && kind !== 'toolCall') return;
+    const at = (record as { readonly createdAt: Date }).createdAt.getTime();
+    if (this.newest === undefined || at > this.newest) this.newest = at;
+  }
+}
+
+/** A record, and the revisions that added it and wrote it last. */
+interface Stored {
+  record: Entry;
+  readonly added: number;
+  changed: number;
+}
+
+/** Records of one kind, in order. */
+class RecordList {
+  /** Their `added` ascends. */
+  entries: Stored[] = [];
+  #ids = new Map<string, Stored>();
+
+  find(id: string): Stored | undefined {
+    return this.#ids.get(id);
+  }
+
+  /** The records that were added after a revision. */
+  after(revision: number): Entry[] {
+    const { entries } = this;
+    let from = entries.length;
+    while (from > 0 && entries[from - 1]!.added > revision) from--;
+    return entries.slice(from).map(({ record }) => record);
+  }
+
+  /** Puts a record in the place of the one with its id, or behind the others. Returns whether it was added. */
+  put(record: Entry, revision: number): boolean {
+    const id = keyOf(record);
+    const there = this.#ids.get(id);
+    if (there !== undefined) {
+      there.record = record;
+      there.changed = revision;
+      return false;
+    }
+    const entry = { record, added: revision, changed: revision };
+    this.entries.push(entry);
+    this.#ids.set(id, entry);
+    return true;
+  }
+
+  /** Returns whether the record was there. */
+  remove(id: string): boolean {
+    const there = this.#ids.get(id);
+    if (there === undefined) return false;
+    this.entries.splice(this.entries.indexOf(there), 1);
+    this.#ids.delete(id);
+    return true;
+  }
+
+  /** Puts records where the first of others was, or behind all. Returns whether they were only added. */
+  replace(old: readonly string[], records: readonly Entry[], revision: number): boolean {
+    const first = this.entries.findIndex(({ record }) => old.includes(keyOf(record)));
+    const behind = first < 0 ? [] : this.entries.slice(first);
+    const gone = new Set([...old, ...records.map(keyOf)]);
+    let moved = false;
+    for (const id of gone) moved = this.remove(id) || moved;
+    const rest = behind.filter(({ record }) => !gone.has(keyOf(record)));
+    this.entries.splice(this.entries.length - rest.length, rest.length);
+    // Who knows this revision knows all that was added before.
+    const added = moved ? (this.entries.at(-1)?.added ?? 0) : revision;
+    for (const record of records) {
+      const entry = { record, added, changed: revision };
+      const twice = this.#ids.get(keyOf(record));
+      if (twice !== undefined) this.entries.splice(this.entries.indexOf(twice), 1, entry);
+      else this.entries.push(entry);
+      this.#ids.set(keyOf(record), entry);
+    }
+    this.entries.push(...rest);
+    return !moved;
+  }
+}
+
+/** What names a record: its id, or the text of an instruction. */
+function keyOf(record: Entry): string {
+  return 'id' in record ? record.id : record.toString();
+}
+
+/** The records that a write writes. */
+function recordsOf(delta: Delta): readonly Entry[] {
+  if (delta.op === 'delete') return [];
+  return delta.op === 'replaceToolCallGroup' ? delta.records : [delta.record];
+}
+
+/** What names the records that a write changes or deletes. */
+function oldOf(delta: Delta): readonly string[] {
+  switch (delta.op) {
+    case 'store':
+      return [];
+    case 'mutate':
+      return [delta.old ?? keyOf(delta.record)];
+    case 'delete':
+      return [delta.id];
+    case 'replaceToolCallGroup':
+      return delta.ids;
+  }
+}
