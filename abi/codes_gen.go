@@ -269,7 +269,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeBytesNotFound, Status: 404, Fatal: false,
 		Message: "The store has no such bytes.",
-		Help:    "The message names the session and the id. The bytes were deleted, or the record was read without the store that has them.",
+		Help:    "The bytes were deleted, or the record was read without its store.",
 	},
 	{
 		Code: CodeCallAfterEnd, Status: 500, Fatal: true,
@@ -474,7 +474,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeInvalidSessionID, Status: 400, Fatal: true,
 		Message: "The session's id is invalid.",
-		Help:    "A session's id is a string of valid Unicode with at most 512 bytes of UTF-8.",
+		Help:    "It is a string of valid Unicode with at most 512 bytes of UTF-8.",
 	},
 	{
 		Code: CodeInvalidToolArgs, Status: 422, Fatal: false,
@@ -599,7 +599,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeRecordUnstorable, Status: 529, Fatal: true,
 		Message: "The record cannot be written down.",
-		Help:    "The message names the record and the field. Give a text instead of a function that renders one, a reader of stored bytes instead of one that only this process knows, and plain data as payload, metadata and stash.",
+		Help:    "The message names the record and the field. Give plain data, a text in place of a function that renders one, and a reader of stored bytes.",
 	},
 	{
 		Code: CodeReplayDiverged, Status: 500, Fatal: true,
@@ -609,12 +609,12 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeSessionBusy, Status: 409, Fatal: false,
 		Message: "A turn of the session is running.",
-		Help:    "Wait for the end of the running turn, or let turns of one session queue, which is the default. A turn that is started inside another one of its session would wait for itself: give it a session of its own.",
+		Help:    "Wait for the running turn's end, or let turns queue. One inside another needs a session of its own.",
 	},
 	{
 		Code: CodeSessionConflict, Status: 409, Fatal: false,
 		Message: "The session was changed by another writer.",
-		Help:    "Nothing of the commit was stored. The message names the session and the record that both writers changed. Load the conversation again and repeat the turn.",
+		Help:    "Nothing of the commit was stored. Load the conversation again and repeat the turn.",
 	},
 	{
 		Code: CodeSessionExists, Status: 409, Fatal: false,
@@ -624,7 +624,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeSessionNotFound, Status: 404, Fatal: false,
 		Message: "The store has no such session.",
-		Help:    "A session is there from its first commit on, until it is deleted.",
+		Help:    "It is there from its first commit on, until it is deleted.",
 	},
 	{
 		Code: CodeSpendLimit, Status: 402, Fatal: false,
@@ -644,17 +644,17 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeStoredRecordInvalid, Status: 500, Fatal: false,
 		Message: "A stored record cannot be read.",
-		Help:    "The message names the record and what is wrong with it. A record of a later version needs a later version of the library; a wrong checksum means that the database was damaged: restore it from a backup.",
+		Help:    "The message says what is wrong. A record of a later version needs a later library. After damage restore a backup.",
 	},
 	{
 		Code: CodeStoreFailed, Status: 500, Fatal: false,
 		Message: "The store failed.",
-		Help:    "The message says how, and the cause is the database's error. Nothing of the failed call was stored.",
+		Help:    "The cause is the database's error. Nothing of the failed call was stored.",
 	},
 	{
 		Code: CodeStoreVersion, Status: 500, Fatal: false,
 		Message: "The store's schema is not one that this version of the library knows.",
-		Help:    "Update the library to the version that wrote the schema, or restore the database from before an interrupted migration.",
+		Help:    "Update the library, or restore the database from before an interrupted migration.",
 	},
 	{
 		Code: CodeTokenizableEvaluatorInvalid, Status: 500, Fatal: true,

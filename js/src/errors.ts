@@ -50,7 +50,8 @@ export class TurncoreError extends Error {
     const info = options.info ?? codeInfo(code);
     this.status = options.status ?? info?.status ?? 500;
     this.fatal = options.fatal ?? info?.fatal ?? false;
-    this.help = options.help ?? this.#remedy(code, info);
+    // A page gets the remedy later. A frozen error does without.
+    this.help = options.help ?? remedyFor(code, (help) => Reflect.set(this, 'help', help));
     this.details = options.details;
     this.suppressed = options.suppressed ?? [];
     Object.defineProperty(this, 'name', { value: code, configurable: true, writable: true });
@@ -62,29 +63,23 @@ export class TurncoreError extends Error {
    *
    * @param detail follows that text after a colon
    */
-  static of(code: CommonCode, detail?: string, options?: TurncoreErrorOptions): TurncoreError {
-    return TurncoreError.described(code, CODES[code], detail, options);
-  }
-
-  /** @internal The same for a code with a description that is given. */
-  static described(
+  static of(code: CommonCode, detail?: string, options?: TurncoreErrorOptions): TurncoreError;
+  /** @internal With the description of a code that has one elsewhere. */
+  static of(
     code: ErrorCode,
+    detail: string | undefined,
+    options: TurncoreErrorOptions | undefined,
     info: CodeInfo,
+  ): TurncoreError;
+  static of(
+    code: string,
     detail?: string,
     options?: TurncoreErrorOptions,
+    info: CodeInfo = CODES[code as CommonCode],
   ): TurncoreError {
-    const text = info.message;
-    return new TurncoreError(
-      code,
-      detail === undefined ? text : `${text.replace(/\.$/, '')}: ${detail}`,
-      { ...options, info },
-    );
-  }
-
-  /** The remedy for its code, which a page gets later. A frozen error does without. */
-  #remedy(code: string, info: CodeInfo | undefined): string | undefined {
-    if (info === undefined && !/^E_[A-Z_]+$/.test(code)) return undefined;
-    return remedyFor(code as ErrorCode, (help) => Reflect.set(this, 'help', help));
+    const { message } = info;
+    const text = detail === undefined ? message : `${message.slice(0, -1)}: ${detail}`;
+    return new TurncoreError(code, text, { ...options, info });
   }
 
   /** `NAME [CODE]: message`. */
@@ -128,7 +123,7 @@ export function errorClass<C extends ErrorCode>(
   info: CodeInfo = CODES[code as CommonCode],
 ): ErrorClass<C> {
   const CodedError = function (detail?: string, options?: TurncoreErrorOptions): TurncoreError {
-    return TurncoreError.described(code, info, detail, options);
+    return TurncoreError.of(code, detail, options, info);
   };
   Object.defineProperties(CodedError, {
     name: { value: code },

@@ -22,7 +22,7 @@ export function storeError(
   detail?: string,
   options?: TurncoreErrorOptions,
 ): TurncoreError {
-  return TurncoreError.described(code, STORE_CODES[code], detail, options);
+  return TurncoreError.of(code, detail, options, STORE_CODES[code]);
 }
 
 /**

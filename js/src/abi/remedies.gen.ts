@@ -17,8 +17,7 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   E_ARTIFACT_ID_COLLISION: 'Give every tool call and every retrievable of a turn a unique id.',
   E_ARTIFACT_TOO_LARGE:
     'Read it by lines with artifact_cat, artifact_head, artifact_tail or artifact_grep.',
-  E_BYTES_NOT_FOUND:
-    'The message names the session and the id. The bytes were deleted, or the record was read without the store that has them.',
+  E_BYTES_NOT_FOUND: 'The bytes were deleted, or the record was read without its store.',
   E_CALL_AFTER_END:
     'Await every call on a context before the executor, middleware or handler returns, and keep no context beyond its turn.',
   E_CHAT_EMPTY_RESPONSE:
@@ -91,8 +90,7 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   E_INVALID_MODULE:
     'The message says what is wrong. Load the turncore.wasm that belongs to this version of the host; docs/hosts.md has the causes and remedies, such as `host: { module }`.',
   E_INVALID_OPTIONS: 'The message lists every option that breaks a rule.',
-  E_INVALID_SESSION_ID:
-    "A session's id is a string of valid Unicode with at most 512 bytes of UTF-8.",
+  E_INVALID_SESSION_ID: 'It is a string of valid Unicode with at most 512 bytes of UTF-8.',
   E_INVALID_TOOL_ARGS:
     "Give the message back to the model as the call's result, so that it can correct the call.",
   E_INVALID_TURN_CONTEXT:
@@ -137,15 +135,15 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'A middleware returned without calling next. Call it, or end the turn on purpose with ack, nack or abort.',
   E_READER_NOT_DESCRIBABLE: 'Give the reader a describe method, or do not encode the value.',
   E_RECORD_UNSTORABLE:
-    'The message names the record and the field. Give a text instead of a function that renders one, a reader of stored bytes instead of one that only this process knows, and plain data as payload, metadata and stash.',
+    'The message names the record and the field. Give plain data, a text in place of a function that renders one, and a reader of stored bytes.',
   E_REPLAY_DIVERGED:
     'The turn was recorded with another module version or code that is not deterministic. The message names the first frame that differs.',
   E_SESSION_BUSY:
-    'Wait for the end of the running turn, or let turns of one session queue, which is the default. A turn that is started inside another one of its session would wait for itself: give it a session of its own.',
+    "Wait for the running turn's end, or let turns queue. One inside another needs a session of its own.",
   E_SESSION_CONFLICT:
-    'Nothing of the commit was stored. The message names the session and the record that both writers changed. Load the conversation again and repeat the turn.',
+    'Nothing of the commit was stored. Load the conversation again and repeat the turn.',
   E_SESSION_EXISTS: 'Choose another id, or delete the session first.',
-  E_SESSION_NOT_FOUND: 'A session is there from its first commit on, until it is deleted.',
+  E_SESSION_NOT_FOUND: 'It is there from its first commit on, until it is deleted.',
   E_SPEND_LIMIT:
     'By their reported usage and the price table, model calls have reached spendLimit. Raise the limit, or find out which calls were expensive.',
   E_SPEND_UNKNOWN_PRICE:
@@ -153,11 +151,10 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   E_STORAGE_COMMIT_ERROR:
     "The cause is the storage callback's error. The details say how many of the writes were applied; a commitCallback with a transaction makes that all or none.",
   E_STORED_RECORD_INVALID:
-    'The message names the record and what is wrong with it. A record of a later version needs a later version of the library; a wrong checksum means that the database was damaged: restore it from a backup.',
-  E_STORE_FAILED:
-    "The message says how, and the cause is the database's error. Nothing of the failed call was stored.",
+    'The message says what is wrong. A record of a later version needs a later library. After damage restore a backup.',
+  E_STORE_FAILED: "The cause is the database's error. Nothing of the failed call was stored.",
   E_STORE_VERSION:
-    'Update the library to the version that wrote the schema, or restore the database from before an interrupted migration.',
+    'Update the library, or restore the database from before an interrupted migration.',
   E_TOKENIZABLE_EVALUATOR_INVALID: 'An evaluator must return a string, even without a context.',
   E_TOKEN_BUDGET:
     'The required texts (system prompt, standing instructions, tools, the last message) alone exceed the budget. Raise the budget or shorten them.',

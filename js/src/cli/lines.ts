@@ -5,7 +5,7 @@ import { errorJSON } from '../events/error-json.js';
 import type { TurnEvent } from '../events/events.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import type { ToolCallResults } from '../primitives/tool-call.js';
-import type { Conversation } from '../store/store.js';
+import type { Conversation } from '../sessions/conversation.js';
 import type { TurnResult } from '../runners/turn-stream.js';
 import type { Output } from './screen.js';
 import type { TurnView } from './view.js';

@@ -2,7 +2,7 @@
  * Views of turns.
  */
 import type { TurnEvent } from '../events/events.js';
-import type { Conversation } from '../store/store.js';
+import type { Conversation } from '../sessions/conversation.js';
 import type { TurnResult } from '../runners/turn-stream.js';
 
 /** Shows a turn: gets its events and its end. */

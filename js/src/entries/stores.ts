@@ -24,10 +24,10 @@ export {
   type ReadableFile,
 } from '../readers/range-reader.js';
 export type { SessionOptions } from '../store/store-callbacks.js';
+export type { Conversation } from '../sessions/conversation.js';
 export type {
   BytesReader,
   Commit,
-  Conversation,
   PageOptions,
   SessionInfo,
   SessionPage,

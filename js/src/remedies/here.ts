@@ -4,7 +4,7 @@
 import type { ErrorCode } from '../abi/codes.gen.js';
 import { REMEDIES } from '../abi/remedies.gen.js';
 
-/** The remedy for a code. */
-export function remedyFor(code: ErrorCode): string {
-  return REMEDIES[code];
+/** The remedy for a code; undefined for a foreign one. */
+export function remedyFor(code: string): string | undefined {
+  return Object.hasOwn(REMEDIES, code) ? REMEDIES[code as ErrorCode] : undefined;
 }

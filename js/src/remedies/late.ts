@@ -11,13 +11,18 @@ let remedies: Readonly<Record<ErrorCode, string>> | undefined;
  *
  * @param tell gets it later where this returns undefined, unless it cannot be loaded
  */
-export function remedyFor(code: ErrorCode, tell: (remedy: string) => void): string | undefined {
+export function remedyFor(code: string, tell: (remedy: string) => void): string | undefined {
   if (remedies === undefined) {
     void loadRemedies().then(() => {
-      if (remedies !== undefined) tell(remedies[code]);
+      const remedy = known(code);
+      if (remedy !== undefined) tell(remedy);
     });
   }
-  return remedies?.[code];
+  return known(code);
+}
+
+function known(code: string): string | undefined {
+  return remedies && Object.hasOwn(remedies, code) ? remedies[code as ErrorCode] : undefined;
 }
 
 /** Loads the remedies. Never rejects: an error without its remedy is better than a second error. */

@@ -2,13 +2,15 @@
  * What a process has of a store's sessions: those that it loaded last, the turns that wait for each other, and what turns
  * have written.
  */
+import { engine } from '#engine';
+
 import { isThenable } from '../awaitable.js';
 import type { Delta } from '../collections/deltas.js';
 import { stateOf } from '../context/state-of.js';
 import type { TurnContext } from '../context/turn-context.js';
 import { isBound } from '../runners/owner.js';
 import { sessionError } from '../store-errors.js';
-import { SessionLoader } from './session-loader.js';
+import type { SessionLoader } from '../sessions/session-loader.js';
 import type { Store } from './store.js';
 
 /** How many sessions with ended turns are remembered. Beyond them all are forgotten, and the store keeps their keys. */
@@ -26,7 +28,7 @@ export function keeperOf(store: Store): Keeper {
 /** What a process has of a store's sessions. */
 export class Keeper {
   readonly store: Store;
-  readonly loader: SessionLoader;
+  #loader: SessionLoader | undefined;
   readonly #turns = new WeakMap<object, Map<string, Writer>>();
   /** The turns of a session that wait for the one that runs. */
   readonly #lines = new Map<string, Set<() => void>>();
@@ -35,7 +37,11 @@ export class Keeper {
 
   constructor(store: Store) {
     this.store = store;
-    this.loader = new SessionLoader(store);
+  }
+
+  /** What loads sessions. Only what runs in a turn may ask for it. */
+  get loader(): SessionLoader {
+    return (this.#loader ??= new (engine()!.SessionLoader)(this.store));
   }
 
   /** What writes a turn's records to a session. */

@@ -3,7 +3,6 @@
  */
 import type { TurnPipelineMiddlewareFn } from '../context/functions.js';
 import { keeperOf } from './keeper.js';
-import { enterTurn } from './session-loader.js';
 import type { Store } from './store.js';
 import { type SessionOptions, sessionOf } from './store-callbacks.js';
 
@@ -29,9 +28,10 @@ export function loadConversation(
   const keeper = keeperOf(store);
   return async (ctx, next) => {
     const session = sessionIn(ctx);
-    const loaded = await keeper.loader.load(session);
+    const { loader } = keeper;
+    const loaded = await loader.load(session);
     keeper.writer(ctx, session).saw(loaded.revision, true);
-    enterTurn(ctx, loaded);
+    loader.enter(ctx, loaded);
     for (const text of loaded.instructions) {
       if (!ctx.standingInstructions.has(text.toString())) ctx.standingInstructions.add(text);
     }

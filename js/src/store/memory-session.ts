@@ -3,9 +3,10 @@
  */
 import type { Delta, RecordName } from '../collections/deltas.js';
 import type { Entry } from '../collections/kinds.js';
-import { Tokenizable } from '../primitives/tokenizable.js';
+import type { Tokenizable } from '../primitives/tokenizable.js';
 import { sessionError } from '../store-errors.js';
-import type { BytesReader, Commit, Conversation } from './store.js';
+import type { Conversation } from '../sessions/conversation.js';
+import type { BytesReader, Commit } from './store.js';
 
 /** What the store in memory has of a session. Revisions are from 1; 0 is that of a session that is not there. */
 export class MemorySession {
@@ -108,13 +109,16 @@ export class MemorySession {
     const records = recordsOf(delta);
     for (const record of records) this.#note(kind, record);
     let added;
-    if (op === 'replaceToolCallGroup' || (op === 'mutate' && delta.old !== undefined)) {
+    if (
+      op === 'replaceToolCallGroup' ||
+      (op === 'mutate' && list.find(delta.old ?? '') !== undefined)
+    ) {
       added = list.replace(oldOf(delta), records, revision);
     } else if (op === 'delete') added = !list.remove(delta.id);
     else {
-      const text = kind === 'standingInstruction' && op === 'store';
-      const record = text ? Tokenizable.from(delta.record as Tokenizable) : delta.record;
-      added = (text && list.find(keyOf(record)) !== undefined) || list.put(record, revision);
+      const { record } = delta;
+      const same = kind === 'standingInstruction' && list.find(keyOf(record)) !== undefined;
+      added = same || list.put(record, revision);
     }
     if (!added) this.#settled = revision;
   }
@@ -178,24 +182,20 @@ class RecordList {
 
   /** Puts records where the first of others was, or behind all. Returns whether they were only added. */
   replace(old: readonly string[], records: readonly Entry[], revision: number): boolean {
-    const first = this.entries.findIndex(({ record }) => old.includes(keyOf(record)));
-    const behind = first < 0 ? [] : this.entries.slice(first);
-    const gone = new Set([...old, ...records.map(keyOf)]);
-    let moved = false;
-    for (const id of gone) moved = this.remove(id) || moved;
-    const rest = behind.filter(({ record }) => !gone.has(keyOf(record)));
-    this.entries.splice(this.entries.length - rest.length, rest.length);
-    // Who knows this revision knows all that was added before.
-    const added = moved ? (this.entries.at(-1)?.added ?? 0) : revision;
-    for (const record of records) {
-      const entry = { record, added, changed: revision };
-      const twice = this.#ids.get(keyOf(record));
-      if (twice !== undefined) this.entries.splice(this.entries.indexOf(twice), 1, entry);
-      else this.entries.push(entry);
-      this.#ids.set(keyOf(record), entry);
-    }
-    this.entries.push(...rest);
-    return !moved;
+    const fresh = new Map(records.map((record) => [keyOf(record), record]));
+    const stays = ({ record }: Stored): boolean =>
+      !old.includes(keyOf(record)) && !fresh.has(keyOf(record));
+    const { entries } = this;
+    const first = entries.findIndex(({ record }) => old.includes(keyOf(record)));
+    const before = (first < 0 ? entries : entries.slice(0, first)).filter(stays);
+    const behind = first < 0 ? [] : entries.slice(first).filter(stays);
+    const added = before.length + behind.length === entries.length;
+    // What is put in between was there for who knows the one before it.
+    const since = added ? revision : (before.at(-1)?.added ?? 0);
+    for (const record of fresh.values()) before.push({ record, added: since, changed: revision });
+    this.entries = [...before, ...behind];
+    this.#ids = new Map(this.entries.map((entry) => [keyOf(entry.record), entry]));
+    return added;
   }
 }
 

@@ -7,14 +7,8 @@ import { sessionError, storeError } from '../store-errors.js';
 import { collectBytes } from './byte-store.js';
 import { MemoryReader } from '../readers/memory-reader.js';
 import { MemorySession } from './memory-session.js';
-import type {
-  BytesReader,
-  Commit,
-  Conversation,
-  PageOptions,
-  SessionPage,
-  Sessions,
-} from './store.js';
+import type { Conversation } from '../sessions/conversation.js';
+import type { BytesReader, Commit, PageOptions, SessionPage, Sessions } from './store.js';
 
 /** Keeps conversations in memory during its lifetime. It keeps records as they are, with their readers. */
 export function memoryStore(): Sessions {

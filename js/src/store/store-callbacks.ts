@@ -14,7 +14,7 @@ import { madeForStore, singular } from '../runners/own-callbacks.js';
 import { requireFunction, requireObject } from '../context/arguments.js';
 import { keeperOf } from './keeper.js';
 import { sessionNamed } from './session-id.js';
-import { type Beginning, recordsIn } from './session-loader.js';
+import type { Beginning } from '../sessions/session-loader.js';
 import type { BytesReader, Store } from './store.js';
 
 /** Settings of {@link storeCallbacks} and `loadConversation`. */
@@ -104,9 +104,14 @@ export function storeCallbacks(store: Store, options: SessionOptions = {}): Turn
   for (const name of ['Memories', 'Messages', 'Thoughts', 'ToolCalls', 'Retrievables']) {
     const kind = uncapital(name) as HistoryKind;
     callbacks[`fetch${name}Callback`] = async (ctx: TurnContext) =>
-      recordsIn((await load(ctx)).records[kind] as Beginning<AnyRecord> | undefined);
+      recordsIn((await load(ctx)).records[kind]);
   }
   return madeForStore(callbacks as unknown as TurnCallbacks);
+}
+
+/** The records of a loaded session. */
+function recordsIn(records: Beginning<AnyRecord> | undefined): AnyRecord[] {
+  return records === undefined ? [] : [...records.history].slice(0, records.length);
 }
 
 function uncapital(name: string): string {

@@ -20,7 +20,7 @@ import {
 import { type Conversation } from '../../src/entries/stores.js';
 import { encodeBody } from '../../src/primitives/body.js';
 import { MemoryReader } from '../../src/readers/memory-reader.js';
-import { SessionLoader } from '../../src/store/session-loader.js';
+import { SessionLoader } from '../../src/sessions/session-loader.js';
 import { codeOf, message, testHost, skip } from './harness.js';
 
 /** What was loaded, encoded and sent since the process began. */

@@ -12,7 +12,8 @@ import type { RecordSet } from '../collections/record-set.js';
 import type { TurnContext } from '../context/turn-context.js';
 import { invalidValue } from '../errors.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
-import type { Conversation, Store } from './store.js';
+import type { Awaitable } from '../awaitable.js';
+import type { Conversation } from './conversation.js';
 
 /**
  * Bounds on the remembered sessions. Beyond them the least recently used session is forgotten, and loaded in full at
@@ -21,7 +22,15 @@ import type { Conversation, Store } from './store.js';
 const MOST_SESSIONS = 1024;
 const MOST_BYTES = 32 << 20;
 
-const kinds = ['memories', 'retrievables', 'messages', 'thoughts', 'toolCalls'] as const;
+/** The kinds of record, and a turn's collections of them. */
+const collections = {
+  memories: 'turnMemories',
+  retrievables: 'turnRetrievables',
+  messages: 'turnMessages',
+  thoughts: 'turnThoughts',
+  toolCalls: 'turnToolCalls',
+} as const;
+const kinds = Object.keys(collections) as HistoryKind[];
 
 /** The first records of a history. A new object replaces it when it gets longer. */
 export interface Beginning<T extends AnyRecord> {
@@ -38,16 +47,21 @@ interface Loaded {
 
 const nothing: Loaded = { revision: '', instructions: [], records: {} };
 
+/** What sessions are loaded from. */
+export interface Source {
+  load(session: string, after: string): Awaitable<Conversation>;
+}
+
 /** Loads sessions from a store. */
 export class SessionLoader {
-  readonly #store: Store;
+  readonly #store: Source;
   readonly #mostSessions: number;
   readonly #mostBytes: number;
   /** In the order of their last use. */
   readonly #sessions = new Map<string, { readonly loaded: Loaded; readonly bytes: number }>();
   #bytes = 0;
 
-  constructor(store: Store, mostSessions: number = MOST_SESSIONS, mostBytes: number = MOST_BYTES) {
+  constructor(store: Source, mostSessions: number = MOST_SESSIONS, mostBytes: number = MOST_BYTES) {
     this.#store = store;
     this.#mostSessions = mostSessions;
     this.#mostBytes = mostBytes;
@@ -65,6 +79,13 @@ export class SessionLoader {
     const after = next(before, conversation);
     this.#remember(session, after);
     return after;
+  }
+
+  /** Puts a session's records into a turn's collections, in front of their records. */
+  enter(ctx: TurnContext, { records }: Loaded): void {
+    for (const [kind, collection] of Object.entries(collections)) {
+      enter<AnyRecord>(ctx[collection], records[kind as HistoryKind]);
+    }
   }
 
   /** The number of remembered sessions. */
@@ -91,15 +112,6 @@ export class SessionLoader {
   }
 }
 
-/** Puts a session's records into a turn's collections, in front of their records. */
-export function enterTurn(ctx: TurnContext, { records }: Loaded): void {
-  enter(ctx.turnMemories, records.memories);
-  enter(ctx.turnRetrievables, records.retrievables);
-  enter(ctx.turnMessages, records.messages);
-  enter(ctx.turnThoughts, records.thoughts);
-  enter(ctx.turnToolCalls, records.toolCalls);
-}
-
 /** A session from the store's answer: all records, or the later ones. */
 function next(before: Loaded, conversation: Conversation | null | undefined): Loaded {
   const { revision = '', after = '', ...held }: Partial<Conversation> = conversation ?? {};
@@ -122,13 +134,7 @@ function next(before: Loaded, conversation: Conversation | null | undefined): Lo
   return {
     revision,
     instructions: held.instructions ?? [],
-    records: {
-      memories: follow('memories', held.memories),
-      retrievables: follow('retrievables', held.retrievables),
-      messages: follow('messages', held.messages),
-      thoughts: follow('thoughts', held.thoughts),
-      toolCalls: follow('toolCalls', held.toolCalls),
-    },
+    records: Object.fromEntries(kinds.map((kind) => [kind, follow(kind, held[kind])])),
   };
 }
 
@@ -148,11 +154,6 @@ function followed<K extends HistoryKind>(
   for (let i = 0; i < from; i++) history.append(known!.history.at(i)!);
   for (const record of records) history.append(record);
   return { history, length: history.length };
-}
-
-/** The records of a loaded session. */
-export function recordsIn<T extends AnyRecord>(records: Beginning<T> | undefined): T[] {
-  return records === undefined ? [] : [...records.history].slice(0, records.length);
 }
 
 /** Puts records in front of a collection's own, which win over the store's copies. */
