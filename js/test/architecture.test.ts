@@ -118,7 +118,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   ],
   remote: ['events', 'sse', 'runners'],
   worker: ['tools', 'primitives', 'events', 'sse', 'context', 'runners', 'remote'],
-  stored: ['codec', 'validation', 'primitives', 'collections'],
+  stored: ['codec', 'validation', 'primitives', 'collections', 'sessions'],
   store: ['primitives', 'collections', 'readers', 'context', 'sessions', 'engine', 'runners'],
   front: [
     'abi',

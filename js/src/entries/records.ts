@@ -59,3 +59,10 @@ export {
   type StoredBytes,
   StoredReader,
 } from '../stored/stored-reader.js';
+export {
+  type ConversationDocument,
+  type DocumentBytes,
+  type DocumentStore,
+  exportConversation,
+  importConversation,
+} from '../stored/document.js';

@@ -76,7 +76,13 @@ export function decodeRecord(
 
 /** The stored form of a record as JSON data: what {@link encodeRecord} writes, times and bytes as text. */
 export function recordToJSON(record: Entry): Record<string, unknown> {
-  return translate(FORMS[kindOf(record)], decodeValue(encodeRecord(record)) as Form, toText);
+  return jsonKeeping(record);
+}
+
+/** @internal {@link recordToJSON} with the references that a function gives in place of readers. */
+export function jsonKeeping(record: Entry, keep?: Keep): Record<string, unknown> {
+  const form = decodeValue(encodeKeeping(record, keep)) as Form;
+  return translate(FORMS[kindOf(record)], form, toText);
 }
 
 /** Makes the record of a kind from what {@link recordToJSON} gave. @throws TurncoreError E_STORED_RECORD_INVALID */

@@ -110,7 +110,7 @@ async function put(
   }
   const body = encodeKeeping(record, (reader) => references.get(reader)!);
   const kind = kindOf(record);
-  const id = new TextDecoder().decode(utf8.encode(idOf(record)));
+  const id = new TextDecoder('utf-8', { ignoreBOM: true }).decode(utf8.encode(idOf(record)));
   const bytes = [...new Set([...references.values()].map(({ bytesId }) => bytesId))];
   const dated =
     record instanceof Message || record instanceof Thought || record instanceof ToolCall;
@@ -147,8 +147,8 @@ export function readRow(
   return record;
 }
 
-/** The same error of a record with the session's name in it. */
-function inSession(session: string, error: unknown): unknown {
+/** @internal The same error of a record with the session's name in it. */
+export function inSession(session: string, error: unknown): unknown {
   if (!isTurncoreError(error)) return error;
   const { code } = error;
   if (code !== 'E_RECORD_UNSTORABLE' && code !== 'E_STORED_RECORD_INVALID') return error;
@@ -216,7 +216,7 @@ async function sizeIn(store: BytesStore, session: string, id: string): Promise<n
   }
 }
 
-/** Hands on all that a reader reads, in pieces. Returns the whole of a text that comes in one. */
+/** @internal Hands on all that a reader reads, in pieces. Returns the whole of a text that comes in one. */
 export async function readOut(
   reader: unknown,
   take: (piece: Uint8Array) => void,
