@@ -2,12 +2,14 @@
  * Plays scenarios.
  */
 import {
+  type Delta,
   type DispatchInput,
   DispatchRunner,
   Host,
   type HostOptions,
   isTurncoreError,
   maxIterations,
+  type Store,
   Tokenizable,
   TurncoreError,
   type TurnEvent,
@@ -26,6 +28,7 @@ import { builtin } from './builtin.js';
 import { catalogueTool } from './catalogue.js';
 import { chatExecutor } from './chat.js';
 import { enter, Frame } from './frame.js';
+import { Kept } from './kept.js';
 import type { Line, Log } from './line.js';
 import { credentials, Network } from './network.js';
 import { operations } from './operations.js';
@@ -56,6 +59,11 @@ export interface PlayerOptions {
   /** The host's options; its clock and entropy are the player's. */
   readonly host?: HostOptions | undefined;
   /**
+   * Keeps what storage callbacks get, in a session for each scenario. `play` fails if it has anything else in the end
+   * than a store in memory. Default: none.
+   */
+  readonly store?: Store | undefined;
+  /**
    * Whether functions answer a moment later although nothing keeps them. Otherwise a script that does nothing that
    * takes time answers, and throws, at once.
    */
@@ -85,6 +93,7 @@ export class Player {
   readonly #clock = { offset: 0 };
   #entropy: Entropy = seededEntropy(1);
   #game: Game | undefined;
+  #commits = 0;
   #network: Network | undefined;
 
   constructor(options: PlayerOptions = {}) {
@@ -102,6 +111,11 @@ export class Player {
     });
   }
 
+  /** How many commits the store has kept. */
+  get commits(): number {
+    return this.#commits;
+  }
+
   /**
    * Plays a scenario and returns what was written to its log.
    *
@@ -111,15 +125,21 @@ export class Player {
     const { host, ...bounded } = scenario;
     if (host !== undefined) {
       const options = { ...this.#options, host: { ...this.#options.host, ...host } };
-      return new Player(options).play(bounded);
+      const apart = new Player(options);
+      const log = await apart.play(bounded);
+      this.#commits += apart.commits;
+      return log;
     }
     this.#entropy = seededEntropy(1);
     this.#clock.offset = 0;
     const game = new Game(scenario, this.#host, this.#patient, this.#clock, this.#module);
     this.#game = game;
     this.#network = new Network(game, scenario.network ?? []);
+    const { store } = this.#options;
+    if (store !== undefined) game.kept = new Kept(store, scenario.id);
     await new Frame(game, operations, 'main').do(scenario.main ?? [{ run: {} }]);
     if (game.broken !== undefined) throw game.broken;
+    this.#commits += (await game.kept?.check()) ?? 0;
     return game.lines;
   }
 }
@@ -132,6 +152,8 @@ class Game implements Stage {
   readonly module: HostOptions['module'];
   /** Where the journal of turns goes; nowhere unless a scenario asks for one. */
   journal: MemoryJournal | undefined;
+  /** What the player's store keeps. */
+  kept: Kept | undefined;
   /** Why the scenario makes no sense, when that showed inside a turn. */
   broken: Malformed | undefined;
   readonly #scenario: Scenario;
@@ -204,6 +226,10 @@ class Game implements Stage {
       this.#errors.set(name, error);
     }
     return this.#errors.get(name);
+  }
+
+  keep(deltas: readonly Delta[]): void {
+    this.kept?.add(deltas);
   }
 
   advance(ms: number): void {

@@ -1,7 +1,7 @@
 /**
  * What the parts of a play need of the scenario that is played.
  */
-import type { HostOptions, Tokenizable, TurnRunner } from '../index.js';
+import type { Delta, HostOptions, Tokenizable, TurnRunner } from '../index.js';
 import type { Entry } from '../entries/records.js';
 import type { AnyContext } from '../entries/runners.js';
 import type { AnyTool } from '../entries/tools.js';
@@ -22,6 +22,8 @@ export interface Stage {
   callNow(by: string, ctx: AnyContext | undefined, script: Script): unknown;
   /** Writes the line of a storage callback and does its script. @returns what the script returned */
   called(name: string, ctx: AnyContext, line: Line, args: readonly unknown[]): unknown;
+  /** Notes writes of one transaction that a storage callback has made. */
+  keep(deltas: readonly Delta[]): void;
   /** What was kept under a name. */
   readonly values: Map<string, unknown>;
   /** How often a function was called before. Counts this call. */

@@ -1,11 +1,12 @@
 /**
  * Storage callbacks that write to the log and do what scripts say.
  */
-import type { Tokenizable } from '../index.js';
+import type { Tokenizable, ToolCall } from '../index.js';
 import { type Delta, DispatchContext, type Store, storeCallbacks } from '../index.js';
-import type { Entry } from '../entries/records.js';
+import type { Entry, RecordName } from '../entries/records.js';
 import { type AnyContext } from '../entries/runners.js';
 import { type Conversation } from '../entries/stores.js';
+import { isThenable } from '../awaitable.js';
 import { then } from './then.js';
 import { reader } from './reader.js';
 import { contentOf, idOf, special } from './records.js';
@@ -32,6 +33,14 @@ export function storage(
   const all: Record<string, Callback> = {};
   const called = (name: string, ctx: AnyContext, ...args: unknown[]): unknown =>
     stage.called(name, ctx, {}, args);
+  /** Has the player's store keep what a callback writes, unless it fails. What the callback returns stays as it is. */
+  const writes = (got: unknown, ...deltas: readonly Delta[]): unknown => {
+    const keep = (): void => stage.keep(deltas);
+    if (!isThenable(got)) keep();
+    else if (got instanceof Promise) void got.then(keep, () => undefined);
+    return got;
+  };
+  const instruction = 'standingInstruction';
   // The contract counts a callback's parameters, so each is written out.
   for (const name of fetches) {
     all[name] = (ctx) => fetched(called(name, ctx), (item) => stage.record(item));
@@ -40,7 +49,11 @@ export function storage(
   all['refreshStandingInstructions'] = (ctx) =>
     fetched(called('refreshStandingInstructions', ctx), (item) => str(item));
   for (const kind of kinds) {
-    for (const op of ['store', 'mutate']) {
+    const kindName = (kind.charAt(0).toLowerCase() + kind.slice(1)) as Exclude<
+      RecordName,
+      'standingInstruction'
+    >;
+    for (const op of ['store', 'mutate'] as const) {
       const name = op + kind;
       all[name] = (ctx: AnyContext, record: Entry) => {
         const id = idOf(record);
@@ -50,18 +63,26 @@ export function storage(
           ...(content === id ? {} : { content }),
           ...(Object.keys(fields).length === 0 ? {} : { fields }),
         };
-        return stage.called(name, ctx, line, [id]);
+        const delta = { op, kind: kindName, record } as Delta;
+        return writes(stage.called(name, ctx, line, [id]), delta);
       };
     }
     const name = `delete${kind}`;
-    all[name] = (ctx: AnyContext, id: string) => called(name, ctx, id);
+    all[name] = (ctx: AnyContext, id: string) =>
+      writes(called(name, ctx, id), { op: 'delete', kind: kindName, id });
   }
   all['storeStandingInstruction'] = (ctx: AnyContext, value: Tokenizable) =>
-    called('storeStandingInstruction', ctx, String(value));
+    writes(called('storeStandingInstruction', ctx, String(value)), {
+      ...{ op: 'store', kind: instruction, record: value },
+    });
   all['mutateStandingInstruction'] = (ctx: AnyContext, old: string, value: Tokenizable) =>
-    called('mutateStandingInstruction', ctx, old, String(value));
+    writes(called('mutateStandingInstruction', ctx, old, String(value)), {
+      ...{ op: 'mutate', kind: instruction, record: value, old },
+    });
   all['deleteStandingInstruction'] = (ctx: AnyContext, value: string) =>
-    called('deleteStandingInstruction', ctx, value);
+    writes(called('deleteStandingInstruction', ctx, value), {
+      ...{ op: 'delete', kind: instruction, id: value },
+    });
   for (const name of ['storeMediaBytes', 'storeRetrievableBytes']) {
     all[name] = (ctx: AnyContext, id: string, bytes: unknown) => {
       const text = bytes instanceof Uint8Array ? new TextDecoder().decode(bytes) : String(bytes);
@@ -74,12 +95,15 @@ export function storage(
     all['replaceToolCallGroup'] = (
       ctx: AnyContext,
       ids: string[],
-      replacements: readonly Entry[],
-    ) => called('replaceToolCallGroup', ctx, ids, replacements.map(idOf));
+      replacements: readonly ToolCall[],
+    ) =>
+      writes(called('replaceToolCallGroup', ctx, ids, replacements.map(idOf)), {
+        ...{ op: 'replaceToolCallGroup', kind: 'toolCall', ids, records: [...replacements] },
+      });
   }
   if (spec.storage?.['commit'] !== undefined) {
     all['commit'] = (ctx: AnyContext, deltas: readonly Delta[]) =>
-      called('commit', ctx, deltas.map(deltaWords));
+      writes(called('commit', ctx, deltas.map(deltaWords)), ...deltas);
   }
   if (spec.storage?.['discard'] !== undefined) {
     all['discard'] = (ctx: AnyContext, deltas: readonly Delta[], status: string) =>

@@ -1,4 +1,5 @@
-// Plays the conformance corpus in this Node, prints what came of it and writes the log to a file.
+// Plays the conformance corpus in this Node, prints what came of it and writes the log to a file. A store in memory keeps
+// what storage callbacks get.
 //
 //   node node.mjs LOG NAME [full|core|go]      go: with the build of GOOS=js, by Go's own loader
 import { execFileSync } from 'node:child_process';
@@ -12,20 +13,22 @@ import { playCorpus } from './play.mjs';
 
 const [file, name, build = 'full'] = process.argv.slice(2);
 const conformance = await import(new URL('conformance/index.js', dist));
-const { loadModule } = await import(new URL('index.js', dist));
+const { loadModule, memoryStore } = await import(new URL('index.js', dist));
 const { fullModuleURL } = await import(new URL('wasm.js', dist));
 
 const modules = { full: () => loadModule(fullModuleURL), core: loadModule, go: goModule };
-const { passed, failures, log } = await playCorpus(
+const { passed, failures, log, commits } = await playCorpus(
   conformance,
   await readCorpus(),
   { module: await modules[build]() },
   build === 'core',
+  memoryStore(),
 );
 await writeFile(file, log);
 for (const failure of failures) console.log(`FAILED ${failure}`);
 console.log(`${name}: ${passed.length} passed`);
-process.exitCode = failures.length > 0 || passed.length === 0 ? 1 : 0;
+if (commits === 0) console.log('FAILED no scenario wrote anything');
+process.exitCode = failures.length > 0 || passed.length === 0 || commits === 0 ? 1 : 0;
 
 async function goModule() {
   const root = execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();

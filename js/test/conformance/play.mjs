@@ -7,6 +7,7 @@
  * @param files the corpus
  * @param host options of the host: the module
  * @param core whether that is the core module
+ * @param store keeps what storage callbacks get, if there is one
  * @returns the ids of those that passed, what failed, and the log of the scenarios that every host can play, those of the core module
  *   first
  */
@@ -15,14 +16,16 @@ export async function playCorpus(
   files,
   host,
   core = false,
+  store = undefined,
 ) {
   const has = features.filter((feature) => !(core && feature === 'full'));
   const failures = [];
   const passed = [];
   let common = '';
   let full = '';
+  let commits = 0;
   for (const file of files) {
-    const player = new Player({ host });
+    const player = new Player({ host, store });
     for (const scenario of file.scenarios) {
       if (!playable(scenario, has)) continue;
       try {
@@ -43,8 +46,9 @@ export async function playCorpus(
         failures.push(`${scenario.id}: ${error.message}`);
       }
     }
+    commits += player.commits;
   }
-  return { passed, failures, log: common + full };
+  return { passed, failures, log: common + full, commits };
 }
 
 /**
