@@ -37,36 +37,43 @@ type faulty struct {
 
 	mu      sync.Mutex
 	calls   int
-	met     bool
-	commits []store.Commit // that were asked for, of the session
+	met     bool           // a call has met it
+	commits []store.Commit // that were asked for
+	stored  int            // how many of them the store has
 }
 
 // meet does a call. A fault may keep it from being done, or from being answered.
 func (f *faulty) meet(do func() error) error {
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.calls++
-	if f.met && (f.what == killBefore || f.what == killAfter) {
+	dead := f.met && (f.what == killBefore || f.what == killAfter)
+	meets := f.calls == f.nth && !dead
+	f.mu.Unlock() // a call may read what comes through another one
+	if meets {
+		defer func() {
+			f.mu.Lock()
+			f.met = true
+			f.mu.Unlock()
+		}()
+	}
+	switch {
+	case dead:
 		return errFault
-	}
-	if f.calls != f.nth {
+	case !meets:
 		return do()
-	}
-	f.met = true
-	switch f.what {
-	case faultAfter, killAfter:
+	case f.what == faultAfter || f.what == killAfter:
 		return errors.Join(do(), errFault)
-	case faultTwice:
+	case f.what == faultTwice:
 		return errors.Join(do(), do())
 	}
 	return errFault
 }
 
-// mend ends the fault: a store that keeps readers reads through it.
-func (f *faulty) mend() {
+// mend ends the fault, and puts another store behind it: what was written through it may be read through it.
+func (f *faulty) mend(s store.Store) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.nth, f.met = 0, false
+	f.nth, f.met, f.Store = 0, false, s
 }
 
 func (f *faulty) Load(ctx context.Context, session, after string) (c *store.Conversation, err error) {
@@ -78,15 +85,19 @@ func (f *faulty) Load(ctx context.Context, session, after string) (c *store.Conv
 }
 
 func (f *faulty) Commit(ctx context.Context, session string, c store.Commit) (revision string, err error) {
-	err = f.meet(func() (err error) {
-		revision, err = f.Store.Commit(ctx, session, c)
-		return err
-	})
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.calls <= f.nth || f.nth == 0 || f.what < killBefore {
+	if !f.met || f.what < killBefore {
 		f.commits = append(f.commits, c)
 	}
+	f.mu.Unlock()
+	err = f.meet(func() (err error) {
+		if revision, err = f.Store.Commit(ctx, session, c); err == nil {
+			f.mu.Lock()
+			f.stored++
+			f.mu.Unlock()
+		}
+		return err
+	})
 	return revision, err
 }
 
@@ -142,8 +153,8 @@ func (p *place) faults(what fault) {
 		id := fmt.Sprint("fault ", nth)
 		f := &faulty{Store: s, what: what, nth: nth}
 		p.play(f, id)
-		f.mend()
 		s = p.again(s)
+		f.mend(s)
 		got, err := steps(p.Context(), p.load(s, id, ""))
 		if err != nil {
 			p.Errorf("call %d %s: %v", nth, faultNames[what], err)
@@ -159,15 +170,15 @@ func (p *place) faults(what fault) {
 		if err != nil {
 			p.Errorf("call %d %s, and the last commit again: %v", nth, faultNames[what], err)
 		}
-		if err := lost(what, want, got, after); err != nil {
+		if err := lost(what, want, got, after, len(f.commits)-f.stored); err != nil {
 			p.Errorf("call %d %s: %v", nth, faultNames[what], err)
 		}
 	}
 }
 
 // lost says what is wrong with the steps that were stored, and those that are there after the last commit was asked for
-// again; want has all of them.
-func lost(what fault, want, got, after []string) error {
+// again; want has all of them. missed is how many of the commits that were asked for were not done.
+func lost(what fault, want, got, after []string, missed int) error {
 	switch what {
 	case faultTwice:
 		if !slices.Equal(got, want) {
@@ -177,7 +188,7 @@ func lost(what fault, want, got, after []string) error {
 		if !slices.Equal(after, want[:min(len(after), len(want))]) || !slices.Equal(got, after[:min(len(got), len(after))]) {
 			return fmt.Errorf("%q were stored, and then %q, which is not the beginning of %q", got, after, want)
 		}
-		if more := len(after) - len(got); more > 1 || what == killAfter && more > 0 {
+		if more := len(after) - len(got); more > missed || missed > 1 {
 			return fmt.Errorf("%q were stored, and then %q", got, after)
 		}
 	default:

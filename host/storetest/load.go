@@ -95,6 +95,7 @@ func loadCases() []testCase {
 			}
 		}},
 		{"everything after a change", func(p *place) {
+			s := p.store()
 			for name, step := range map[string]struct {
 				write store.Delta
 				want  string
@@ -104,7 +105,6 @@ func loadCases() []testCase {
 				"a delete":     {remove(record.KindMessage, "a"), "b=2 x y"},
 				"a group":      {replace([]string{"x"}, toolCall("z", "1")), "a=1 b=2 z y"},
 			} {
-				s := p.store()
 				id := "after " + name
 				p.write(s, id, put(message("a", "1")), put(message("b", "2")), put(toolCall("x", "1")), put(toolCall("y", "1")))
 				before := p.load(s, id, "")
@@ -122,7 +122,7 @@ func loadCases() []testCase {
 				if all := p.load(s, id, before.Revision); all.After != "" {
 					p.Errorf("%s: what was added behind hides it: %+v", name, all)
 				}
-				p.again(s)
+				s = p.again(s)
 			}
 		}},
 		{"a delete of nothing changes nothing", func(p *place) {

@@ -21,7 +21,10 @@ func message(id, text string) *record.Message { return record.NewMessage(id, rec
 func memory(id, text string) *record.Memory { return record.NewMemory(id, text, 0.5, 0.25, at(0)) }
 
 func toolCall(id, result string) *record.ToolCall {
-	args := json.RawMessage(`{"of":"` + id + `"}`)
+	args, err := json.Marshal(map[string]string{"of": id})
+	if err != nil {
+		panic(err) // a map of text always has a JSON
+	}
 	return &record.ToolCall{
 		ID: id, Tool: "look", Args: args, Checksum: "sum", Results: result, IsComplete: true, CreatedAt: at(0), UpdatedAt: at(0), CompletedAt: at(1),
 	}
@@ -64,7 +67,7 @@ func samples() []record.Record {
 		"int": int64(9007199254740991), "less": int64(-9007199254740991), "float": 0.1, "text": unicodeText, "no": false,
 		"list": []any{int64(1), "two", nil, []any{}, map[string]any{}}, "__proto__": "own", "": "empty",
 	}
-	spooled := record.NewSpooledArtifact(record.NewBlob([]byte("one\ntwo\r\n\nfour"))).WithSizeHints(15, 4)
+	spooled := record.NewSpooledArtifact(record.NewBlob([]byte("one\ntwo\r\n\nfour"))).WithSizeHints(14, 4)
 	table := record.NewSpooledJSONArtifact(record.NewBlob([]byte("{\"a\":1}\n{\"a\":2}\n")), record.JSONL)
 	m := message("message", unicodeText)
 	m.Identity, m.Attachments = &record.Identity{Identifier: "ann", Representation: "Ann"}, []*record.Media{photo}

@@ -5,7 +5,7 @@ import "slices"
 // Keys are the keys of a session's commits, by the turns that made them.
 type Keys struct {
 	All []Key // in the order of their commits
-	at  map[string]uint64
+	at  map[string]Key
 }
 
 // Key is the key of a commit, and the revision that came of it.
@@ -14,16 +14,21 @@ type Key struct {
 	Revision  uint64
 }
 
-// Find returns the revision that came of the commit under a key.
-func (k *Keys) Find(key string) (revision uint64, there bool) {
+// Find returns the revision that came of the commit under a key, unless that is of one of the turns in ended.
+func (k *Keys) Find(key string, ended ...string) (revision uint64, there bool) {
 	if k.at == nil {
-		k.at = make(map[string]uint64, len(k.All))
+		k.at = make(map[string]Key, len(k.All))
 		for _, known := range k.All {
-			k.at[known.Key] = known.Revision
+			k.at[known.Key] = known
 		}
 	}
-	revision, there = k.at[key]
-	return revision, there
+	known, there := k.at[key]
+	return known.Revision, there && !slices.Contains(ended, known.Turn)
+}
+
+// Has tells whether there are keys of turns.
+func (k *Keys) Has(turns []string) bool {
+	return len(turns) > 0 && slices.ContainsFunc(k.All, func(key Key) bool { return slices.Contains(turns, key.Turn) })
 }
 
 // Remember keeps a commit's key; "" is none.
@@ -33,20 +38,14 @@ func (k *Keys) Remember(key Key) {
 	}
 	k.All = append(k.All, key)
 	if k.at != nil {
-		k.at[key.Key] = key.Revision
+		k.at[key.Key] = key
 	}
 }
 
-// Forget forgets the keys of turns. It tells whether there were any.
-func (k *Keys) Forget(turns []string) bool {
-	before := len(k.All)
-	if len(turns) == 0 {
-		return false
+// Forget forgets the keys of turns.
+func (k *Keys) Forget(turns []string) {
+	if !k.Has(turns) {
+		return
 	}
-	k.All = slices.DeleteFunc(k.All, func(key Key) bool { return slices.Contains(turns, key.Turn) })
-	if len(k.All) == before {
-		return false
-	}
-	k.at = nil
-	return true
+	k.All, k.at = slices.DeleteFunc(k.All, func(key Key) bool { return slices.Contains(turns, key.Turn) }), nil
 }

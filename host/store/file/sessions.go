@@ -1,0 +1,255 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/turncore/turncore/host/internal/ledger"
+	"github.com/turncore/turncore/host/store"
+)
+
+// List implements store.Sessions.
+func (s *Store) List(ctx context.Context, cursor string, limit int) (page []store.Session, next string, err error) {
+	if err := s.begin(ctx); err != nil {
+		return nil, "", err
+	}
+	before, limit := ledger.PageOf(cursor, limit)
+	s.mu.Lock()
+	ids, last, more := s.recent.Page(before, limit)
+	s.mu.Unlock()
+	for _, id := range ids {
+		f, err := s.enter(id, false)
+		if err != nil {
+			return nil, "", err
+		}
+		if f == nil {
+			continue // it was deleted meanwhile
+		}
+		page = append(page, store.Session{
+			ID: id, Title: f.summary.Title, Revision: strconv.FormatUint(f.summary.Revision, 10),
+			CreatedAt: time.UnixMilli(f.head.Created).UTC(), UpdatedAt: time.UnixMilli(f.summary.Updated).UTC(), Messages: f.summary.Messages,
+		})
+		s.leave(f)
+	}
+	if more {
+		next = strconv.FormatUint(last, 10)
+	}
+	return page, next, nil
+}
+
+// SetTitle implements store.Sessions.
+func (s *Store) SetTitle(ctx context.Context, session, title string) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	f, err := s.enter(session, false)
+	if f == nil {
+		if err == nil {
+			err = store.NoSession(session)
+		}
+		return err
+	}
+	defer s.leave(f)
+	if err := s.load(f); err != nil { // what was cut off at the end of the log must not stay behind
+		return err
+	}
+	before := f.summary
+	f.summary.Title = title
+	if err := f.append(frameTitle, &f.summary); err != nil {
+		f.summary = before
+		return failure(session, err)
+	}
+	s.tidy(f)
+	return nil
+}
+
+// Delete implements store.Sessions.
+func (s *Store) Delete(ctx context.Context, session string) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	f, err := s.enter(session, false)
+	if f == nil {
+		return err
+	}
+	defer s.leave(f)
+	return failure(session, s.remove(f))
+}
+
+// remove deletes a session. The caller holds f.mu.
+func (s *Store) remove(f *session) error {
+	trash := filepath.Join(s.folder, trashName)
+	if err := os.MkdirAll(trash, 0o700); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.meta.Floor = s.revision
+	err := s.writeMeta()
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	away, err := os.MkdirTemp(trash, "*")
+	if err == nil {
+		err = os.Rename(f.folder, filepath.Join(away, "session"))
+	}
+	if err != nil {
+		return err
+	}
+	f.there, f.gone, f.state = false, true, nil
+	s.mu.Lock()
+	delete(s.sessions, f.head.ID)
+	s.recent.Delete(f.head.ID)
+	s.mu.Unlock()
+	return errors.Join(syncFolder(filepath.Dir(f.folder)), os.RemoveAll(away))
+}
+
+// Fork implements store.Sessions. The two share the files of bytes, where the file system has links.
+func (s *Store) Fork(ctx context.Context, from, to string) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	old, err := s.enter(from, false)
+	if old == nil {
+		if err == nil {
+			err = store.NoSession(from)
+		}
+		return err
+	}
+	if from == to {
+		s.leave(old)
+		return store.SessionExists(to)
+	}
+	err = s.load(old)
+	if err != nil {
+		s.leave(old)
+		return err
+	}
+	all := old.snapshot()
+	all.Keys = nil
+	was := old.summary
+	s.leave(old)
+	f, err := s.enter(to, true)
+	if err != nil {
+		return err
+	}
+	defer s.leave(f)
+	if f.there {
+		return store.SessionExists(to)
+	}
+	if err := linkAll(filepath.Join(old.folder, bytesName), filepath.Join(f.folder, bytesName)); err != nil {
+		return failure(to, errors.Join(err, os.RemoveAll(f.folder)))
+	}
+	f.summary = summary{Title: was.Title, Newest: was.Newest, Messages: was.Messages}
+	if err = s.create(f, all); err == nil {
+		err = f.settle()
+	}
+	return failure(to, err)
+}
+
+// linkAll gives a folder the files of another one.
+func linkAll(from, to string) error {
+	if err := os.RemoveAll(to); err != nil { // what is left of a fork that was broken off
+		return err
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if len(e.Name()) != len(nameOf("")) {
+			continue // it is being written
+		}
+		a, b := filepath.Join(from, e.Name()), filepath.Join(to, e.Name())
+		if os.Link(a, b) == nil {
+			continue
+		}
+		if err := copyFile(a, b); err != nil {
+			return err
+		}
+	}
+	return syncFolder(to)
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	out, err := os.OpenFile(to+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = out.ReadFrom(in)
+	return settle(out, err, to)
+}
+
+// collectAfter is how long bytes stay that no record refers to: a turn may be about to commit one.
+const collectAfter = time.Hour
+
+// Collect removes the bytes of all sessions that no record refers to and that were put more than an hour ago. It returns
+// how many those were.
+func (s *Store) Collect(ctx context.Context) (removed int, err error) {
+	s.mu.Lock()
+	ids := make([]string, 0, len(s.sessions))
+	for id := range s.sessions {
+		ids = append(ids, id)
+	}
+	s.mu.Unlock()
+	for _, id := range ids {
+		if err := s.begin(ctx); err != nil {
+			return removed, err
+		}
+		f, err := s.enter(id, false)
+		if err != nil {
+			return removed, err
+		}
+		if f == nil {
+			continue
+		}
+		n, err := s.collect(f)
+		s.leave(f)
+		if removed += n; err != nil {
+			return removed, failure(id, err)
+		}
+	}
+	return removed, nil
+}
+
+// collect collects the bytes of a session. The caller holds f.mu.
+func (s *Store) collect(f *session) (removed int, err error) {
+	if err := s.load(f); err != nil {
+		return 0, err
+	}
+	used := make(map[string]bool)
+	for kind := range f.state.Tables {
+		for _, r := range f.state.Tables[kind].Rows {
+			for _, id := range r.Value.Bytes {
+				used[nameOf(id)] = true
+			}
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(f.folder, bytesName))
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || used[e.Name()] || time.Since(info.ModTime()) < collectAfter {
+			continue
+		}
+		if err := os.Remove(filepath.Join(f.folder, bytesName, e.Name())); err != nil {
+			return removed, err
+		}
+		removed++
+	}
+	return removed, nil
+}
