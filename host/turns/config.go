@@ -63,7 +63,6 @@ type definition struct {
 	dispatchInput, dispatchOutput []DispatchMiddleware
 
 	listen func(event.Event) // of a dispatch's own events
-	seam   string            // where a dispatch is started inside another one; see callKey
 }
 
 // validate lists everything that is wrong with a configuration.

@@ -74,16 +74,8 @@ func (b *base) Stash() *Stash { return &b.stash }
 func (b *base) Tools() *ToolRegistry { return b.tools }
 
 // IdempotencyKey names the call that the context was passed to, for systems that must not do the same thing twice. It
-// stays the same when the turn is replayed; "" outside these calls.
-//
-// A tool's handler has a key of the turn's id, the place of the dispatch in the turn, the iteration, the call's checksum,
-// and which of the iteration's calls with that checksum it is. So a turn that is run again under its id has the same key
-// for a call that the model makes again in the same place, and other arguments give another key. A nested dispatch has
-// the place of the call or of the context that started it, and which of the dispatches started there it is: dispatches
-// that are started at once have no such order of their own.
-//
-// A storage function has the key of its write or commit, and each of several calls for one commit a key of its own. It
-// names the turn's id and its start: a turn that is run again writes anew.
+// stays the same when the turn is replayed. A storage function has the key of its effect, and each of several calls for
+// one effect a key of its own; "" elsewhere.
 func (b *base) IdempotencyKey() string { return b.effect.String() }
 
 // Aborted reports whether the context was aborted.
@@ -187,16 +179,14 @@ type DispatchContext struct {
 	base
 	helpers Helpers
 	config  *definition
-	path    string // of the dispatch in the turn; see callKey
 }
 
 var _ Context = (*DispatchContext)(nil)
 
-// during is the same context for a tool's call with a key, and with a signal of its own unless that is nil. The caller
-// holds the turn's lock.
-func (c *DispatchContext) during(call context.Context, key string) *DispatchContext {
+// during is the same context for a call with a signal of its own. The caller holds the turn's lock.
+func (c *DispatchContext) during(call context.Context) *DispatchContext {
 	view := *c
-	view.call, view.scope, view.effect = call, nil, &effectKey{effect: key}
+	view.call, view.scope = call, nil
 	return &view
 }
 

@@ -181,7 +181,7 @@ func (h *Host) dispatch(ctx context.Context, d *definition, in *DispatchInput) (
 
 // dispatch runs a dispatch with this context as its source.
 func (b *base) dispatch(d *definition) (DispatchResult, error) {
-	d.callbacks, d.tokenizers, d.seam = b.program.config.callbacks, b.program.config.tokenizers, b.seam()
+	d.callbacks, d.tokenizers = b.program.config.callbacks, b.program.config.tokenizers
 	id, r, err := b.state.Dispatch(d)
 	return DispatchResult{DispatchID: id, Status: event.Status(r.Status), Iterations: int(r.Iterations)}, err
 }

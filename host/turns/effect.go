@@ -42,11 +42,11 @@ func (p *program) Prepare(e *turn.Effect, f *abi.Effect) error {
 		if d == nil || tool == nil {
 			return fmt.Errorf("tool %d is not defined", args.Tool)
 		}
-		call := context.Context(nil)
 		if args.Timed {
-			call, e.GiveUp = context.WithCancelCause(e.Context.Signal())
+			ctx, giveUp := context.WithCancelCause(e.Context.Signal())
+			e.GiveUp = giveUp
+			d = d.during(ctx)
 		}
-		d = d.during(call, p.callKey(d, args.CallID))
 		e.Perform = func() (abi.Raw, error) { return runTool(e, d, tool, Args{args.Args}, &args) }
 	case abi.EffectValidate:
 		args, err := abi.Decode[abi.ValidateArgs](f.Args)

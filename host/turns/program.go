@@ -15,7 +15,6 @@ type program struct {
 	config  *definition
 	tools   toolNumbers
 	root    TurnContext
-	places  map[string]int                                 // how often each place of a dispatch or call was taken
 	writing writing                                        // has a lock of its own
 	waitFor func(ctx context.Context, g Gate) (any, error) // of a standalone dispatch
 }
@@ -48,7 +47,7 @@ func (p *program) Open(c, from *turn.Context, d core.Definition) {
 	if d != nil {
 		config = d.(*definition)
 	}
-	ctx := &DispatchContext{config: config, path: p.pathOf(from, d)}
+	ctx := &DispatchContext{config: config}
 	ctx.fill(p, c, contextOf(from).shared().tools.set.snapshot())
 	ctx.helpers.ctx = ctx
 	c.Face, c.Listen = ctx, config.listen

@@ -132,9 +132,6 @@ func (c *Context) Iteration() int {
 	return c.iteration
 }
 
-// IterationLocked is Iteration. The caller holds the turn's lock.
-func (c *Context) IterationLocked() int { return c.iteration }
-
 // Signalled reports how a dispatch was signalled, by host code or inside the core: acked, or nacked with an error.
 func (c *Context) Signalled() (acked, nacked bool, nack error) {
 	c.turn.mu.Lock()
