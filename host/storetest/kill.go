@@ -1,0 +1,151 @@
+package storetest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turncore/turncore/host/store"
+	"github.com/turncore/turncore/host/turns"
+)
+
+// killed is the variable of the environment that tells a test that it is the process to be killed, and in which session
+// it runs its conversation.
+const killed = "TURNCORE_STORETEST_KILLED"
+
+// Kill runs conversations in processes of their own, each of which it kills at another point (as by kill -9), and looks at
+// what the store then has: whole iterations only, each once, and all that Commit has returned for. points is how many
+// processes there are, and seed makes the points.
+//
+// The processes run the same test binary with -test.run of the calling test, whose call of Kill then does not return. open
+// opens the store: each time at the same place, also in those processes, which get env.
+func Kill(t *testing.T, points int, seed uint64, env []string, open Opener) {
+	if session := os.Getenv(killed); session != "" {
+		runUntilKilled(session, open)
+	}
+	passed := 0
+	random := rand.New(rand.NewPCG(seed, 0))
+	for n := range points {
+		line, delay := 1+random.IntN(2*len(allSteps())), time.Duration(random.IntN(2000))*time.Microsecond
+		session := fmt.Sprint("killed ", n)
+		acknowledged, err := killAt(t, session, line, delay, env)
+		if err == nil {
+			err = survived(t.Context(), session, acknowledged, open)
+		}
+		if err != nil {
+			t.Errorf("point %d, killed %v after line %d: %v", n, delay, line, err)
+			continue
+		}
+		passed++
+	}
+	t.Logf("store: %d of %d kills survived", passed, points)
+}
+
+// runUntilKilled runs a conversation, and says before and after each commit that it is there.
+func runUntilKilled(session string, open Opener) {
+	s, err := open()
+	if err == nil {
+		var r *turns.Runner
+		if r, err = conversation(context.Background(), saying{s}); err == nil {
+			for turn := 0; turn < turnsOf && err == nil; turn++ {
+				_, err = r.Run(context.Background(), turns.Input{Message: "Hi!", TurnID: fmt.Sprint(turn), Session: session})
+			}
+		}
+	}
+	if err != nil {
+		fmt.Println("failed:", err)
+	}
+	fmt.Println("ended")
+	select {} // until it is killed
+}
+
+// saying is a store that says when a commit begins and when it has returned.
+type saying struct{ store.Store }
+
+func (s saying) Commit(ctx context.Context, session string, c store.Commit) (string, error) {
+	fmt.Println("commit")
+	revision, err := s.Store.Commit(ctx, session, c)
+	if err == nil {
+		fmt.Println("committed")
+	}
+	return revision, err
+}
+
+// killAt kills a process a while after it has printed a line, and returns how many commits it had said were done.
+func killAt(t *testing.T, session string, line int, delay time.Duration, env []string) (acknowledged int, err error) {
+	name, _, _ := strings.Cut(t.Name(), "/")
+	process := exec.Command(os.Args[0], "-test.run=^"+name+"$", "-test.count=1")
+	process.Env = append(append(os.Environ(), env...), killed+"="+session)
+	process.Stderr = os.Stderr
+	out, err := process.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := process.Start(); err != nil {
+		return 0, err
+	}
+	late := time.AfterFunc(time.Minute, func() { _ = process.Process.Kill() }) // it hangs: what it printed tells
+	defer late.Stop()
+	lines := bufio.NewScanner(out)
+	seen := 0
+	for lines.Scan() {
+		switch text := lines.Text(); {
+		case text == "committed":
+			acknowledged++
+		case text == "commit":
+		case text == "ended":
+			seen = line - 1
+		default:
+			err = fmt.Errorf("the process says %q", text)
+			continue
+		}
+		if seen++; seen == line {
+			time.Sleep(delay)
+			if err := process.Process.Kill(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if seen < line && err == nil {
+		err = fmt.Errorf("the process printed %d lines", seen)
+	}
+	_, _ = io.Copy(io.Discard, out)
+	_ = process.Wait() // it was killed
+	return acknowledged, err
+}
+
+// survived says what is wrong with the conversation of a process that was killed.
+func survived(ctx context.Context, session string, acknowledged int, open Opener) error {
+	s, err := open()
+	if err != nil {
+		return err
+	}
+	defer closed(s) //nolint:errcheck // what was read counts
+	c, err := s.Load(ctx, session, "")
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		c = &store.Conversation{}
+	}
+	got, err := steps(ctx, c)
+	if err != nil {
+		return err
+	}
+	want := allSteps()
+	if !slices.Equal(got, want[:min(len(got), len(want))]) {
+		return fmt.Errorf("%q is not the beginning of the conversation", got)
+	}
+	if len(got) < acknowledged || len(got) > acknowledged+1 {
+		return fmt.Errorf("it has %d commits, the process had done %d", len(got), acknowledged)
+	}
+	return nil
+}
