@@ -2,10 +2,13 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"testing"
 
+	"github.com/turncore/turncore/host/store/internal/sqlstore"
+	"github.com/turncore/turncore/host/store/internal/sqlstore/sqltest"
 	"github.com/turncore/turncore/host/store/postgres/internal/server"
 )
 
@@ -23,21 +26,34 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// opened opens a store in a database of its own.
-func opened(t *testing.T) *Store {
+// created makes an empty database and returns its URL.
+func created(t *testing.T) string {
 	t.Helper()
 	url, err := running.Create(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), url, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
+	return url
+}
+
+func TestStore(t *testing.T) {
+	sqltest.Run(t, func(t *testing.T) *sqltest.Database {
+		url := created(t)
+		db, err := sql.Open("pgx", url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return &sqltest.Database{
+			Open: func(o sqlstore.Options) (*sqlstore.Store, error) {
+				s, err := open(context.Background(), url, Options{}, o)
+				if err != nil {
+					return nil, err
+				}
+				return s.Store, nil
+			},
+			Raw:  db,
+			Mark: func(n int) string { return fmt.Sprintf("$%d", n) },
 		}
 	})
-	return s
 }

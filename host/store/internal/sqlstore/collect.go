@@ -127,6 +127,11 @@ func (s *Store) collectAtTimes() {
 	if now-at < unused.Microseconds() || !s.collected.CompareAndSwap(at, now) {
 		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return
+	}
 	s.collecting.Go(func() {
 		_, _ = s.Collect(context.Background()) // the next time tells again
 	})

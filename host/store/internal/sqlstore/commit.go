@@ -429,10 +429,12 @@ func textOfInstruction(session string, r *recordRow) (string, error) {
 
 // writer is what the writer of a commit knows.
 type writer struct {
-	checks bool
-	seen   int64
-	lost   bool // seen is a revision that the session never had
-	own    map[int64]bool
+	checks  bool
+	began   int64 // the session's first revision
+	settled int64 // the session's before the commit
+	seen    int64
+	lost    bool // seen is a revision that the session never had
+	own     map[int64]bool
 	made   map[named]bool // what the commit itself writes
 }
 
@@ -451,7 +453,7 @@ func (w *writer) read(r *sessionRow, c *store.Commit) {
 	if ok && seen == r.revision {
 		return
 	}
-	w.checks, w.seen, w.lost = true, seen, !ok
+	w.checks, w.began, w.settled, w.seen, w.lost = true, r.created, r.settled, seen, !ok
 	w.own, w.made = make(map[int64]bool), make(map[named]bool)
 	for _, own := range c.Own {
 		if number, revision, ok := readRevision(own); ok && number == r.number {
@@ -460,8 +462,11 @@ func (w *writer) read(r *sessionRow, c *store.Commit) {
 	}
 }
 
-// knows tells whether the writer knows of what a revision did.
-func (w *writer) knows(revision int64) bool { return revision <= w.seen && !w.lost || w.own[revision] }
+// knows tells whether the writer knows of what a revision did. What a fork began with counts as done by its beginning.
+func (w *writer) knows(revision int64) bool {
+	revision = max(revision, w.began)
+	return revision <= w.seen && !w.lost || w.own[revision]
+}
 
 // check returns the E_SESSION_CONFLICT of a write, nil if there is none.
 func (c *committing) check(w *write) error {
@@ -490,7 +495,7 @@ func (c *committing) check(w *write) error {
 			return err
 		}
 		if there && !c.who.knows(changed) ||
-			!there && i < len(old) && (c.who.lost || c.row.settled > 0 && !c.who.knows(c.row.settled)) {
+			!there && i < len(old) && (c.who.lost || c.who.settled > 0 && !c.who.knows(c.who.settled)) {
 			return store.Conflict(c.id, w.kind.String(), id)
 		}
 	}

@@ -18,13 +18,21 @@ func (s *Store) Load(ctx context.Context, session, after string) (*store.Convers
 	var rows []recordRow
 	err := s.view(ctx, session, func(t *tx) error {
 		r, err := t.session("findSession", session)
-		if r == nil || err != nil {
+		if err != nil {
 			return err
+		}
+		if r == nil {
+			if after == noRevision {
+				c.After = after
+			}
+			return nil
 		}
 		c.Revision = r.at()
 		known, ok := r.known(after)
-		if ok && after != noRevision && known >= r.settled {
+		if ok = ok && known >= r.settled; ok {
 			c.After = after
+		}
+		if ok && known > 0 {
 			rows, err = t.added(r, known)
 		} else {
 			rows, err = t.all(r)

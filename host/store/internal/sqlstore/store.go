@@ -21,6 +21,8 @@ type Store struct {
 	queue         queue
 	collected     atomic.Int64 // when bytes were last collected, in microseconds
 	collecting    sync.WaitGroup
+	mu            sync.Mutex
+	closing       bool // no collecting begins
 	closed        atomic.Bool
 	transactions  atomic.Int64
 }
@@ -77,11 +79,16 @@ func Open(ctx context.Context, read, write *sql.DB, d *Dialect, o Options) (*Sto
 
 // Close waits for what is being written and closes the database. Later calls fail with E_STORE_FAILED.
 func (s *Store) Close() error {
-	if s.closed.Swap(true) {
+	s.mu.Lock()
+	closing := s.closing
+	s.closing = true
+	s.mu.Unlock()
+	if closing {
 		return nil
 	}
-	s.queue.close()
 	s.collecting.Wait()
+	s.closed.Store(true)
+	s.queue.close()
 	closeAll(s.reads)
 	closeAll(s.writes)
 	err := s.write.Close()
@@ -169,11 +176,13 @@ func (t *tx) begin(id string) (*sessionRow, error) {
 
 // add stores a session. It fails with sql.ErrNoRows if there is one with its id.
 func (t *tx) add(r *sessionRow) error {
-	r.sum = r.sumUp()
-	return t.row(
-		"addSession",
-		r.id, r.revision, r.settled, r.newest, r.created, r.title, r.messages, r.records, r.digest, r.keys, r.sum,
+	err := t.row(
+		"addSession", r.id, r.revision, r.settled, r.newest, r.created, r.title, r.messages, r.records, r.digest, r.keys,
 	).Scan(&r.number)
+	if err != nil {
+		return err
+	}
+	return t.set(r) // its number is in its sum
 }
 
 // set stores what has changed of a session.

@@ -1,0 +1,261 @@
+package sqltest
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
+	"github.com/turncore/turncore/host/store/internal/sqlstore"
+)
+
+// columns are those of all tables. Those of a key are flipped too: the row then belongs to something else.
+var columns = map[string][]string{
+	"turncore_sessions": {"number", "id", "revision", "settled", "newest", "created", "title", "messages", "records", "digest", "keys", "sum"},
+	"turncore_records":  {"session", "kind", "id", "place", "added", "changed", "body", "sum"},
+	"turncore_keys":     {"session", "key", "turn", "revision", "sum"},
+	"turncore_bytes":    {"session", "id", "content", "size", "added", "sum"},
+	"turncore_parts":    {"content", "part", "data", "sum"},
+	"turncore_refs":     {"session", "kind", "record", "bytes"},
+}
+
+// binary are the columns that hold bytes.
+var binary = []string{"id", "title", "body", "key", "turn", "data", "record", "bytes"}
+
+// damagedRows flips a bit in every column of every table: each answer afterwards is right, or an error that names the
+// session.
+func damagedRows(t *testing.T, d *Database) {
+	s := opened(t, d, sqlstore.Options{Now: func() time.Time { return noon }})
+	text := strings.Repeat("text\n", 100)
+	first := store.Commit{Deltas: []store.Delta{instructed("be kind"), said("m1", "one"), said("m2", "two"), spooled("c1", text1(text))}, Key: "k", Turn: "t"}
+	at, err := s.Commit(t.Context(), "s", first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err = s.SetTitle(t.Context(), "s", "title"); err != nil {
+		t.Fatal(err)
+	}
+	id := d.text(t, "SELECT id FROM turncore_bytes")
+
+	// look is everything that can be asked, in words.
+	look := func(table string) (answers []string, errs []error) {
+		answer := func(what string, err error) {
+			if err != nil {
+				what = ""
+				errs = append(errs, err)
+			}
+			answers = append(answers, what)
+		}
+		c, err := s.Load(t.Context(), "s", "")
+		var of []string
+		if err == nil {
+			of, err = lines(c)
+			of = append(of, c.Revision)
+		}
+		answer(strings.Join(of, "\n"), err)
+		all, err := bytesOf(s, "s", id)
+		answer(all, err)
+		page, _, err := s.List(t.Context(), "", 10)
+		answer(fmt.Sprintf("%+v", page), err)
+		newest, err := s.Newest(t.Context(), "s")
+		answer(newest.String(), err)
+		// Where the session or its bytes have another id, a commit would make new ones.
+		if len(page) > 0 && table != "turncore_bytes" && table != "turncore_parts" {
+			again, err := s.Commit(t.Context(), "s", first)
+			answer(again, err)
+		}
+		return answers, errs
+	}
+	want, errs := look("")
+	if len(errs) > 0 || want[4] != at {
+		t.Fatal(want, errs)
+	}
+	for table, names := range columns {
+		for _, name := range names {
+			t.Run(table+"."+name, func(t *testing.T) {
+				undo := d.flip(t, table, name)
+				got, errs := look(table)
+				undo()
+				told := table == "turncore_refs" // which tell nothing but what may be collected
+				for i := range got {
+					told = told || got[i] == "" && len(errs) > 0
+					if got[i] != want[i] && got[i] != "" && name != "id" {
+						t.Errorf("the answer %q is wrong, and should be %q", got[i], want[i])
+					}
+				}
+				for _, err := range errs {
+					if !errors.Is(err, host.CodeStoredRecordInvalid) && !errors.Is(err, host.CodeBytesNotFound) || !strings.Contains(err.Error(), `"`) {
+						t.Errorf("the error is %v", err)
+					}
+				}
+				if !told {
+					t.Error("nothing tells of the flipped bit")
+				}
+			})
+		}
+	}
+	if got, errs := look(""); len(errs) > 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("afterwards: %q, %v", got, errs)
+	}
+}
+
+// text1 is a reader of a text.
+func text1(text string) record.SpoolReader {
+	return record.NewFileReader(strings.NewReader(text), int64(len(text)))
+}
+
+// text reads a text from the tables.
+func (d *Database) text(t *testing.T, query string) string {
+	t.Helper()
+	var text []byte
+	if err := d.Raw.QueryRowContext(t.Context(), query).Scan(&text); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return string(text)
+}
+
+// flip flips a bit of a column in the first row of a table, and returns what flips it back.
+func (d *Database) flip(t *testing.T, table, column string) (undo func()) {
+	t.Helper()
+	var old, flipped any
+	order := " ORDER BY " + column + " DESC LIMIT 1"
+	read := "SELECT " + column + " FROM " + table + order
+	if slices.Contains(binary, column) {
+		was := d.text(t, read)
+		is := []byte(was)
+		is[0] ^= 2
+		old, flipped = []byte(was), is
+	} else {
+		was := int64(d.count(t, read))
+		old, flipped = was, was^4
+	}
+	set := "UPDATE " + table + " SET " + column + " = " + d.Mark(1) + " WHERE " + column + " = " + d.Mark(2)
+	d.exec(t, set, flipped, old)
+	return func() { d.exec(t, set, old, flipped) }
+}
+
+// migrations brings a database forward, and refuses it backward.
+func migrations(t *testing.T, d *Database) {
+	s, err := d.Open(sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, s, "s", said("m", "hello"))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	later := append(sqlstore.Schema(), []string{
+		"ALTER TABLE turncore_sessions ADD COLUMN colour INTEGER NOT NULL DEFAULT 7",
+		"CREATE TABLE turncore_colours (number INTEGER PRIMARY KEY AUTOINCREMENT, name BLOB NOT NULL)",
+	})
+	broken := append(sqlstore.Schema(), []string{later[1][0], "CREATE TABLE turncore_sessions (number INTEGER)"})
+	if _, err := d.Open(sqlstore.Options{Schema: broken}); err == nil {
+		t.Error("a migration that fails says nothing")
+	}
+	if v := d.count(t, "SELECT value FROM turncore_meta WHERE name = 'schema'"); v != 1 {
+		t.Errorf("a migration that failed left version %d", v)
+	}
+	for range 2 {
+		s := opened(t, d, sqlstore.Options{Schema: later})
+		if c := load(t, s, "s", ""); len(c.Messages) != 1 {
+			t.Errorf("the migrated session has %d messages", len(c.Messages))
+		}
+	}
+	if v := d.count(t, "SELECT value FROM turncore_meta WHERE name = 'schema'"); v != 2 {
+		t.Errorf("the schema has version %d", v)
+	}
+	_, err = d.Open(sqlstore.Options{})
+	if is(t, err, host.CodeStoreVersion); err != nil && !strings.Contains(err.Error(), "version 2") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// halfMigrated opens databases that lack a part of their schema.
+func halfMigrated(t *testing.T, d *Database) {
+	s, err := d.Open(sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []string{
+		"ALTER TABLE turncore_refs RENAME COLUMN bytes TO other",
+		"DROP TABLE turncore_refs",
+		"UPDATE turncore_meta SET value = 0 WHERE name = 'schema'",
+		"DELETE FROM turncore_meta",
+		"DROP TABLE turncore_meta",
+	} {
+		d.exec(t, step)
+		_, err := d.Open(sqlstore.Options{})
+		if is(t, err, host.CodeStoreVersion); t.Failed() {
+			t.Fatal(step)
+		}
+	}
+}
+
+// clockGoesBack commits with a clock that does: revisions and the list go on, and so do times of updates.
+func clockGoesBack(t *testing.T, d *Database) {
+	now := noon
+	s := opened(t, d, sqlstore.Options{Now: func() time.Time {
+		now = now.Add(-time.Hour)
+		return now
+	}})
+	seen := map[string]bool{}
+	for n := range 5 {
+		for _, session := range []string{"a", "b"} {
+			at := commit(t, s, session, said(fmt.Sprint(n), "text"))
+			if seen[session+at] {
+				t.Fatalf("revision %s is used twice", at)
+			}
+			seen[session+at] = true
+			page, _, err := s.List(t.Context(), "", 10)
+			if err != nil || page[0].ID != session || page[0].UpdatedAt.Before(page[len(page)-1].UpdatedAt) {
+				t.Fatalf("after a commit to %s the list is %+v (%v)", session, page, err)
+			}
+		}
+	}
+	if c := load(t, s, "a", ""); len(c.Messages) != 5 {
+		t.Errorf("a has %d messages", len(c.Messages))
+	}
+}
+
+// lostTransaction takes the database back to before its last transaction, as after a crash without durable writes.
+func lostTransaction(t *testing.T, d *Database) {
+	s := opened(t, d, sqlstore.Options{})
+	commit(t, s, "s", said("m1", "one"))
+	backup := []string{"sessions", "records"}
+	for _, name := range backup {
+		d.exec(t, "CREATE TABLE kept_"+name+" AS SELECT * FROM turncore_"+name)
+	}
+	lost := commit(t, s, "s", said("m2", "two"))
+	for _, name := range backup {
+		d.exec(t, "DELETE FROM turncore_"+name)
+	}
+	restore(t, d, backup)
+	if c := load(t, s, "s", lost); c.After != "" || len(c.Messages) != 1 {
+		t.Errorf("after the lost revision %+v is loaded", c)
+	}
+	_, err := s.Commit(t.Context(), "s", store.Commit{Revision: lost, Deltas: []store.Delta{
+		{Op: store.OpMutate, Kind: "message", ID: "m2", Record: record.NewMessage("m2", record.User, "changed", noon)},
+	}})
+	is(t, err, host.CodeSessionConflict)
+	again := commit(t, s, "s", said("m3", "three"))
+	if again == lost {
+		t.Errorf("the lost revision %s is used again", lost)
+	}
+}
+
+func restore(t *testing.T, d *Database, tables []string) {
+	t.Helper()
+	for _, name := range tables {
+		names := strings.Join(columns["turncore_"+name], ", ")
+		d.exec(t, "INSERT INTO turncore_"+name+" ("+names+") SELECT "+names+" FROM kept_"+name)
+	}
+}
