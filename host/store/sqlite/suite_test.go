@@ -8,6 +8,17 @@ import (
 	"github.com/turncore/turncore/host/storetest"
 )
 
+// opened opens a file, until the test ends.
+func opened(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
 func TestSuite(t *testing.T) {
 	storetest.Test(t, storetest.Suite{Place: func(t *testing.T) storetest.Opener {
 		path := filepath.Join(t.TempDir(), "conversations.db")

@@ -88,7 +88,7 @@ FROM turncore_sessions WHERE (revision, number) < (?, ?) ORDER BY revision DESC,
   lastRevision: `SELECT revision FROM turncore_sessions ORDER BY revision DESC, number DESC LIMIT 1`,
   addSession: `INSERT INTO turncore_sessions
   (id, revision, settled, newest, created, title, messages, records, digest, keys, sum)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO NOTHING RETURNING number`,
   setSession: `UPDATE turncore_sessions
 SET revision = ?, settled = ?, newest = ?, title = ?, messages = ?, records = ?, digest = ?, keys = ?, sum = ?

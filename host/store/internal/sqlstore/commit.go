@@ -430,12 +430,11 @@ func textOfInstruction(session string, r *recordRow) (string, error) {
 // writer is what the writer of a commit knows.
 type writer struct {
 	checks  bool
-	began   int64 // the session's first revision
 	settled int64 // the session's before the commit
 	seen    int64
 	lost    bool // seen is a revision that the session never had
 	own     map[int64]bool
-	made   map[named]bool // what the commit itself writes
+	made    map[named]bool // what the commit itself writes
 }
 
 // named is what names a record.
@@ -453,7 +452,7 @@ func (w *writer) read(r *sessionRow, c *store.Commit) {
 	if ok && seen == r.revision {
 		return
 	}
-	w.checks, w.began, w.settled, w.seen, w.lost = true, r.created, r.settled, seen, !ok
+	w.checks, w.settled, w.seen, w.lost = true, r.settled, seen, !ok
 	w.own, w.made = make(map[int64]bool), make(map[named]bool)
 	for _, own := range c.Own {
 		if number, revision, ok := readRevision(own); ok && number == r.number {
@@ -462,11 +461,8 @@ func (w *writer) read(r *sessionRow, c *store.Commit) {
 	}
 }
 
-// knows tells whether the writer knows of what a revision did. What a fork began with counts as done by its beginning.
-func (w *writer) knows(revision int64) bool {
-	revision = max(revision, w.began)
-	return revision <= w.seen && !w.lost || w.own[revision]
-}
+// knows tells whether the writer knows of what a revision did.
+func (w *writer) knows(revision int64) bool { return revision <= w.seen && !w.lost || w.own[revision] }
 
 // check returns the E_SESSION_CONFLICT of a write, nil if there is none.
 func (c *committing) check(w *write) error {
@@ -494,7 +490,7 @@ func (c *committing) check(w *write) error {
 		if err != nil {
 			return err
 		}
-		if there && !c.who.knows(changed) ||
+		if there && !c.who.knows(changed) && (i < len(old) || w.kind != record.KindInstruction) ||
 			!there && i < len(old) && (c.who.lost || c.who.settled > 0 && !c.who.knows(c.who.settled)) {
 			return store.Conflict(c.id, w.kind.String(), id)
 		}
@@ -547,23 +543,15 @@ func (c *committing) replace(w *write) error {
 			first = min(first, r.place)
 		}
 	}
-	in := unique(w.records)
-	moved := first != math.MaxInt64
-	for i := range in {
-		r, err := c.find(w.kind, in[i].id)
-		if err != nil {
-			return err
-		}
-		moved = moved || r != nil
-	}
-	if !moved {
-		for i := range in {
-			if err := c.put(w.kind, &in[i]); err != nil {
+	if first == math.MaxInt64 {
+		for i := range w.records {
+			if err := c.put(w.kind, &w.records[i]); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
+	in := unique(w.records)
 	for i := range in {
 		if _, err := c.remove(w.kind, in[i].id); err != nil {
 			return err
@@ -597,8 +585,7 @@ func unique(records []body) (list []body) {
 	return list
 }
 
-// between returns n free places from one on, in order and before the next record of the kind. Behind all records where
-// the place is math.MaxInt64.
+// between returns n free places from one on, in order and before the next record of the kind.
 func (c *committing) between(kind record.Kind, first, n int64) (places []int64, err error) {
 	if n == 0 {
 		return nil, nil

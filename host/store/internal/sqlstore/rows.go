@@ -42,7 +42,7 @@ func (r *sessionRow) sumUp() int64 {
 	if r.newest.Valid {
 		newest = r.newest.Int64
 	}
-	return sum(r.number, r.id, r.revision, r.settled, newest, r.created, r.title, r.messages, r.records, r.digest, r.keys)
+	return sum(r.id, r.revision, r.settled, newest, r.created, r.title, r.messages, r.records, r.digest, r.keys)
 }
 
 func (r *sessionRow) check() error {

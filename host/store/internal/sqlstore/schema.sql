@@ -26,7 +26,7 @@ CREATE TABLE turncore_meta (
 -- A session. messages and records are how many there are, digest is the sum of the sums of its records modulo 2^32, and
 -- keys is how many keys it has.
 CREATE TABLE turncore_sessions (
-  number INTEGER PRIMARY KEY AUTOINCREMENT, -- no number is used twice
+  number INTEGER PRIMARY KEY AUTOINCREMENT, -- not in sum; no number is used twice
   id BLOB NOT NULL UNIQUE,
   revision INTEGER NOT NULL, -- of the last commit
   settled INTEGER NOT NULL, -- the revision since which records were added only, not changed, deleted or moved

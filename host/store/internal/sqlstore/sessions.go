@@ -61,7 +61,7 @@ func (s *Store) Fork(ctx context.Context, from, to string) error {
 			return err
 		}
 		r := *old
-		r.id, r.created, r.revision, r.settled, r.keys = []byte(to), at, at, 0, 0
+		r.id, r.created, r.revision, r.keys = []byte(to), at, at, 0
 		if err := t.add(&r); errors.Is(err, sql.ErrNoRows) {
 			return store.SessionExists(to)
 		} else if err != nil {

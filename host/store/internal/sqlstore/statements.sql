@@ -19,10 +19,10 @@ FROM turncore_sessions WHERE (revision, number) < (?, ?) ORDER BY revision DESC,
 -- lastRevision: of all sessions
 SELECT revision FROM turncore_sessions ORDER BY revision DESC, number DESC LIMIT 1;
 
--- addSession: setSession follows with the sum (id, revision, settled, newest, created, title, messages, records, digest, keys)
+-- addSession: (id, revision, settled, newest, created, title, messages, records, digest, keys, sum)
 INSERT INTO turncore_sessions
   (id, revision, settled, newest, created, title, messages, records, digest, keys, sum)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO NOTHING RETURNING number;
 
 -- setSession: (revision, settled, newest, title, messages, records, digest, keys, sum, number)

@@ -176,13 +176,11 @@ func (t *tx) begin(id string) (*sessionRow, error) {
 
 // add stores a session. It fails with sql.ErrNoRows if there is one with its id.
 func (t *tx) add(r *sessionRow) error {
-	err := t.row(
-		"addSession", r.id, r.revision, r.settled, r.newest, r.created, r.title, r.messages, r.records, r.digest, r.keys,
+	r.sum = r.sumUp()
+	return t.row(
+		"addSession",
+		r.id, r.revision, r.settled, r.newest, r.created, r.title, r.messages, r.records, r.digest, r.keys, r.sum,
 	).Scan(&r.number)
-	if err != nil {
-		return err
-	}
-	return t.set(r) // its number is in its sum
 }
 
 // set stores what has changed of a session.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -13,13 +14,17 @@ import (
 	"github.com/turncore/turncore/host/store/internal/sqlstore"
 )
 
-// rounds is how many commits a store and one in memory get alike.
-const rounds = 600
-
 // asInMemory does at random what a store in memory does too, and compares: results, errors and what is loaded.
 func asInMemory(t *testing.T, d *Database) {
-	for seed := range uint64(4) {
-		m := &model{t: t, r: rand.New(rand.NewPCG(seed, 13)), memory: store.NewInMemory(), s: opened(t, d, sqlstore.Options{}), prefix: fmt.Sprintf("seed %d ", seed)}
+	seeds, rounds := uint64(2), 300
+	if os.Getenv("TURNCORE_LONG") != "" {
+		seeds, rounds = 10, 1000
+	}
+	for seed := range seeds {
+		m := &model{
+			t: t, r: rand.New(rand.NewPCG(seed, 13)), prefix: fmt.Sprintf("seed %d ", seed),
+			memory: store.NewInMemory(), s: opened(t, d, sqlstore.Options{}),
+		}
 		for m.n = range rounds {
 			m.step()
 			if t.Failed() {

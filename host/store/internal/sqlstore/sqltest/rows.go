@@ -44,7 +44,7 @@ func damagedRows(t *testing.T, d *Database) {
 	id := d.text(t, "SELECT id FROM turncore_bytes")
 
 	// look is everything that can be asked, in words.
-	look := func(table string) (answers []string, errs []error) {
+	look := func(again bool) (answers []string, errs []error) {
 		answer := func(what string, err error) {
 			if err != nil {
 				what = ""
@@ -62,17 +62,20 @@ func damagedRows(t *testing.T, d *Database) {
 		all, err := bytesOf(s, "s", id)
 		answer(all, err)
 		page, _, err := s.List(t.Context(), "", 10)
+		for i := range page {
+			page[i].Revision = "" // the number of a session has no checksum: whoever loads it finds no records then
+		}
 		answer(fmt.Sprintf("%+v", page), err)
 		newest, err := s.Newest(t.Context(), "s")
 		answer(newest.String(), err)
-		// Where the session or its bytes have another id, a commit would make new ones.
-		if len(page) > 0 && table != "turncore_bytes" && table != "turncore_parts" {
+		// Where the session or its bytes seem to be others, a commit would make new ones.
+		if again {
 			again, err := s.Commit(t.Context(), "s", first)
 			answer(again, err)
 		}
 		return answers, errs
 	}
-	want, errs := look("")
+	want, errs := look(true)
 	if len(errs) > 0 || want[4] != at {
 		t.Fatal(want, errs)
 	}
@@ -80,7 +83,7 @@ func damagedRows(t *testing.T, d *Database) {
 		for _, name := range names {
 			t.Run(table+"."+name, func(t *testing.T) {
 				undo := d.flip(t, table, name)
-				got, errs := look(table)
+				got, errs := look(table != "turncore_bytes" && table != "turncore_parts" && name != "id" && name != "number")
 				undo()
 				told := table == "turncore_refs" // which tell nothing but what may be collected
 				for i := range got {
@@ -100,7 +103,7 @@ func damagedRows(t *testing.T, d *Database) {
 			})
 		}
 	}
-	if got, errs := look(""); len(errs) > 0 || !reflect.DeepEqual(got, want) {
+	if got, errs := look(true); len(errs) > 0 || !reflect.DeepEqual(got, want) {
 		t.Errorf("afterwards: %q, %v", got, errs)
 	}
 }
