@@ -13,12 +13,6 @@ import (
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
-// formed is a form of this record.
-type formed interface {
-	MarshalMsg(b []byte) ([]byte, error)
-	Msgsize() int
-}
-
 // former makes the form of a record and keeps what is wrong with it first.
 type former struct {
 	kind string
@@ -54,12 +48,9 @@ func (f *former) text(field, content string, t *Tokenizable) string {
 }
 
 // optionalText is a text of a record that need not have one if it has something else.
-func (f *former) optionalText(field, content string, t *Tokenizable, other bool) *string {
+func (f *former) optionalText(field, content string, t *Tokenizable, other bool) form.Optional {
 	text := f.text(field, content, t)
-	if text == "" && other {
-		return nil
-	}
-	return &text
+	return form.Optional{Text: text, There: text != "" || !other}
 }
 
 func (f *former) identity(i *Identity) *form.Identity {
@@ -224,22 +215,26 @@ func (f *former) time(field string, t time.Time) form.Millis {
 	return form.Millis(t.UnixMilli())
 }
 
-func (i *Instruction) form(Keep) (formed, error) {
-	return &form.Instruction{V: form.Version, Text: value.UTF8(i.Text)}, nil
+func (i *Instruction) appendForm(dst []byte, _ Keep) ([]byte, error) {
+	out := form.Instruction{V: form.Version, Text: value.UTF8(i.Text)}
+	return out.MarshalMsg(dst)
 }
 
-func (m *Memory) form(keep Keep) (formed, error) {
+func (m *Memory) appendForm(dst []byte, keep Keep) ([]byte, error) {
 	f := former{kind: KindMemory.String(), id: m.ID, keep: keep}
-	out := &form.Memory{
+	out := form.Memory{
 		V: form.Version, ID: value.UTF8(m.ID), Content: f.text("content", m.Content, m.Tokenizable), Confidence: m.Confidence,
 		Importance: m.Importance, CreatedAt: f.time("createdAt", m.CreatedAt), UpdatedAt: f.time("updatedAt", m.UpdatedAt), Metadata: f.metadata(m.Metadata, m.metadata),
 	}
-	return out, f.err
+	if f.err != nil {
+		return dst, f.err
+	}
+	return out.MarshalMsg(dst)
 }
 
-func (r *Retrievable) form(keep Keep) (formed, error) {
+func (r *Retrievable) appendForm(dst []byte, keep Keep) ([]byte, error) {
 	f := former{kind: KindRetrievable.String(), id: r.ID, keep: keep}
-	out := &form.Retrievable{
+	out := form.Retrievable{
 		V: form.Version, ID: value.UTF8(r.ID), Content: f.content("content", r.Content), TrustTier: string(r.TrustTier),
 		Source: value.UTF8(r.Source), Kind: value.UTF8(r.Kind), Score: r.Score, Inline: r.Inline,
 		CreatedAt: f.time("createdAt", r.CreatedAt), UpdatedAt: f.time("updatedAt", r.UpdatedAt), Metadata: f.metadata(r.Metadata, r.metadata),
@@ -250,38 +245,48 @@ func (r *Retrievable) form(keep Keep) (formed, error) {
 	if out.Content.List || len(out.Content.Media) > 0 {
 		f.fail("content", fmt.Sprintf("a %T is neither a text nor an artifact", r.Content), nil)
 	}
-	return out, f.err
+	if f.err != nil {
+		return dst, f.err
+	}
+	return out.MarshalMsg(dst)
 }
 
-func (m *Message) form(keep Keep) (formed, error) {
+func (m *Message) appendForm(dst []byte, keep Keep) ([]byte, error) {
 	f := former{kind: KindMessage.String(), id: m.ID, keep: keep}
-	out := &form.Message{
+	out := form.Message{
 		V: form.Version, ID: value.UTF8(m.ID), Role: string(m.Role), Content: f.optionalText("content", m.Content, m.Tokenizable, len(m.Attachments) > 0),
 		Identity: f.identity(m.Identity), CreatedAt: f.time("createdAt", m.CreatedAt), UpdatedAt: f.time("updatedAt", m.UpdatedAt),
 		Attachments: f.mediaList("attachments", m.Attachments), Metadata: f.metadata(m.Metadata, m.metadata),
 	}
-	return out, f.err
+	if f.err != nil {
+		return dst, f.err
+	}
+	return out.MarshalMsg(dst)
 }
 
-func (t *Thought) form(keep Keep) (formed, error) {
+func (t *Thought) appendForm(dst []byte, keep Keep) ([]byte, error) {
 	f := former{kind: KindThought.String(), id: t.ID, keep: keep}
-	out := &form.Thought{
+	out := form.Thought{
 		V: form.Version, ID: value.UTF8(t.ID), Content: f.optionalText("content", t.Content, t.Tokenizable, t.Payload != nil), Identity: f.identity(t.Identity),
 		Payload: f.free("payload", t.Payload, t.sent), ReplayCompatibility: value.UTF8(t.ReplayCompatibility),
 		CreatedAt: f.time("createdAt", t.CreatedAt), UpdatedAt: f.time("updatedAt", t.UpdatedAt), Metadata: f.metadata(t.Metadata, t.metadata),
 	}
-	return out, f.err
+	if f.err != nil {
+		return dst, f.err
+	}
+	return out.MarshalMsg(dst)
 }
 
-func (c *ToolCall) form(keep Keep) (formed, error) {
+func (c *ToolCall) appendForm(dst []byte, keep Keep) ([]byte, error) {
 	f := former{kind: KindToolCall.String(), id: c.ID, keep: keep}
-	args, err := wire.FromJSON(nil, c.Args)
+	var room [256]byte
+	args, err := wire.FromJSON(room[:0], c.Args)
 	if err != nil {
 		f.fail("args", err.Error(), err)
 	} else if value.KindOf(args) != value.KindMap {
 		f.fail("args", "it is not an object", nil)
 	}
-	out := &form.ToolCall{
+	out := form.ToolCall{
 		V: form.Version, ID: value.UTF8(c.ID), Tool: value.UTF8(c.Tool), Args: args, Checksum: value.UTF8(c.Checksum),
 		ExecutionID: value.UTF8(c.ExecutionID), ProviderCallID: value.UTF8(c.ProviderCallID), IsComplete: c.IsComplete,
 		IsError: c.IsError, Results: f.content("results", c.Results), Payload: f.free("payload", c.Payload, c.sent),
@@ -289,5 +294,8 @@ func (c *ToolCall) form(keep Keep) (formed, error) {
 		CreatedAt: f.time("createdAt", c.CreatedAt), UpdatedAt: f.time("updatedAt", c.UpdatedAt), CompletedAt: f.time("completedAt", c.CompletedAt),
 		Metadata: f.metadata(c.Metadata, c.metadata),
 	}
-	return out, f.err
+	if f.err != nil {
+		return dst, f.err
+	}
+	return out.MarshalMsg(dst)
 }

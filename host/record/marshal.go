@@ -31,13 +31,7 @@ type Keep func(reader any) (*Stored, error)
 // MarshalKeeping is Marshal with references that keep returns. Other errors of keep are returned as they are.
 func MarshalKeeping(r Record, keep Keep) ([]byte, error) { return appendRecord(nil, r, keep) }
 
-func appendRecord(dst []byte, r Record, keep Keep) ([]byte, error) {
-	f, err := r.form(keep)
-	if err != nil {
-		return dst, err
-	}
-	return f.MarshalMsg(dst)
-}
+func appendRecord(dst []byte, r Record, keep Keep) ([]byte, error) { return r.appendForm(dst, keep) }
 
 // Unmarshal makes the record of a kind from its stored form. open returns the readers of its bytes; nil makes readers
 // that fail with E_BYTES_NOT_FOUND. Artifacts of an application's own class get that of classes with the name, or one
@@ -207,11 +201,11 @@ func UnmarshalJSON(kind Kind, text []byte, open Opener, classes ...*ArtifactClas
 }
 
 func msgsize(r Record) int {
-	f, err := r.form(nil)
+	body, err := Marshal(r)
 	if err != nil {
 		return 0
 	}
-	return f.Msgsize()
+	return len(body)
 }
 
 func encodeMsg(r Record, w *msgp.Writer) error {

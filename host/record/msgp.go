@@ -37,7 +37,7 @@ func (r *Instruction) MarshalMsg(b []byte) ([]byte, error) { return appendRecord
 // UnmarshalMsg reads the stored form and returns the bytes after it; see [Unmarshal].
 func (r *Instruction) UnmarshalMsg(bts []byte) ([]byte, error) { return unmarshal(r, bts, &reading{}) }
 
-// Msgsize is the largest size of the stored form in bytes; 0 for a record that has none.
+// Msgsize is the size of the stored form in bytes; 0 for a record that has none.
 func (r *Instruction) Msgsize() int { return msgsize(r) }
 
 // EncodeMsg writes the stored form; see [Marshal].
@@ -58,7 +58,7 @@ func (r *Memory) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b, r
 // UnmarshalMsg reads the stored form and returns the bytes after it; see [Unmarshal].
 func (r *Memory) UnmarshalMsg(bts []byte) ([]byte, error) { return unmarshal(r, bts, &reading{}) }
 
-// Msgsize is the largest size of the stored form in bytes; 0 for a record that has none.
+// Msgsize is the size of the stored form in bytes; 0 for a record that has none.
 func (r *Memory) Msgsize() int { return msgsize(r) }
 
 // EncodeMsg writes the stored form; see [Marshal].
@@ -79,7 +79,7 @@ func (r *Retrievable) MarshalMsg(b []byte) ([]byte, error) { return appendRecord
 // UnmarshalMsg reads the stored form and returns the bytes after it; see [Unmarshal].
 func (r *Retrievable) UnmarshalMsg(bts []byte) ([]byte, error) { return unmarshal(r, bts, &reading{}) }
 
-// Msgsize is the largest size of the stored form in bytes; 0 for a record that has none.
+// Msgsize is the size of the stored form in bytes; 0 for a record that has none.
 func (r *Retrievable) Msgsize() int { return msgsize(r) }
 
 // EncodeMsg writes the stored form; see [Marshal].
@@ -100,7 +100,7 @@ func (r *Message) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b, 
 // UnmarshalMsg reads the stored form and returns the bytes after it; see [Unmarshal].
 func (r *Message) UnmarshalMsg(bts []byte) ([]byte, error) { return unmarshal(r, bts, &reading{}) }
 
-// Msgsize is the largest size of the stored form in bytes; 0 for a record that has none.
+// Msgsize is the size of the stored form in bytes; 0 for a record that has none.
 func (r *Message) Msgsize() int { return msgsize(r) }
 
 // EncodeMsg writes the stored form; see [Marshal].
@@ -121,7 +121,7 @@ func (r *Thought) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b, 
 // UnmarshalMsg reads the stored form and returns the bytes after it; see [Unmarshal].
 func (r *Thought) UnmarshalMsg(bts []byte) ([]byte, error) { return unmarshal(r, bts, &reading{}) }
 
-// Msgsize is the largest size of the stored form in bytes; 0 for a record that has none.
+// Msgsize is the size of the stored form in bytes; 0 for a record that has none.
 func (r *Thought) Msgsize() int { return msgsize(r) }
 
 // EncodeMsg writes the stored form; see [Marshal].
@@ -142,7 +142,7 @@ func (r *ToolCall) MarshalMsg(b []byte) ([]byte, error) { return appendRecord(b,
 // UnmarshalMsg reads the stored form and returns the bytes after it; see [Unmarshal].
 func (r *ToolCall) UnmarshalMsg(bts []byte) ([]byte, error) { return unmarshal(r, bts, &reading{}) }
 
-// Msgsize is the largest size of the stored form in bytes; 0 for a record that has none.
+// Msgsize is the size of the stored form in bytes; 0 for a record that has none.
 func (r *ToolCall) Msgsize() int { return msgsize(r) }
 
 // EncodeMsg writes the stored form; see [Marshal].

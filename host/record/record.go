@@ -19,7 +19,7 @@ type Record interface {
 	kind() Kind
 	key() string
 	appendBody(dst []byte) ([]byte, error)
-	form(keep Keep) (formed, error)
+	appendForm(dst []byte, keep Keep) ([]byte, error)
 	read(body []byte, r *reading) (rest []byte, err error)
 }
 

@@ -160,14 +160,11 @@ func (r *reading) metadata(v form.Value) (map[string]any, abi.Raw) {
 }
 
 // contentOf is a text of a record: an empty one is a Tokenizable, for an empty string would be none.
-func contentOf(text *string) (content string, t *Tokenizable) {
-	if text == nil {
-		return "", nil
-	}
-	if *text == "" {
+func contentOf(text form.Optional) (content string, t *Tokenizable) {
+	if text.There && text.Text == "" {
 		t = NewTokenizable("")
 	}
-	return *text, t
+	return text.Text, t
 }
 
 func identityOf(f *form.Identity) *Identity {
@@ -191,7 +188,7 @@ func (m *Memory) read(body []byte, r *reading) ([]byte, error) {
 		ID: f.ID, Confidence: f.Confidence, Importance: f.Importance,
 		CreatedAt: instant(int64(f.CreatedAt)), UpdatedAt: instant(int64(f.UpdatedAt)),
 	}
-	m.Content, m.Tokenizable = contentOf(&f.Content)
+	m.Content, m.Tokenizable = contentOf(form.Optional{Text: f.Content, There: true})
 	m.Metadata, m.metadata = r.metadata(f.Metadata)
 	return rest, err
 }

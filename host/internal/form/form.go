@@ -80,7 +80,7 @@ type Message struct {
 	V           uint8     `msg:"v"`
 	ID          string    `msg:"id"`
 	Role        string    `msg:"role"`
-	Content     *string   `msg:"content,omitempty"`
+	Content     Optional  `msg:"content,omitzero"`
 	Identity    *Identity `msg:"identity,omitempty"`
 	CreatedAt   Millis    `msg:"createdAt"`
 	UpdatedAt   Millis    `msg:"updatedAt"`
@@ -92,7 +92,7 @@ type Message struct {
 type Thought struct {
 	V                   uint8     `msg:"v"`
 	ID                  string    `msg:"id"`
-	Content             *string   `msg:"content,omitempty"`
+	Content             Optional  `msg:"content,omitzero"`
 	Identity            *Identity `msg:"identity,omitempty"`
 	Payload             Value     `msg:"payload,omitzero"`
 	ReplayCompatibility string    `msg:"replayCompatibility,omitempty"`

@@ -618,7 +618,7 @@ func (z *Message) MarshalMsg(b []byte) (o []byte, err error) {
 	zb0001Len := uint32(9)
 	var zb0001Mask uint16 /* 9 bits */
 	_ = zb0001Mask
-	if z.Content == nil {
+	if z.Content.IsZero() {
 		zb0001Len--
 		zb0001Mask |= 0x8
 	}
@@ -651,10 +651,10 @@ func (z *Message) MarshalMsg(b []byte) (o []byte, err error) {
 		if (zb0001Mask & 0x8) == 0 { // if not omitted
 			// string "content"
 			o = append(o, 0xa7, 0x63, 0x6f, 0x6e, 0x74, 0x65, 0x6e, 0x74)
-			if z.Content == nil {
-				o = msgp.AppendNil(o)
-			} else {
-				o = msgp.AppendString(o, *z.Content)
+			o, err = z.Content.MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Content")
+				return
 			}
 		}
 		if (zb0001Mask & 0x10) == 0 { // if not omitted
@@ -748,21 +748,10 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 		case "content":
-			if msgp.IsNil(bts) {
-				bts, err = msgp.ReadNilBytes(bts)
-				if err != nil {
-					return
-				}
-				z.Content = nil
-			} else {
-				if z.Content == nil {
-					z.Content = new(string)
-				}
-				*z.Content, bts, err = msgp.ReadStringBytes(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "Content")
-					return
-				}
+			bts, err = z.Content.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Content")
+				return
 			}
 		case "identity":
 			if msgp.IsNil(bts) {
@@ -861,13 +850,7 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Message) Msgsize() (s int) {
-	s = 1 + 2 + msgp.Uint8Size + 3 + msgp.StringPrefixSize + len(z.ID) + 5 + msgp.StringPrefixSize + len(z.Role) + 8
-	if z.Content == nil {
-		s += msgp.NilSize
-	} else {
-		s += msgp.StringPrefixSize + len(*z.Content)
-	}
-	s += 9
+	s = 1 + 2 + msgp.Uint8Size + 3 + msgp.StringPrefixSize + len(z.ID) + 5 + msgp.StringPrefixSize + len(z.Role) + 8 + z.Content.Msgsize() + 9
 	if z.Identity == nil {
 		s += msgp.NilSize
 	} else {
@@ -1121,7 +1104,7 @@ func (z *Thought) MarshalMsg(b []byte) (o []byte, err error) {
 	zb0001Len := uint32(9)
 	var zb0001Mask uint16 /* 9 bits */
 	_ = zb0001Mask
-	if z.Content == nil {
+	if z.Content.IsZero() {
 		zb0001Len--
 		zb0001Mask |= 0x4
 	}
@@ -1155,10 +1138,10 @@ func (z *Thought) MarshalMsg(b []byte) (o []byte, err error) {
 		if (zb0001Mask & 0x4) == 0 { // if not omitted
 			// string "content"
 			o = append(o, 0xa7, 0x63, 0x6f, 0x6e, 0x74, 0x65, 0x6e, 0x74)
-			if z.Content == nil {
-				o = msgp.AppendNil(o)
-			} else {
-				o = msgp.AppendString(o, *z.Content)
+			o, err = z.Content.MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Content")
+				return
 			}
 		}
 		if (zb0001Mask & 0x8) == 0 { // if not omitted
@@ -1248,21 +1231,10 @@ func (z *Thought) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 		case "content":
-			if msgp.IsNil(bts) {
-				bts, err = msgp.ReadNilBytes(bts)
-				if err != nil {
-					return
-				}
-				z.Content = nil
-			} else {
-				if z.Content == nil {
-					z.Content = new(string)
-				}
-				*z.Content, bts, err = msgp.ReadStringBytes(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "Content")
-					return
-				}
+			bts, err = z.Content.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Content")
+				return
 			}
 		case "identity":
 			if msgp.IsNil(bts) {
@@ -1354,13 +1326,7 @@ func (z *Thought) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Thought) Msgsize() (s int) {
-	s = 1 + 2 + msgp.Uint8Size + 3 + msgp.StringPrefixSize + len(z.ID) + 8
-	if z.Content == nil {
-		s += msgp.NilSize
-	} else {
-		s += msgp.StringPrefixSize + len(*z.Content)
-	}
-	s += 9
+	s = 1 + 2 + msgp.Uint8Size + 3 + msgp.StringPrefixSize + len(z.ID) + 8 + z.Content.Msgsize() + 9
 	if z.Identity == nil {
 		s += msgp.NilSize
 	} else {

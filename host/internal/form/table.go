@@ -49,7 +49,7 @@ var (
 )
 
 var typesOf = map[reflect.Type]Type{
-	reflect.TypeFor[string](): Text, reflect.TypeFor[*string](): Text, reflect.TypeFor[bool](): Truth, reflect.TypeFor[uint8](): Count, reflect.TypeFor[*uint64](): Count,
+	reflect.TypeFor[string](): Text, reflect.TypeFor[Optional](): Text, reflect.TypeFor[bool](): Truth, reflect.TypeFor[uint8](): Count, reflect.TypeFor[*uint64](): Count,
 	reflect.TypeFor[float64](): Number, reflect.TypeFor[*float64](): Number, reflect.TypeFor[Millis](): Time, reflect.TypeFor[Value](): Free,
 	reflect.TypeFor[*Identity](): Speaker, reflect.TypeFor[Content](): Contents, reflect.TypeFor[[]Media](): MediaSet,
 }

@@ -23,6 +23,28 @@ func (t *Millis) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize is the largest size of its encoding.
 func (Millis) Msgsize() int { return msgp.Int64Size }
 
+// Optional is a text that need not be there. The zero value is none; an empty text is one.
+type Optional struct {
+	Text  string
+	There bool
+}
+
+// IsZero tells whether there is no text.
+func (o Optional) IsZero() bool { return !o.There }
+
+// MarshalMsg implements msgp.Marshaler.
+func (o Optional) MarshalMsg(b []byte) ([]byte, error) { return value.AppendString(b, o.Text), nil }
+
+// UnmarshalMsg implements msgp.Unmarshaler.
+func (o *Optional) UnmarshalMsg(b []byte) ([]byte, error) {
+	text, rest, err := msgp.ReadStringBytes(b)
+	*o = Optional{text, true}
+	return rest, err
+}
+
+// Msgsize is the largest size of its encoding.
+func (o Optional) Msgsize() int { return msgp.StringPrefixSize + len(o.Text) }
+
 // Value is an encoded free value, one of "Values" in abi/SPEC.md; empty for none. A decoded one is a part of the bytes
 // that it was decoded from.
 type Value []byte

@@ -38,9 +38,15 @@ func generate() []byte {
 		name  string
 		table form.Table
 	}{
-		{"identity", form.IdentityTable}, {"artifact", form.ArtifactTable}, {"media", form.MediaTable},
-		{"instruction", form.InstructionTable}, {"memory", form.MemoryTable}, {"retrievable", form.RetrievableTable},
-		{"message", form.MessageTable}, {"thought", form.ThoughtTable}, {"toolCall", form.ToolCallTable},
+		{"identity", form.IdentityTable},
+		{"artifact", form.ArtifactTable},
+		{"media", form.MediaTable},
+		{"instruction", form.InstructionTable},
+		{"memory", form.MemoryTable},
+		{"retrievable", form.RetrievableTable},
+		{"message", form.MessageTable},
+		{"thought", form.ThoughtTable},
+		{"toolCall", form.ToolCallTable},
 	} {
 		fmt.Fprintf(&b, "\nexport const %sForm: readonly Member[] = [\n", f.name)
 		for _, m := range f.table {
