@@ -5,6 +5,7 @@ import type { RecordName } from '../collections/deltas.js';
 import type { Entry } from '../collections/kinds.js';
 import { decodeValue } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
+import { messageOf } from '../errors.js';
 import { Media } from '../primitives/media.js';
 import { Message } from '../primitives/message.js';
 import { Retrievable } from '../primitives/retrievable.js';
@@ -13,16 +14,18 @@ import { ToolCall } from '../primitives/tool-call.js';
 import { isObject } from '../validation/field-kinds.js';
 import {
   type Form,
-  formOf,
   FORMS,
   FormError,
   invalidForm,
   type Keep,
   kindOf,
+  type Part,
   partForm,
   type ReadOptions,
   recordOf,
   unstorable,
+  type Values,
+  valuesOf,
 } from './form.js';
 import { identityForm, mediaForm, type Member } from './forms.gen.js';
 import { fromSpelled, spell, unspell } from './spelling.js';
@@ -44,14 +47,10 @@ export function encodeRecord(record: Entry): Uint8Array<ArrayBuffer> {
 
 /** @internal {@link encodeRecord} with the references that a function gives in place of readers. */
 export function encodeKeeping(record: Entry, keep?: Keep): Uint8Array<ArrayBuffer> {
-  const form = formOf(record, keep);
+  const values = valuesOf(record, keep);
   encoder.reset();
-  try {
-    write(FORMS[kindOf(record)], form, '', record);
-    return encoder.copy();
-  } finally {
-    encoder.reset();
-  }
+  write(FORMS[kindOf(record)], values, '', record);
+  return encoder.copy();
 }
 
 /**
@@ -120,51 +119,59 @@ export function readersOf(record: Entry): readonly (readonly [field: string, rea
   );
 }
 
-function write(table: readonly Member[], form: Form, path: string, record: Entry): void {
+function write(table: readonly Member[], values: Values, path: string, record: Entry): void {
   let n = 0;
-  for (const [name] of table) if (form[name] !== undefined) n++;
+  for (let i = 0; i < table.length; i++) if (values[i] !== undefined) n++;
   encoder.mapHeader(n);
-  for (const [name, type] of table) {
-    const value = form[name];
+  for (let i = 0; i < table.length; i++) {
+    const value = values[i];
     if (value === undefined) continue;
+    const [name, type] = table[i]!;
     encoder.str(name);
-    writeMember(type, value, path + name, record);
+    switch (type) {
+      case 'text':
+        encoder.str(value as string);
+        break;
+      case 'truth':
+        encoder.bool(value as boolean);
+        break;
+      case 'number':
+        encoder.float(value as number);
+        break;
+      case 'count':
+      case 'time':
+        encoder.int(value as number);
+        break;
+      case 'free':
+        writeFree(value, path + name, record);
+        break;
+      case 'identity':
+        write(identityForm, value as Values, `${path}${name}.`, record);
+        break;
+      default:
+        writeContent(value as string | Part | readonly Part[], path + name, record);
+    }
   }
 }
 
-function writeMember(type: Member[1], value: unknown, field: string, record: Entry): void {
-  switch (type) {
-    case 'text':
-      encoder.str(value as string);
-      return;
-    case 'truth':
-      encoder.bool(value as boolean);
-      return;
-    case 'number':
-      encoder.float(value as number);
-      return;
-    case 'count':
-    case 'time':
-      encoder.int(value as number);
-      return;
-    case 'free':
-      try {
-        encoder.value(value, field);
-      } catch (error) {
-        const why = (error as Error).message;
-        throw unstorable(record, field, why, error);
-      }
-      return;
-    case 'identity':
-      write(identityForm, value as Form, `${field}.`, record);
-      return;
-    case 'media':
-    case 'content':
-      if (typeof value === 'string') encoder.str(value);
-      else if (Array.isArray(value)) {
-        encoder.arrayHeader(value.length);
-        value.forEach((part: Form, i) => write(partForm(part), part, `${field}[${i}].`, record));
-      } else write(partForm(value), value as Form, `${field}.`, record);
+function writeFree(value: unknown, field: string, record: Entry): void {
+  try {
+    encoder.value(value, field);
+  } catch (error) {
+    throw unstorable(record, field, messageOf(error), error);
+  }
+}
+
+function writeContent(
+  content: string | Part | readonly Part[],
+  field: string,
+  record: Entry,
+): void {
+  if (typeof content === 'string') encoder.str(content);
+  else if ('table' in content) write(content.table, content.values, `${field}.`, record);
+  else {
+    encoder.arrayHeader(content.length);
+    content.forEach(({ table, values }, i) => write(table, values, `${field}[${i}].`, record));
   }
 }
 

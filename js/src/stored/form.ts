@@ -78,169 +78,200 @@ export function unstorable(record: Entry, field: string, why: string, cause?: un
   return storeError('E_RECORD_UNSTORABLE', text, { details: { kind, id, field }, cause });
 }
 
+/** The values of a form in the order of its table; undefined for members that are left out. */
+export type Values = readonly unknown[];
+
 /** The stored form of a record. @throws TurncoreError E_RECORD_UNSTORABLE that names the record and the field */
-export function formOf(record: Entry, keep?: Keep): Form {
-  return new Former(record, keep).form();
-}
-
-class Former {
-  readonly #record: Entry;
-  readonly #keep: Keep;
-
-  constructor(record: Entry, keep?: Keep) {
-    this.#record = record;
-    this.#keep = keep ?? ((reader, field) => this.#reference(reader, field));
-  }
-
-  form(): Form {
-    const r = this.#record;
-    if (r instanceof Tokenizable) return { v: VERSION, text: this.#text('text', r) };
-    const { id } = r;
-    const end = { createdAt: +r.createdAt, updatedAt: +r.updatedAt };
-    const metadata = Object.keys(r.metadata ?? {}).length > 0 ? r.metadata : undefined;
-    if (r instanceof Memory) {
-      const { confidence, importance } = r;
-      const content = this.#text('content', r.content);
-      return { v: VERSION, id, content, confidence, importance, ...end, metadata };
-    }
-    if (r instanceof Message) {
-      const { attachments, role } = r;
-      const text = this.#text('content', r.content);
-      return {
-        v: VERSION,
-        id,
-        role,
-        content: text === '' && attachments.length > 0 ? undefined : text,
-        identity: this.#identity(r.ownIdentity),
-        ...end,
-        attachments: attachments.length > 0 ? this.#list('attachments', attachments) : undefined,
-        metadata,
-      };
-    }
-    if (r instanceof Thought) {
-      const text = this.#text('content', r.content);
-      return {
-        v: VERSION,
-        id,
-        content: text === '' && r.payload !== undefined ? undefined : text,
-        identity: this.#identity(r.ownIdentity),
-        payload: r.payload ?? undefined,
-        replayCompatibility: r.replayCompatibility,
-        ...end,
-        metadata,
-      };
-    }
-    if (r instanceof ToolCall) {
-      return {
-        v: VERSION,
-        id,
-        tool: r.tool,
-        args: r.args,
-        checksum: r.checksum,
-        executionId: orNone(r.executionId),
-        providerCallId: orNone(r.providerCallId),
-        isComplete: r.isComplete || undefined,
-        isError: r.isError || undefined,
-        results: this.#content('results', r.results),
-        payload: r.payload ?? undefined,
-        replayCompatibility: r.replayCompatibility,
-        fromArtifactTool: r.fromArtifactTool || undefined,
-        inline: r.inline || undefined,
-        ...end,
-        completedAt: +r.completedAt,
-        metadata,
-      };
-    }
-    return {
-      v: VERSION,
+export function valuesOf(record: Entry, keep: Keep | undefined): Values {
+  if (record instanceof Tokenizable) return [VERSION, textOf(record, 'text', record)];
+  const { id } = record;
+  const createdAt = record.createdAt.getTime();
+  const updatedAt = record.updatedAt.getTime();
+  const metadata = isEmpty(record.metadata) ? undefined : record.metadata;
+  if (record instanceof Message) {
+    const { attachments, role } = record;
+    const some = attachments.length > 0;
+    return [
+      VERSION,
       id,
-      content: this.#content('content', r.content),
-      trustTier: r.trustTier,
-      source: orNone(r.source),
-      kind: orNone(r.kind),
-      score: r.score,
-      inline: r.inline || undefined,
-      artifactClass: r.artifactConstructor && classNameOf(r.artifactConstructor()),
-      ...end,
+      role,
+      optional(textOf(record, 'content', record.content), some),
+      identityOf(record, record.ownIdentity),
+      createdAt,
+      updatedAt,
+      some ? partsOf(record, 'attachments', attachments, keep) : undefined,
       metadata,
-    };
+    ];
   }
-
-  #fail(field: string, why: string, cause?: unknown): never {
-    throw unstorable(this.#record, field, why, cause);
+  if (record instanceof ToolCall) {
+    return [
+      VERSION,
+      id,
+      record.tool,
+      record.args,
+      record.checksum,
+      orNone(record.executionId),
+      orNone(record.providerCallId),
+      orFalse(record.isComplete),
+      orFalse(record.isError),
+      contentOf(record, 'results', record.results, keep),
+      record.payload ?? undefined,
+      record.replayCompatibility,
+      orFalse(record.fromArtifactTool),
+      orFalse(record.inline),
+      createdAt,
+      updatedAt,
+      record.completedAt.getTime(),
+      metadata,
+    ];
   }
-
-  #text(field: string, text: Tokenizable | undefined): string {
-    if (text?.dynamic === true) {
-      this.#fail(field, 'a text that a function renders; store what it renders');
-    }
-    return text?.toString() ?? '';
+  if (record instanceof Thought) {
+    const payload = record.payload ?? undefined;
+    return [
+      VERSION,
+      id,
+      optional(textOf(record, 'content', record.content), payload !== undefined),
+      identityOf(record, record.ownIdentity),
+      payload,
+      record.replayCompatibility,
+      createdAt,
+      updatedAt,
+      metadata,
+    ];
   }
-
-  #identity(identity: Identity | undefined): Form | undefined {
-    if (identity === undefined) return undefined;
-    const representation = this.#text('identity.representation', identity.representation);
-    return { identifier: identity.identifier, representation };
+  if (record instanceof Memory) {
+    const { confidence, importance } = record;
+    const content = textOf(record, 'content', record.content);
+    return [VERSION, id, content, confidence, importance, createdAt, updatedAt, metadata];
   }
-
-  #content(field: string, content: ToolCallResults): unknown {
-    if (isTokenizable(content)) return this.#text(field, content);
-    return isList(content) ? this.#list(field, content) : this.#part(field, content);
-  }
-
-  #list(field: string, list: readonly (SpooledArtifact | Media)[]): unknown[] {
-    return list.map((part, i) => this.#part(`${field}[${i}]`, part));
-  }
-
-  #part(field: string, part: SpooledArtifact | Media): Form {
-    const { bytesId: bytes, bytesLength } = this.#keep(part.reader, `${field}.reader`);
-    if (part instanceof Media) {
-      return {
-        id: part.id,
-        kind: part.kind,
-        mimeType: part.mimeType,
-        filename: part.filename,
-        trustTier: part.trustTier,
-        modalityHazard: part.modalityHazard,
-        source: orNone(part.source),
-        bytes,
-        byteLength: bytesLength,
-        stash: this.#stash(`${field}.stash`, part.stash.all()),
-      };
-    }
-    // Its own toJSON, since a class may have another.
-    const described = SpooledArtifact.prototype.toJSON.call(part);
-    return {
-      class: part.kind,
-      form: part[jsonForm],
-      bytes,
-      byteLength: described['byteLength'] ?? bytesLength,
-      lines: described['lineCount'],
-    };
-  }
-
-  #stash(field: string, stash: Form): Form | undefined {
-    const names = Object.keys(stash);
-    if (names.length === 0) return undefined;
-    const facts = names.map((name) => {
-      const fact = stash[name];
-      if (!isFact(fact)) this.#fail(`${field}.${name}`, 'it has no value and trustTier');
-      const { value, trustTier, derivedFromMedia } = fact;
-      return [name, { value, trustTier, derivedFromMedia: derivedFromMedia === true || undefined }];
-    });
-    return Object.fromEntries(facts) as Form;
-  }
-
-  #reference(reader: unknown, field: string): BytesReference {
-    const { bytesId, bytesLength } = reader as Partial<BytesReference>;
-    if (typeof bytesId === 'string' && bytesId !== '') return { bytesId, bytesLength };
-    this.#fail(field, 'it reads what no store has; put the bytes into the store first');
-  }
+  return [
+    VERSION,
+    id,
+    contentOf(record, 'content', record.content, keep),
+    record.trustTier,
+    orNone(record.source),
+    orNone(record.kind),
+    record.score,
+    orFalse(record.inline),
+    record.artifactConstructor && classNameOf(record.artifactConstructor()),
+    createdAt,
+    updatedAt,
+    metadata,
+  ];
 }
 
 /** A text that says something. */
 function orNone(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
+}
+
+/** A boolean, which is false if it is not there. */
+function orFalse(value: boolean): true | undefined {
+  return value ? true : undefined;
+}
+
+/** A text that may be left out, if it is empty and there is something else. */
+function optional(text: string, other: boolean): string | undefined {
+  return text === '' && other ? undefined : text;
+}
+
+function isEmpty(fields: object | undefined): boolean {
+  for (const _name in fields) return false;
+  return true;
+}
+
+function textOf(record: Entry, field: string, text: Tokenizable | undefined): string {
+  if (text === undefined) return '';
+  if (text.dynamic) {
+    throw unstorable(record, field, 'a text that a function renders; store what it renders');
+  }
+  return text.toString();
+}
+
+function identityOf(record: Entry, identity: Identity | undefined): Values | undefined {
+  if (identity === undefined) return undefined;
+  const { identifier, representation } = identity;
+  return [identifier, textOf(record, 'identity.representation', representation)];
+}
+
+/** A part of a record with its table. */
+export interface Part {
+  readonly table: readonly Member[];
+  readonly values: Values;
+}
+
+function contentOf(
+  record: Entry,
+  field: string,
+  content: ToolCallResults,
+  keep: Keep | undefined,
+): string | Part | readonly Part[] {
+  if (isTokenizable(content)) return textOf(record, field, content);
+  return isList(content)
+    ? partsOf(record, field, content, keep)
+    : partOf(record, field, content, keep);
+}
+
+function partsOf(
+  record: Entry,
+  field: string,
+  list: readonly (SpooledArtifact | Media)[],
+  keep: Keep | undefined,
+): readonly Part[] {
+  return list.map((part, i) => partOf(record, `${field}[${i}]`, part, keep));
+}
+
+function partOf(
+  record: Entry,
+  field: string,
+  part: SpooledArtifact | Media,
+  keep: Keep | undefined,
+): Part {
+  const { reader } = part;
+  const place = `${field}.reader`;
+  const { bytesId, bytesLength } =
+    keep === undefined ? referenceOf(record, place, reader) : keep(reader, place);
+  if (part instanceof Media) {
+    const values = [
+      part.id,
+      part.kind,
+      part.mimeType,
+      part.filename,
+      part.trustTier,
+      part.modalityHazard,
+      orNone(part.source),
+      bytesId,
+      bytesLength,
+      stashOf(record, `${field}.stash`, part.stash.all()),
+    ];
+    return { table: mediaForm, values };
+  }
+  // Its own toJSON, since a class may have another.
+  const described = SpooledArtifact.prototype.toJSON.call(part);
+  const size = described['byteLength'] ?? bytesLength;
+  const values = [part.kind, part[jsonForm], bytesId, size, described['lineCount']];
+  return { table: artifactForm, values };
+}
+
+function stashOf(record: Entry, field: string, stash: Form): Form | undefined {
+  const names = Object.keys(stash);
+  if (names.length === 0) return undefined;
+  const facts = names.map((name) => {
+    const fact = stash[name];
+    if (!isFact(fact)) {
+      throw unstorable(record, `${field}.${name}`, 'it has no value and trustTier');
+    }
+    const { value, trustTier, derivedFromMedia } = fact;
+    return [name, { value, trustTier, derivedFromMedia: orFalse(derivedFromMedia === true) }];
+  });
+  return Object.fromEntries(facts) as Form;
+}
+
+function referenceOf(record: Entry, field: string, reader: unknown): BytesReference {
+  const { bytesId, bytesLength } = reader as Partial<BytesReference>;
+  if (typeof bytesId === 'string' && bytesId !== '') return { bytesId, bytesLength };
+  const why = 'it reads what no store has; put the bytes into the store first';
+  throw unstorable(record, field, why);
 }
 
 function isList(
