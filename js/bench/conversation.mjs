@@ -44,6 +44,22 @@ const QUIET = 10;
 /** What measured turns are started with. */
 export const input = { systemPrompt: 'Answer briefly.', message: 'What is 1 + 2?' };
 
+/** The record of a call that adds 1 and 2. */
+export function sumCall(id, tool, results) {
+  return new ToolCall({
+    id,
+    tool,
+    args: { a: 1, b: 2 },
+    checksum: 'none',
+    isComplete: true,
+    isError: false,
+    results,
+    createdAt: instant,
+    updatedAt: instant,
+    completedAt: instant,
+  });
+}
+
 /** A runner with a listener of all events. */
 export class Conversation {
   #events = 0;
@@ -83,22 +99,8 @@ export class Conversation {
   }
 
   async #callTool(ctx) {
-    const args = { a: 1, b: 2 };
-    const sum = await this.add.executor(ctx)(args);
-    await ctx.storeToolCall(
-      new ToolCall({
-        id: 'c1',
-        tool: 'add',
-        args,
-        checksum: 'none',
-        isComplete: true,
-        isError: false,
-        results: String(sum),
-        createdAt: instant,
-        updatedAt: instant,
-        completedAt: instant,
-      }),
-    );
+    const sum = await this.add.executor(ctx)({ a: 1, b: 2 });
+    await ctx.storeToolCall(sumCall('c1', 'add', String(sum)));
   }
 
   async #answer(ctx, helpers) {

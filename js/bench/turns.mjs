@@ -1,8 +1,9 @@
 /**
  * Whole turns, and deltas by what 480 of them add.
  */
-import { Conversation, input } from './conversation.mjs';
-import { measure, micros, paired, timedAsync } from './meter.mjs';
+import { encodeRecord } from '../dist/entries/records.js';
+import { Conversation, input, message, sumCall } from './conversation.mjs';
+import { measure, micros, paired, timed, timedAsync } from './meter.mjs';
 
 export async function measureTurns(pace) {
   const subjects = [
@@ -15,7 +16,24 @@ export async function measureTurns(pace) {
     if (figure !== 'turn-stored') conversation.input = { systemPrompt: input.systemPrompt };
     return timedAsync(figure, () => conversation.turn());
   });
+  subjects.push(timed('written', writeDown));
   await measure(pace, ...subjects);
   const delta = (many, few) => Math.max(many - few, 0) / 480 / 1e3;
-  return [...subjects.map(micros), paired('delta', 'µs', subjects[3], subjects[2], delta)];
+  return [
+    ...subjects.map(micros),
+    paired('written-share', '×', subjects[4], subjects[1], (a, b) => a / b),
+    paired('delta', 'µs', subjects[3], subjects[2], delta),
+  ];
+}
+
+/** The records of a turn that stores the user's message. */
+const stored = [
+  message('u1', 'user', 'What is 1 + 2?'),
+  sumCall('c1', 'add', '3'),
+  message('m1', 'assistant', '1 and 2 make 3'),
+];
+
+/** Makes the stored forms of a turn's records. */
+function writeDown() {
+  for (const record of stored) encodeRecord(record);
 }

@@ -108,10 +108,15 @@ func callTool(ctx *turns.DispatchContext, tool *turns.Tool) error {
 	if err != nil {
 		return err
 	}
-	return ctx.StoreToolCall(&record.ToolCall{
-		ID: "c1", Tool: tool.Name, Args: []byte(`{"a":1,"b":2}`), Checksum: "none", Results: fmt.Sprint(sum), IsComplete: true,
+	return ctx.StoreToolCall(sumCall("c1", tool.Name, fmt.Sprint(sum)))
+}
+
+// sumCall is the record of a call that adds 1 and 2.
+func sumCall(id, tool, sum string) *record.ToolCall {
+	return &record.ToolCall{
+		ID: id, Tool: tool, Args: []byte(`{"a":1,"b":2}`), Checksum: "none", Results: sum, IsComplete: true,
 		CreatedAt: instant, UpdatedAt: instant, CompletedAt: instant,
-	})
+	}
 }
 
 // answer is what an executor does whose model answers.
@@ -152,6 +157,22 @@ func (c *conversation) close() {
 	_ = c.host.Close(context.Background())
 }
 
+// stored are the records of a turn that stores the user's message.
+var stored = []record.Record{
+	record.NewMessage("u1", record.User, "What is 1 + 2?", instant), sumCall("c1", "add", "3"),
+	record.NewMessage("m1", record.Assistant, "1 and 2 make 3", instant),
+}
+
+// writeDown makes the stored forms of a turn's records.
+func writeDown() error {
+	for _, r := range stored {
+		if _, err := record.Marshal(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // measureTurns measures whole turns, and deltas by what 480 of them add.
 func measureTurns(p pace, e host.Engine) ([]figure.Row, error) {
 	var subjects []*subject
@@ -169,6 +190,7 @@ func measureTurns(p pace, e host.Engine) ([]figure.Row, error) {
 		}
 		subjects = append(subjects, timed(v.id, c.turn))
 	}
+	subjects = append(subjects, timed(figure.Written, writeDown))
 	if err := p.measure(subjects...); err != nil {
 		return nil, err
 	}
@@ -176,6 +198,7 @@ func measureTurns(p pace, e host.Engine) ([]figure.Row, error) {
 	for _, s := range subjects {
 		rows = append(rows, s.row(e.Name()))
 	}
+	rows = append(rows, paired(figure.WrittenShare, e.Name(), figure.Times, subjects[4], subjects[1], ratio))
 	delta := func(many, few float64) float64 { return max(many-few, 0) / 480 / 1000 }
 	return append(rows, paired(figure.Delta, e.Name(), figure.Micros, subjects[3], subjects[2], delta)), nil
 }

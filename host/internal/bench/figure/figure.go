@@ -66,6 +66,8 @@ const (
 	Effect        = "effect"
 	Turn          = "turn"
 	TurnStored    = "turn-stored"
+	Written       = "written"
+	WrittenShare  = "written-share"
 	Turn20        = "turn-20"
 	Turn500       = "turn-500"
 	Delta         = "delta"
@@ -121,6 +123,8 @@ var All = []Figure{
 	{ID: Effect, Title: "effect round trip, 1 KiB result", Unit: Micros, Against: native(5, 5)},
 	{ID: Turn, Title: "turn: one tool call, two iterations", Unit: Micros, Against: native(4, 3)},
 	{ID: TurnStored, Title: "the same, with the user's message stored first", Unit: Micros},
+	{ID: Written, Title: "writing down what that turn stores, for a database", Unit: Micros},
+	{ID: WrittenShare, Title: "the same, against the turn", Unit: Times, Targets: everywhere(0.05)},
 	{ID: Turn20, Title: "the turn with 20 streamed deltas", Unit: Micros},
 	{ID: Turn500, Title: "the turn with 500 streamed deltas", Unit: Micros},
 	{ID: Delta, Title: "each further delta (500 against 20)", Unit: Micros, Against: native(3, 3)},
