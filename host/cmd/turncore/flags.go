@@ -42,6 +42,8 @@ type runFlags struct {
 	seed       uint32
 	log        string
 	recording  string
+	store      string // file of a database; "" for memory
+	session    string
 }
 
 const runHelp = `turncore run [PROMPT] [flags]
@@ -83,6 +85,8 @@ func (c *command) parseRun(args []string) (*runFlags, error) {
 	f.Func("seed", "take ids and randomness from a generator that begins with `n`: for reproducible runs only", o.setSeed)
 	f.Func("log", "write the turn's journal to `file`, for replay", set(&o.log))
 	f.Func("recording", "play the recorded conversation in `file`, and compare the requests with it", set(&o.recording))
+	f.Func("store", "keep the conversation in the SQLite database in `file`, which is made if need be", set(&o.store))
+	f.Func("session", "`name` of the conversation in the store (\""+turns.DefaultSession+"\")", set(&o.session))
 	f.BoolVar(&o.verbose, "verbose", false, "tell more on standard error")
 	rest, helped, err := c.parse(f, runHelp, args)
 	if helped || err != nil {
@@ -177,7 +181,7 @@ func (o *runFlags) check(rest []string, given map[string]bool) error {
 		return usagef("run", "%d prompts are given; put the prompt in quotes", len(rest))
 	}
 	if o.recording != "" {
-		for _, name := range []string{"base-url", "model", "provider", "system", "tool"} {
+		for _, name := range []string{"base-url", "model", "provider", "system", "tool", "store", "session"} {
 			if given[name] {
 				return usagef("run", "--%s and --recording exclude each other: a recording brings its own", name)
 			}
@@ -186,6 +190,9 @@ func (o *runFlags) check(rest []string, given map[string]bool) error {
 			return usagef("run", "a prompt and --recording exclude each other: a recording brings its own")
 		}
 		return nil
+	}
+	if o.session != "" && o.store == "" {
+		return usagef("run", "--session names a conversation in a --store: give one")
 	}
 	if len(rest) == 1 {
 		if rest[0] == "" {

@@ -5,6 +5,7 @@
 //	turncore run --recording conversation.json --json
 //	turncore replay turn.journal
 //	turncore inspect turn.journal
+//	turncore sessions list --store conversations.db
 //
 // docs/command.md describes it for users.
 package main
@@ -46,6 +47,7 @@ const usage = `turncore runs agent turns.
   turncore run [PROMPT] [flags]    run a turn and show what happens
   turncore replay FILE [flags]     play a turn's journal back and compare every byte
   turncore inspect FILE [flags]    show what happened in a turn, from its journal
+  turncore sessions ACTION         list, show, export, import or delete conversations
   turncore record-provider FILE    record what is said to a model's API, without keys
   turncore version                 show versions
   turncore help [COMMAND]          show help
@@ -71,6 +73,7 @@ func (c *command) main(args []string) int {
 // commands by their names.
 var commands = map[string]func(c *command, args []string) error{
 	"run": (*command).run, "replay": (*command).replay, "inspect": (*command).inspect,
+	"sessions": (*command).sessions,
 	"record-provider": (*command).recordProvider, "version": (*command).version,
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/simulated"
 	"github.com/turncore/turncore/host/store"
+	"github.com/turncore/turncore/host/store/sqlite"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -123,6 +124,14 @@ func (c *command) open(o *runFlags) (_ *session, err error) {
 	config := turns.Config{
 		Store: store.NewInMemory(), MaxIterations: o.maxIterations,
 		TurnInputPipeline: []turns.TurnMiddleware{s.keep},
+	}
+	if o.store != "" {
+		kept, err := sqlite.Open(ctx, o.store, sqlite.Options{})
+		if err != nil {
+			return nil, err
+		}
+		s.close = append(s.close, func() { _ = kept.Close() }) // what is stored is on the disk
+		config.Store = kept
 	}
 	switch {
 	case o.recording != "":

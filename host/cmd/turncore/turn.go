@@ -23,6 +23,9 @@ func (c *command) turn(s *session, prompt string) error {
 
 	s.last = nil
 	in := turns.TurnInput{SystemPrompt: s.system, NoSystemPrompt: s.system == "", Text: prompt}
+	if o.session != "" {
+		in.Stash = map[string]any{turns.SessionKey: o.session}
+	}
 	if s.player != nil {
 		s.player.say(&in, s.now())
 	}

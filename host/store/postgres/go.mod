@@ -22,5 +22,5 @@ require (
 	golang.org/x/text v0.41.0 // indirect
 )
 
-// The store and the library are released together: a release requires the library's own version, without this line.
+// The modules are released together: a release requires those of its own version, without this line.
 replace github.com/turncore/turncore => ../../..

@@ -25,5 +25,5 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 )
 
-// The store and the library are released together: a release requires the library's own version, without this line.
+// The modules are released together: a release requires those of its own version, without this line.
 replace github.com/turncore/turncore => ../../..
