@@ -2,6 +2,7 @@ package turns
 
 import (
 	"context"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -106,4 +107,47 @@ func TestRememberedSessionsAreBounded(t *testing.T) {
 	if _, err := large.load(t.Context(), "huge"); err != nil || len(large.sessions) != 0 || large.bytes != 0 || large.recent.Len() != 0 {
 		t.Errorf("%d sessions of %d bytes, %v", len(large.sessions), large.bytes, err)
 	}
+}
+
+// What is remembered of ended turns is bounded, and the oldest go first.
+func TestEndedTurnsAreBounded(t *testing.T) {
+	k := newKeeper(store.NewInMemory())
+	for i := range 3 * mostEnded {
+		session := strconv.Itoa(i)
+		k.end(session, "t")
+		if i%3 == 0 {
+			k.told(session, []string{"t"})
+		}
+	}
+	for i := range 2 * mostEndedSession {
+		k.end("one", strconv.Itoa(i))
+	}
+	if n := len(k.ended.turns); n > mostEnded || len(k.ended.order) > 2*mostEnded+1 || k.toEnd("1") != nil || k.toEnd(strconv.Itoa(3*mostEnded-1)) == nil {
+		t.Errorf("%d sessions, %d in their order", n, len(k.ended.order))
+	}
+	if list := k.toEnd("one"); len(list) != mostEndedSession || list[0] != strconv.Itoa(mostEndedSession) {
+		t.Errorf("%d turns of one session, from %s on", len(list), list[0])
+	}
+}
+
+// A store's keeper goes when nothing uses it any more.
+func TestKeepersGo(t *testing.T) {
+	s := store.NewInMemory()
+	k := keeperOf(s)
+	if keeperOf(s) != k {
+		t.Error("a store has two keepers")
+	}
+	runtime.KeepAlive(k)
+	k = nil
+	for range 100 {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+		keepers.Lock()
+		_, there := keepers.of[s]
+		keepers.Unlock()
+		if !there {
+			return
+		}
+	}
+	t.Error("the keeper of a store that nothing uses stays")
 }

@@ -138,13 +138,16 @@ func (k *keeper) leave(session string) {
 	l.waiting = l.waiting[1:]
 }
 
-// mostEnded is how many sessions with ended turns are remembered. Of one that is forgotten the store keeps the keys.
-const mostEnded = 10_000
+// Bounds on the ended turns that are remembered. Of one that is forgotten the store keeps the keys.
+const (
+	mostEnded        = 10_000 // sessions
+	mostEndedSession = 100    // turns of a session
+)
 
 // endedTurns are the turns of sessions that have ended, and that the store has not been told of.
 type endedTurns struct {
 	turns map[string][]string // by session
-	order []string            // the sessions, the oldest in front
+	order []string            // the sessions, the oldest in front, and some that are there no more
 }
 
 // end notes that a turn writes no more to a session.
@@ -157,12 +160,16 @@ func (k *keeper) end(session, turn string) {
 	}
 	if _, there := e.turns[session]; !there {
 		e.order = append(e.order, session)
-		if len(e.order) > mostEnded {
-			delete(e.turns, e.order[0])
-			e.order = e.order[1:]
-		}
 	}
-	e.turns[session] = append(e.turns[session], turn)
+	list := append(e.turns[session], turn)
+	e.turns[session] = list[max(len(list)-mostEndedSession, 0):]
+	if len(e.order) > 2*mostEnded {
+		e.order = slices.DeleteFunc(e.order, func(s string) bool { return e.turns[s] == nil })
+	}
+	for len(e.turns) > mostEnded {
+		delete(e.turns, e.order[0])
+		e.order = e.order[1:]
+	}
 }
 
 // toEnd are the turns of a session that a commit is to name as ended.
@@ -186,5 +193,4 @@ func (k *keeper) told(session string, turns []string) {
 		return
 	}
 	delete(e.turns, session)
-	e.order = slices.DeleteFunc(e.order, func(s string) bool { return s == session })
 }

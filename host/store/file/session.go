@@ -53,6 +53,7 @@ func (s *Store) load(f *session) error {
 		if err := f.read(); err != nil {
 			return failure(f.head.ID, err)
 		}
+		_, _ = f.collect() // what is not removed does no harm
 	}
 	s.used(f)
 	return nil

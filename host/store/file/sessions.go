@@ -196,7 +196,7 @@ func copyFile(from, to string) error {
 const collectAfter = time.Hour
 
 // Collect removes the bytes of all sessions that no record refers to and that were put more than an hour ago. It returns
-// how many those were.
+// how many those were. Those of a single session go when it is read into memory too.
 func (s *Store) Collect(ctx context.Context) (removed int, err error) {
 	s.mu.Lock()
 	ids := make([]string, 0, len(s.sessions))
@@ -229,6 +229,11 @@ func (s *Store) collect(f *session) (removed int, err error) {
 	if err := s.load(f); err != nil {
 		return 0, err
 	}
+	return f.collect()
+}
+
+// collect removes bytes that no record refers to. The state is in memory. The caller holds f.mu.
+func (f *session) collect() (removed int, err error) {
 	used := make(map[string]bool)
 	for kind := range f.state.Tables {
 		for _, r := range f.state.Tables[kind].Rows {
@@ -242,8 +247,10 @@ func (s *Store) collect(f *session) (removed int, err error) {
 		return 0, err
 	}
 	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || used[e.Name()] || time.Since(info.ModTime()) < collectAfter {
+		if used[e.Name()] {
+			continue
+		}
+		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < collectAfter {
 			continue
 		}
 		if err := os.Remove(filepath.Join(f.folder, bytesName, e.Name())); err != nil {
