@@ -215,6 +215,11 @@ func (f *session) append(kind byte, parts ...msgp.Marshaler) (err error) {
 // create makes the log of a session that is not there, with what a snapshot has; nil for nothing. The disk has it when
 // f.settle or f.append has returned. The caller holds f.mu.
 func (s *Store) create(f *session, all *snapshot) error {
+	parent := filepath.Dir(f.folder)
+	f.unsynced = []string{f.folder, parent}
+	if !s.hasName(parent) {
+		f.unsynced = append(f.unsynced, filepath.Dir(parent), s.folder)
+	}
 	if err := os.MkdirAll(filepath.Join(f.folder, bytesName), 0o700); err != nil {
 		return err
 	}
@@ -241,7 +246,7 @@ func (s *Store) create(f *session, all *snapshot) error {
 		f.state = nil
 		return err
 	}
-	f.there, f.fresh = true, true
+	f.there, f.fresh, f.named = true, true, s.name
 	s.used(f)
 	s.updated(f)
 	return nil
@@ -262,12 +267,15 @@ func (f *session) sync(file *os.File) error {
 	if err := file.Sync(); err != nil || !f.fresh {
 		return err
 	}
-	for _, folder := range []string{f.folder, filepath.Dir(f.folder), filepath.Dir(filepath.Dir(f.folder))} {
+	for _, folder := range f.unsynced {
 		if err := syncFolder(folder); err != nil {
 			return err
 		}
 	}
-	f.fresh = false
+	if len(f.unsynced) > 0 {
+		f.named(f.unsynced[1])
+	}
+	f.fresh, f.unsynced = false, nil
 	return nil
 }
 

@@ -19,15 +19,17 @@ import (
 type session struct {
 	folder string
 
-	mu      sync.Mutex
-	there   bool // it has a log
-	fresh   bool // the disk may not have its name yet
-	gone    bool // it was deleted, or never came to be
-	head    head
-	summary summary
-	state   *ledger.Session[stored] // nil while it is not in memory
-	size    int64                   // of the log, in bytes
-	compact int64                   // the size at which the log is looked at again
+	mu       sync.Mutex
+	there    bool         // it has a log
+	fresh    bool         // the disk may not have its name yet, as it may not have those in unsynced
+	gone     bool         // it was deleted, or never came to be
+	unsynced []string     // folders
+	named    func(string) // tells the store that the disk has the name of a folder of sessions
+	head     head
+	summary  summary
+	state    *ledger.Session[stored] // nil while it is not in memory
+	size     int64                   // of the log, in bytes
+	compact  int64                   // the size at which the log is looked at again
 }
 
 // pathOf is the folder of a session: its id may be longer than a name, or not be one.

@@ -31,6 +31,7 @@ type Store struct {
 	recent   ledger.Recent[string]
 	revision uint64 // the last that was used
 	meta     meta
+	names    map[string]bool  // folders of sessions whose names the disk has
 	loaded   []*session       // those whose state is in memory, used last behind
 	unread   map[string]error // what is wrong with the sessions whose ids cannot be read, by their folders
 }
@@ -246,6 +247,23 @@ func (s *Store) next() uint64 {
 	defer s.mu.Unlock()
 	s.revision = max(s.revision+1, uint64(max(time.Now().UnixMicro(), 0)))
 	return s.revision
+}
+
+// hasName tells whether the disk has the name of a folder of sessions.
+func (s *Store) hasName(folder string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.names[folder]
+}
+
+// name notes that the disk has the name of a folder of sessions.
+func (s *Store) name(folder string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.names == nil {
+		s.names = make(map[string]bool)
+	}
+	s.names[folder] = true
 }
 
 // updated notes that a session was updated.
