@@ -317,3 +317,41 @@ func TestRevisionsAfterADelete(t *testing.T) {
 		t.Errorf("%+v, %v, after revision %s of the session that was deleted", c, err, revision)
 	}
 }
+
+// A commit that the disk refuses is an error that names the session; nothing of it is there, also not in memory.
+func TestADiskThatFails(t *testing.T) {
+	folder := t.TempDir()
+	s := open(t, folder)
+	commit(t, s, put("a", "1"))
+	name := only(t, folder, aLog)
+	if err := os.Rename(name, name+".away"); err != nil {
+		t.Fatal(err)
+	}
+	c := put("b", "2")
+	c.Key, c.Turn = "k", "t"
+	for name, err := range map[string]error{
+		"Commit":   func() error { _, err := s.Commit(t.Context(), "s", c); return err }(),
+		"Load":     func() error { _, err := s.Load(t.Context(), "s", ""); return err }(),
+		"SetTitle": s.SetTitle(t.Context(), "s", "x"),
+		"Fork":     s.Fork(t.Context(), "s", "fork"),
+	} {
+		if !errors.Is(err, host.CodeStoreFailed) || !strings.Contains(err.Error(), `"s"`) || !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %v, want E_STORE_FAILED that names the session and keeps the cause", name, err)
+		}
+	}
+	if err := os.Rename(name+".away", name); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ids(t, s); err != nil || got != "a=1" {
+		t.Errorf("afterwards: %q, %v", got, err)
+	}
+	for range 2 {
+		commit(t, s, c)
+		if got, err := ids(t, s); err != nil || got != "a=1 b=2" {
+			t.Errorf("and the commit again: %q, %v", got, err)
+		}
+	}
+	if page, _, err := s.List(t.Context(), "", 0); err != nil || len(page) != 1 || page[0].Messages != 2 || page[0].Title != "" {
+		t.Errorf("%+v, %v", page, err)
+	}
+}

@@ -246,7 +246,7 @@ func (s *Store) create(f *session, all *snapshot) error {
 		f.state = nil
 		return err
 	}
-	f.there, f.fresh, f.named = true, true, s.name
+	f.there, f.fresh, f.synced = true, true, s.name
 	s.used(f)
 	s.updated(f)
 	return nil
@@ -273,7 +273,7 @@ func (f *session) sync(file *os.File) error {
 		}
 	}
 	if len(f.unsynced) > 0 {
-		f.named(f.unsynced[1])
+		f.synced(f.unsynced[1])
 	}
 	f.fresh, f.unsynced = false, nil
 	return nil

@@ -24,7 +24,7 @@ type session struct {
 	fresh    bool         // the disk may not have its name yet, as it may not have those in unsynced
 	gone     bool         // it was deleted, or never came to be
 	unsynced []string     // folders
-	named    func(string) // tells the store that the disk has the name of a folder of sessions
+	synced   func(string) // tells the store that the disk has the name of a folder of sessions
 	head     head
 	summary  summary
 	state    *ledger.Session[stored] // nil while it is not in memory
