@@ -1,0 +1,45 @@
+/**
+ * The errors of databases.
+ */
+import { recordName } from '../collections/deltas.js';
+import { isTurncoreError, messageOf } from '../errors.js';
+import { storeError } from '../store-errors.js';
+import type { RecordRow } from './tables.js';
+
+/** E_STORED_RECORD_INVALID for a row of a record. */
+export function invalidRecord(
+  session: string,
+  { kind, id }: Pick<RecordRow, 'kind' | 'id'>,
+  why: string,
+  cause?: unknown,
+): Error {
+  const name = kind >= 0 && kind < 6 ? recordName(kind) : `kind ${kind}`;
+  const text = `session ${JSON.stringify(session)}, ${name} ${JSON.stringify(id)}: ${why}`;
+  const details = { session, kind: name, id };
+  return storeError('E_STORED_RECORD_INVALID', text, { details, ...(cause === undefined ? {} : { cause }) });
+}
+
+/** E_STORED_RECORD_INVALID for the row of a session, or one of its keys. */
+export function invalidSession(session: string, why: string): Error {
+  const text = `session ${JSON.stringify(session)}: ${why}`;
+  return storeError('E_STORED_RECORD_INVALID', text, { details: { session } });
+}
+
+/** E_STORED_RECORD_INVALID for bytes. */
+export function invalidBytes(session: string, id: string, why: string): Error {
+  const text = `session ${JSON.stringify(session)}, bytes ${JSON.stringify(id)}: ${why}`;
+  return storeError('E_STORED_RECORD_INVALID', text, { details: { session, kind: 'bytes', id } });
+}
+
+/**
+ * E_STORE_FAILED for an error of a database. Turncore's own errors stay.
+ *
+ * @param reason says what the error means; undefined for its own message
+ */
+export function failure(session: string, error: unknown, reason: string | undefined): unknown {
+  if (isTurncoreError(error)) return error;
+  const why = reason ?? messageOf(error);
+  const at = session === '' ? '' : `session ${JSON.stringify(session)}: `;
+  const details = { reason: why, ...(session === '' ? {} : { session }) };
+  return storeError('E_STORE_FAILED', `${at}${why}`, { details, cause: error });
+}

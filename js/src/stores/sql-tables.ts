@@ -1,0 +1,274 @@
+/**
+ * The tables in an SQL database that answers at once.
+ */
+import { storeError } from '../store-errors.js';
+import { SCHEMA, STATEMENTS } from './sql.gen.js';
+import type { BytesRow, KeyRow, PartRow, RecordRow, SessionRow, Tables } from './tables.js';
+
+/** A value of a column. */
+export type Column = number | string | Uint8Array | null;
+
+/** Runs statements, in the transaction that is open. */
+export interface Sql {
+  all(sql: string, ...values: readonly Column[]): Record<string, Column>[];
+}
+
+const utf8 = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+const blob = (text: string): Uint8Array => utf8.encode(text);
+const bytes = (value: Column | undefined): Uint8Array =>
+  value instanceof Uint8Array
+    ? value
+    : new Uint8Array((value ?? undefined) as unknown as ArrayBuffer);
+const text = (value: Column | undefined): string => decoder.decode(bytes(value));
+
+/** The tables in an SQL database. */
+export class SqlTables implements Tables {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  #rows<Row>(
+    statement: keyof typeof STATEMENTS,
+    values: readonly Column[],
+    read: (row: Record<string, Column>) => Row,
+  ): Row[] {
+    return this.#sql.all(STATEMENTS[statement], ...values).map(read);
+  }
+
+  #run(statement: keyof typeof STATEMENTS, ...values: readonly Column[]): void {
+    this.#sql.all(STATEMENTS[statement], ...values);
+  }
+
+  #number(statement: keyof typeof STATEMENTS, ...values: readonly Column[]): number | undefined {
+    const [row] = this.#sql.all(STATEMENTS[statement], ...values);
+    return row === undefined ? undefined : (Object.values(row)[0] as number);
+  }
+
+  findSession(id: string): SessionRow | undefined {
+    return this.#rows('findSession', [blob(id)], sessionRow)[0];
+  }
+
+  addSession(r: SessionRow): number | undefined {
+    return this.#number(
+      'addSession',
+      ...[blob(r.id), r.revision, r.settled, r.newest, r.created, blob(r.title)],
+      ...[r.messages, r.records, r.digest, r.keys, r.sum],
+    );
+  }
+
+  setSession(r: SessionRow): void {
+    this.#run(
+      'setSession',
+      ...[r.revision, r.settled, r.newest, blob(r.title)],
+      ...[r.messages, r.records, r.digest, r.keys, r.sum, r.number],
+    );
+  }
+
+  dropSession(session: number): void {
+    for (const statement of [
+      'dropRecords',
+      'dropKeys',
+      'dropAllRefs',
+      'dropAllBytes',
+      'dropSession',
+    ] as const) {
+      this.#run(statement, session);
+    }
+  }
+
+  lastRevision(): number {
+    return this.#number('lastRevision') ?? 0;
+  }
+
+  listSessions(revision: number, number: number, limit: number): SessionRow[] {
+    return this.#rows('listSessions', [revision, number, limit], sessionRow);
+  }
+
+  allRecords(session: number): RecordRow[] {
+    return this.#rows('allRecords', [session], recordRow);
+  }
+
+  recordsOfKind(session: number, kind: number): RecordRow[] {
+    return this.#rows('recordsOfKind', [session, kind], recordRow);
+  }
+
+  recordsAfter(session: number, revision: number): RecordRow[] {
+    return this.#rows('recordsAfter', [session, revision], recordRow);
+  }
+
+  findRecord(session: number, kind: number, id: string): RecordRow | undefined {
+    return this.#rows('findRecord', [session, kind, blob(id)], recordRow)[0];
+  }
+
+  lastPlace(session: number, kind: number): number {
+    return this.#number('lastPlace', session, kind) ?? 0;
+  }
+
+  placeAfter(session: number, kind: number, place: number): number | undefined {
+    // An unbounded place is behind all.
+    const behind = Math.min(place, Number.MAX_SAFE_INTEGER);
+    return this.#number('placeAfter', session, kind, behind);
+  }
+
+  addRecord(session: number, r: RecordRow): void {
+    const id = blob(r.id);
+    this.#run('addRecord', session, r.kind, id, r.place, r.added, r.changed, r.body, r.sum);
+  }
+
+  setRecord(session: number, r: RecordRow): void {
+    this.#run('setRecord', r.changed, r.body, r.sum, session, r.kind, blob(r.id));
+  }
+
+  moveRecord(session: number, r: RecordRow): void {
+    this.#run('moveRecord', r.place, r.sum, session, r.kind, blob(r.id));
+  }
+
+  dropRecord(session: number, kind: number, id: string): void {
+    this.#run('dropRecord', session, kind, blob(id));
+  }
+
+  allKeys(session: number): KeyRow[] {
+    return this.#rows('allKeys', [session], (row) => ({
+      key: text(row['key']),
+      turn: text(row['turn']),
+      revision: row['revision'] as number,
+      sum: row['sum'] as number,
+    }));
+  }
+
+  addKey(session: number, { key, turn, revision, sum }: KeyRow): void {
+    this.#run('addKey', session, blob(key), blob(turn), revision, sum);
+  }
+
+  dropKey(session: number, key: string): void {
+    this.#run('dropKey', session, blob(key));
+  }
+
+  addRef(session: number, kind: number, record: string, id: string): void {
+    this.#run('addRef', session, kind, blob(record), blob(id));
+  }
+
+  dropRefs(session: number, kind: number, record: string): void {
+    this.#run('dropRefs', session, kind, blob(record));
+  }
+
+  findBytes(session: number, id: string): BytesRow | undefined {
+    return this.#rows('findBytes', [session, blob(id)], bytesRow)[0];
+  }
+
+  allBytes(session: number): BytesRow[] {
+    return this.#rows('allBytes', [session], bytesRow);
+  }
+
+  putBytes(session: number, { id, content, size, added, sum }: BytesRow): void {
+    this.#run('putBytes', session, blob(id), content, size, added, sum);
+  }
+
+  dropBytes(session: number, id: string): void {
+    this.#run('dropBytes', session, blob(id));
+  }
+
+  fork(to: number, from: number): void {
+    for (const statement of ['forkRecords', 'forkRefs', 'forkBytes'] as const) {
+      this.#run(statement, to, from);
+    }
+  }
+
+  addContent(added: number): number {
+    return this.#number('addContent', added)!;
+  }
+
+  usesOfContent(content: number): number {
+    return this.#number('usesOfContent', content)!;
+  }
+
+  dropContent(content: number): void {
+    this.#run('dropParts', content);
+    this.#run('dropContent', content);
+  }
+
+  addPart(content: number, part: number, { data, sum }: PartRow): void {
+    this.#run('addPart', content, part, data, sum);
+  }
+
+  findPart(content: number, part: number): PartRow | undefined {
+    return this.#rows('findPart', [content, part], (row) => ({
+      data: bytes(row['data']),
+      sum: row['sum'] as number,
+    }))[0];
+  }
+
+  sessionsWithUnusedBytes(before: number, limit: number): string[] {
+    return this.#rows('sessionsWithUnusedBytes', [before, limit], ({ id }) => text(id));
+  }
+
+  unusedContents(before: number, limit: number): number[] {
+    return this.#rows('unusedContents', [before, limit], (row) => row['number'] as number);
+  }
+
+  readMeta(name: string): number | undefined {
+    return this.#number('readMeta', name);
+  }
+
+  writeMeta(name: string, value: number): void {
+    this.#run('writeMeta', name, value);
+  }
+}
+
+function sessionRow(row: Record<string, Column>): SessionRow {
+  return {
+    ...(row as unknown as SessionRow),
+    id: text(row['id']),
+    title: text(row['title']),
+  };
+}
+
+function recordRow(row: Record<string, Column>): RecordRow {
+  return { ...(row as unknown as RecordRow), id: text(row['id']), body: bytes(row['body']) };
+}
+
+function bytesRow(row: Record<string, Column>): BytesRow {
+  return { ...(row as unknown as BytesRow), id: text(row['id']) };
+}
+
+/**
+ * Makes the tables, or brings their schema up to date. The caller has opened a transaction.
+ *
+ * @throws TurncoreError E_STORE_VERSION if a later version has written them, or they were migrated halfway
+ */
+export function migrate(sql: Sql): void {
+  const [tables] = sql.all(
+    "SELECT COUNT(*) AS n FROM sqlite_master WHERE type = 'table' AND name LIKE 'turncore\\_%' ESCAPE '\\'",
+  );
+  let version = 0;
+  if (tables!['n'] !== 0) {
+    let found: number | undefined;
+    try {
+      found = new SqlTables(sql).readMeta('schema');
+    } catch {
+      // The table that tells is missing.
+    }
+    if (found === undefined) {
+      throw wrongVersion('the database has tables of Turncore, but no version of them: it was migrated halfway');
+    }
+    version = found;
+    if (version < 1) {
+      throw wrongVersion(`the schema has version ${version}, and there is none before 1`);
+    }
+    if (version > SCHEMA.length) {
+      const why = `the schema has version ${version}, and this library knows those up to ${SCHEMA.length}`;
+      throw wrongVersion(why);
+    }
+  }
+  if (version === SCHEMA.length) return;
+  for (const section of SCHEMA.slice(version)) for (const each of section) sql.all(each);
+  new SqlTables(sql).writeMeta('schema', SCHEMA.length);
+}
+
+function wrongVersion(why: string): Error {
+  return storeError('E_STORE_VERSION', why);
+}

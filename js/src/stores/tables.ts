@@ -1,0 +1,180 @@
+/**
+ * The tables of a database that keeps conversations, as schema.sql in host/store/internal/sqlstore explains them, and the
+ * sums of their rows.
+ */
+import { type Awaitable, isThenable } from '../awaitable.js';
+import { crc32 } from '../stored/checksum.js';
+
+/** A row of sessions. */
+export interface SessionRow {
+  number: number;
+  id: string;
+  revision: number;
+  settled: number;
+  newest: number | null;
+  created: number;
+  title: string;
+  messages: number;
+  records: number;
+  digest: number;
+  keys: number;
+  sum: number;
+}
+
+/** A row of records. */
+export interface RecordRow {
+  kind: number;
+  id: string;
+  place: number;
+  added: number;
+  changed: number;
+  body: Uint8Array;
+  sum: number;
+}
+
+/** A row of keys. */
+export interface KeyRow {
+  key: string;
+  turn: string;
+  revision: number;
+  sum: number;
+}
+
+/** A row of bytes. */
+export interface BytesRow {
+  id: string;
+  content: number;
+  size: number;
+  added: number;
+  sum: number;
+}
+
+/** A row of parts, without what identifies it. */
+export interface PartRow {
+  data: Uint8Array;
+  sum: number;
+}
+
+/** The tables in a transaction. Sessions and contents go by their numbers. */
+export interface Tables {
+  findSession(id: string): Awaitable<SessionRow | undefined>;
+  /** The number of a session that is added; undefined if there is one of its id. */
+  addSession(row: SessionRow): Awaitable<number | undefined>;
+  setSession(row: SessionRow): Awaitable<void>;
+  /** Drops a session with its records, keys, references and bytes, whose contents stay. */
+  dropSession(session: number): Awaitable<void>;
+  lastRevision(): Awaitable<number>;
+  /** Sessions behind a place in the list, those updated last first. */
+  listSessions(revision: number, number: number, limit: number): Awaitable<SessionRow[]>;
+  /** All records by kind and place. */
+  allRecords(session: number): Awaitable<RecordRow[]>;
+  recordsOfKind(session: number, kind: number): Awaitable<RecordRow[]>;
+  /** Records added after a revision, without instructions, by kind and place. */
+  recordsAfter(session: number, revision: number): Awaitable<RecordRow[]>;
+  findRecord(session: number, kind: number, id: string): Awaitable<RecordRow | undefined>;
+  lastPlace(session: number, kind: number): Awaitable<number>;
+  placeAfter(session: number, kind: number, place: number): Awaitable<number | undefined>;
+  addRecord(session: number, row: RecordRow): Awaitable<void>;
+  /** Writes `changed`, `body` and `sum` of the row with the kind and id. */
+  setRecord(session: number, row: RecordRow): Awaitable<void>;
+  /** Writes `place` and `sum` of the row with the kind and id. */
+  moveRecord(session: number, row: RecordRow): Awaitable<void>;
+  dropRecord(session: number, kind: number, id: string): Awaitable<void>;
+  allKeys(session: number): Awaitable<KeyRow[]>;
+  addKey(session: number, row: KeyRow): Awaitable<void>;
+  dropKey(session: number, key: string): Awaitable<void>;
+  addRef(session: number, kind: number, record: string, bytes: string): Awaitable<void>;
+  dropRefs(session: number, kind: number, record: string): Awaitable<void>;
+  findBytes(session: number, id: string): Awaitable<BytesRow | undefined>;
+  allBytes(session: number): Awaitable<BytesRow[]>;
+  putBytes(session: number, row: BytesRow): Awaitable<void>;
+  dropBytes(session: number, id: string): Awaitable<void>;
+  /** Copies records, references and bytes. */
+  fork(to: number, from: number): Awaitable<void>;
+  /** The number of a content that is added. */
+  addContent(added: number): Awaitable<number>;
+  usesOfContent(content: number): Awaitable<number>;
+  /** Drops a content and its parts. */
+  dropContent(content: number): Awaitable<void>;
+  addPart(content: number, part: number, row: PartRow): Awaitable<void>;
+  findPart(content: number, part: number): Awaitable<PartRow | undefined>;
+  /** Ids of sessions with bytes from before a time to which no record refers. */
+  sessionsWithUnusedBytes(before: number, limit: number): Awaitable<string[]>;
+  /** Contents from before a time that no session has. */
+  unusedContents(before: number, limit: number): Awaitable<number[]>;
+  readMeta(name: string): Awaitable<number | undefined>;
+  writeMeta(name: string, value: number): Awaitable<void>;
+}
+
+/** A computation in a transaction, which waits for answers where a database gives them later. */
+export type Step<T> = Generator<unknown, T, unknown>;
+
+/** What a table answers. */
+export function* ask<T>(answer: Awaitable<T>): Step<T> {
+  if (!isThenable(answer)) return answer;
+  return (yield answer) as T;
+}
+
+/** Runs a computation whose tables answer at once. */
+export function runNow<T>(step: Step<T>): T {
+  const { done, value } = step.next();
+  if (done !== true) throw new Error('the database answers late');
+  return value;
+}
+
+/** Runs a computation whose tables answer later. */
+export async function runLater<T>(step: Step<T>): Promise<T> {
+  let next = step.next();
+  while (next.done !== true) {
+    let answer: unknown;
+    try {
+      answer = await next.value;
+    } catch (error) {
+      next = step.throw(error);
+      continue;
+    }
+    next = step.next(answer);
+  }
+  return next.value;
+}
+
+const utf8 = new TextEncoder();
+const END = new Uint8Array(1);
+
+/** The checksum of a row's columns. Text counts as its UTF-8, null as nothing. */
+function sum(...columns: readonly (number | string | Uint8Array | null)[]): number {
+  let crc = 0;
+  for (const column of columns) {
+    if (column !== null) {
+      crc = crc32(column instanceof Uint8Array ? column : utf8.encode(String(column)), crc);
+    }
+    crc = crc32(END, crc);
+  }
+  return crc;
+}
+
+/** The sum of a session's row. */
+export function sessionSum(r: SessionRow): number {
+  const { id, revision, settled, newest, created, title, messages, records, digest, keys } = r;
+  return sum(id, revision, settled, newest, created, title, messages, records, digest, keys);
+}
+
+/** The sum of a record's row. */
+export function recordSum({ kind, id, place, added, changed, body }: RecordRow): number {
+  return sum(kind, id, place, added, changed, body);
+}
+
+/** The sum of a key's row. */
+export function keySum({ key, turn, revision }: KeyRow): number {
+  return sum(key, turn, revision);
+}
+
+/** The sum of a row of bytes. */
+export function bytesSum({ id, content, size, added }: BytesRow): number {
+  return sum(id, content, size, added);
+}
+
+/** The sum of a part. */
+export function partSum(content: number, part: number, data: Uint8Array): number {
+  return sum(content, part, data);
+}
