@@ -120,6 +120,8 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   worker: ['tools', 'primitives', 'events', 'sse', 'context', 'runners', 'remote'],
   stored: ['codec', 'validation', 'primitives', 'collections', 'sessions'],
   store: ['primitives', 'collections', 'readers', 'context', 'sessions', 'engine', 'runners'],
+  stores: ['primitives', 'collections', 'readers', 'context', 'sessions', 'stored', 'store'],
+  storetest: ['primitives', 'collections', 'readers', 'sessions', 'store'],
   front: [
     'abi',
     'instance',
@@ -175,6 +177,8 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'stored',
     'sessions',
     'store',
+    'stores',
+    'storetest',
     'front',
   ],
   'index.ts': [

@@ -4,4 +4,4 @@
  * @packageDocumentation
  */
 export { type SqliteOptions, sqliteStore } from '../stores/sqlite.js';
-export type { DatabaseStore } from '../stores/database-store.js';
+export type { DatabaseStore } from '../stores/table-store.js';

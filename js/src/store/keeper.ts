@@ -17,6 +17,13 @@ import type { Store } from './store.js';
 const MOST_ENDED = 10_000;
 
 const keepers = new WeakMap<Store, Keeper>();
+/** Stores of Durable Objects, in which turns do not end with their requests. */
+const inObjects = new WeakSet<Store>();
+
+/** Says that a store is one of a Durable Object. */
+export function waitsInObject(store: Store): void {
+  inObjects.add(store);
+}
 
 /** The keeper of a store, which all runners with the store share. */
 export function keeperOf(store: Store): Keeper {
@@ -72,7 +79,7 @@ export class Keeper {
     refuse: boolean,
     signal: AbortSignal | undefined,
   ): (() => void) | Promise<() => void> {
-    if (isBound([])) return nothing;
+    if (isBound([]) && !inObjects.has(this.store)) return nothing;
     const line = this.#lines.get(session);
     if (line === undefined) {
       this.#lines.set(session, new Set());

@@ -1,6 +1,7 @@
 /**
  * A commit in a transaction of a database.
  */
+import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Commit } from '../store/store.js';
 import { decodeRecord } from '../stored/codec.js';
 import { kindNumber } from '../stored/form.js';
@@ -89,7 +90,10 @@ export class Committing {
     const { ended = [], key = '' } = this.#commit;
     for (const each of all) {
       if (each.sum !== keySum(each)) {
-        throw invalidSession(this.#id, `the checksum of its key ${JSON.stringify(each.key)} is wrong`);
+        throw invalidSession(
+          this.#id,
+          `the checksum of its key ${JSON.stringify(each.key)} is wrong`,
+        );
       }
       if (ended.includes(each.turn)) {
         yield* ask(this.#tables.dropKey(row.number, each.key));
@@ -181,9 +185,7 @@ export class Committing {
   }
 
   *#last(kind: number): Step<number> {
-    return (
-      this.#places.get(kind) ?? (yield* ask(this.#tables.lastPlace(this.#row.number, kind)))
-    );
+    return this.#places.get(kind) ?? (yield* ask(this.#tables.lastPlace(this.#row.number, kind)));
   }
 
   /** Writes a record in the place of a row. */
@@ -342,5 +344,5 @@ export function checkRecord(session: string, row: RecordRow): void {
 /** The text of an instruction's row. */
 function textOf(session: string, row: RecordRow): string {
   checkRecord(session, row);
-  return String(decodeRecord('standingInstruction', row.body));
+  return (decodeRecord('standingInstruction', row.body) as Tokenizable).toString();
 }

@@ -16,7 +16,10 @@ export function invalidRecord(
   const name = kind >= 0 && kind < 6 ? recordName(kind) : `kind ${kind}`;
   const text = `session ${JSON.stringify(session)}, ${name} ${JSON.stringify(id)}: ${why}`;
   const details = { session, kind: name, id };
-  return storeError('E_STORED_RECORD_INVALID', text, { details, ...(cause === undefined ? {} : { cause }) });
+  return storeError('E_STORED_RECORD_INVALID', text, {
+    details,
+    ...(cause === undefined ? {} : { cause }),
+  });
 }
 
 /** E_STORED_RECORD_INVALID for the row of a session, or one of its keys. */

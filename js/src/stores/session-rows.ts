@@ -57,7 +57,9 @@ export function revisionText({ number, revision }: SessionRow): string {
 }
 
 /** The number and the revision of a text. */
-export function readRevision(text: string): readonly [number: number, revision: number] | undefined {
+export function readRevision(
+  text: string,
+): readonly [number: number, revision: number] | undefined {
   const [, number, revision] = /^(\d+)\.(\d+)$/.exec(text) ?? [];
   return number === undefined ? undefined : [Number(number), Number(revision)];
 }

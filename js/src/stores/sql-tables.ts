@@ -253,7 +253,9 @@ export function migrate(sql: Sql): void {
       // The table that tells is missing.
     }
     if (found === undefined) {
-      throw wrongVersion('the database has tables of Turncore, but no version of them: it was migrated halfway');
+      throw wrongVersion(
+        'the database has tables of Turncore, but no version of them: it was migrated halfway',
+      );
     }
     version = found;
     if (version < 1) {

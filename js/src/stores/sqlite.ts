@@ -3,7 +3,7 @@
  */
 import { TurncoreError } from '../errors.js';
 import { storeError } from '../store-errors.js';
-import { type Database, DatabaseStore } from './database-store.js';
+import { type Database, type DatabaseStore, TableStore } from './table-store.js';
 import { failure } from './faults.js';
 import { type Column, migrate, type Sql, SqlTables } from './sql-tables.js';
 import { runNow, type Step, type Tables } from './tables.js';
@@ -22,7 +22,10 @@ interface NodeDatabase {
 }
 
 interface NodeSqlite {
-  readonly DatabaseSync: new (path: string, options?: { readonly timeout?: number }) => NodeDatabase;
+  readonly DatabaseSync: new (
+    path: string,
+    options?: { readonly timeout?: number },
+  ) => NodeDatabase;
 }
 
 /**
@@ -45,7 +48,7 @@ export function sqliteStore(path: string, options: SqliteOptions = {}): Database
   try {
     const db = new DatabaseSync(path, { timeout: busyTimeout });
     try {
-      return new DatabaseStore(new NodeSqliteDatabase(db, busyTimeout));
+      return new TableStore(new NodeSqliteDatabase(db, busyTimeout));
     } catch (error) {
       db.close();
       throw error;
@@ -61,7 +64,10 @@ function nodeSqlite(): NodeSqlite {
   };
   const module = process?.getBuiltinModule?.('node:sqlite');
   if (module === undefined) {
-    throw storeError('E_STORE_FAILED', 'this platform has no node:sqlite, which Node has since 22.13');
+    throw storeError(
+      'E_STORE_FAILED',
+      'this platform has no node:sqlite, which Node has since 22.13',
+    );
   }
   return module as NodeSqlite;
 }
@@ -94,17 +100,22 @@ class NodeSqliteDatabase implements Database {
     db.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeout)}`);
     db.exec('PRAGMA journal_mode = WAL');
     db.exec('PRAGMA synchronous = FULL');
-    this.#transaction('BEGIN IMMEDIATE', () => migrate({ all: (sql, ...values) => db.prepare(sql).all(...values) }));
+    this.#transaction('BEGIN IMMEDIATE', () =>
+      migrate({ all: (sql, ...values) => db.prepare(sql).all(...values) }),
+    );
   }
 
   async view<T>(run: (tables: Tables) => Step<T>): Promise<T> {
     // A promise rejects with what this throws.
-    return Promise.resolve().then(() => this.#transaction('BEGIN', () => runNow(run(this.#tables))));
+    return Promise.resolve().then(() =>
+      this.#transaction('BEGIN', () => runNow(run(this.#tables))),
+    );
   }
 
   update<T>(run: (tables: Tables) => Step<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const first = this.#waiting.push({ run, resolve: resolve as Waiting['resolve'], reject }) === 1;
+      const first =
+        this.#waiting.push({ run, resolve: resolve as Waiting['resolve'], reject }) === 1;
       // What else is to be written in this round of the event loop shares the transaction.
       if (first) setTimeout(() => this.#write());
     });

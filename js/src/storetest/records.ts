@@ -38,9 +38,23 @@ export function oneOfEach(): [RecordName, Entry][] {
   });
   return [
     ['standingInstruction', new Tokenizable('Be brief — très.')],
-    ['memory', new Memory({ id: 'memory', content: 'likes tea', ...times, importance: 0.5, confidence: 1 })],
-    ['retrievable', new Retrievable({ id: 'retrievable', content: 'a document', trustTier: 'first-party', ...times })],
-    ['message', new Message({ id: 'message', role: 'user', content: '😀', attachments: [picture], ...times })],
+    [
+      'memory',
+      new Memory({ id: 'memory', content: 'likes tea', ...times, importance: 0.5, confidence: 1 }),
+    ],
+    [
+      'retrievable',
+      new Retrievable({
+        id: 'retrievable',
+        content: 'a document',
+        trustTier: 'first-party',
+        ...times,
+      }),
+    ],
+    [
+      'message',
+      new Message({ id: 'message', role: 'user', content: '😀', attachments: [picture], ...times }),
+    ],
     ['thought', new Thought({ id: 'thought', content: 'hm', ...times })],
     ['toolCall', toolCall('toolCall')],
   ];

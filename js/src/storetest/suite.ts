@@ -4,9 +4,11 @@
 import type { Awaitable } from '../awaitable.js';
 import type { Delta } from '../collections/deltas.js';
 import type { Entry } from '../collections/kinds.js';
-import { isTurncoreError } from '../errors.js';
+import { isTurncoreError, messageOf } from '../errors.js';
 import type { MediaReader, SpoolReader } from '../primitives/readers.js';
 import type { Message } from '../primitives/message.js';
+import { Media } from '../primitives/media.js';
+import { Tokenizable } from '../primitives/tokenizable.js';
 import { ToolCall } from '../primitives/tool-call.js';
 import { SpooledArtifact } from '../primitives/spooled-artifact.js';
 import { MemoryReader } from '../readers/memory-reader.js';
@@ -42,12 +44,24 @@ export interface StoreMaker {
 /** A test of the suite. */
 export interface StoreTest {
   readonly name: string;
-  /** @throws Error (rejects) that says what the store did wrong */
-  run(): Promise<void>;
+  /** Rejects with an Error that says what the store did wrong. */
+  readonly run: () => Promise<void>;
 }
 
 /** Ids that an object or a path would take for something else. */
-const IDS = ['__proto__', 'constructor', 'hasOwnProperty', '../x', 'a b', 'ä', '😀', 'x'.repeat(500), 'a\0b', '%', "'"];
+const IDS = [
+  '__proto__',
+  'constructor',
+  'hasOwnProperty',
+  '../x',
+  'a b',
+  'ä',
+  '😀',
+  'x'.repeat(500),
+  'a\0b',
+  '%',
+  "'",
+];
 
 type Run = (maker: Opened) => Promise<void>;
 
@@ -117,7 +131,9 @@ const required: Record<string, Run> = {
   'a record of each kind comes back': async (opened) => {
     const store = await opened.open();
     const written = oneOfEach();
-    await store.commit('s', { deltas: written.map(([kind, record]) => ({ op: 'store', kind, record })) });
+    await store.commit('s', {
+      deltas: written.map(([kind, record]) => ({ op: 'store', kind, record })),
+    });
     const c = await store.load('s');
     const read = [c.instructions, c.memories, c.retrievables, c.messages, c.thoughts, c.toolCalls];
     for (const [i, [kind, record]] of written.entries()) {
@@ -139,7 +155,12 @@ const required: Record<string, Run> = {
   'records are in the order of storing, and keep their place': async (opened) => {
     const store = await opened.open();
     await write(store, put(message('a')), put(message('b')), put(message('c')));
-    await write(store, mutate(message('a', 'changed')), put(message('d')), put(message('b', 'over')));
+    await write(
+      store,
+      mutate(message('a', 'changed')),
+      put(message('d')),
+      put(message('b', 'over')),
+    );
     equal(told(await store.load('s')), 'a=changed b=over c=c d=d', 'changed');
     await write(store, remove('c'), remove('nothing'), put(message('c', 'again')));
     equal(told(await store.load('s')), 'a=changed b=over d=d c=again', 'deleted and stored');
@@ -157,7 +178,10 @@ const required: Record<string, Run> = {
     await write(store, replace(['nothing'], toolCall('g')), replace(['a'], toolCall('f')));
     equal(await calls(), 'f x y e g', 'by one that was there');
     for (let i = 0; i < 30; i++) {
-      await write(store, replace([i === 0 ? 'x' : `r${i - 1}`], toolCall(`r${i}`), toolCall(`s${i}`)));
+      await write(
+        store,
+        replace([i === 0 ? 'x' : `r${i - 1}`], toolCall(`r${i}`), toolCall(`s${i}`)),
+      );
     }
     const want = ['f', 'r29', ...Array.from({ length: 30 }, (_, i) => `s${29 - i}`), 'y', 'e', 'g'];
     equal(await calls(), want.join(' '), 'again and again in one place');
@@ -170,7 +194,12 @@ const required: Record<string, Run> = {
     equal(await texts(), 'a b c', 'stored');
     await write(store, instruction.mutate('b', 'x'), instruction.mutate('a', 'c'));
     equal(await texts(), 'c x', 'changed');
-    await write(store, instruction.remove('c'), instruction.remove('?'), instruction.mutate('?', 'y'));
+    await write(
+      store,
+      instruction.remove('c'),
+      instruction.remove('?'),
+      instruction.mutate('?', 'y'),
+    );
     equal(await texts(), 'x y', 'deleted');
   },
 
@@ -204,7 +233,12 @@ const required: Record<string, Run> = {
     equal(told(await store.load('s')), '', 'after the second');
     await store.commit('other', commit);
     equal(told(await store.load('other')), 'a=a', 'in another session');
-    await store.commit('s', { deltas: [put(message('b'))], key: 'k2', turn: 'two', ended: ['one'] });
+    await store.commit('s', {
+      deltas: [put(message('b'))],
+      key: 'k2',
+      turn: 'two',
+      ended: ['one'],
+    });
     equal(told(await store.load('s')), 'b=b', 'another key');
     await store.commit('s', commit);
     equal(told(await store.load('s')), 'b=b a=a', 'after the turn has ended');
@@ -214,7 +248,11 @@ const required: Record<string, Run> = {
 
   'of two writers of a record the second loses, and stores nothing': async (opened) => {
     const store = await opened.open();
-    const seen = await write(store, ...['a', 'b', 'c'].map((id) => put(message(id))), put(toolCall('t')));
+    const seen = await write(
+      store,
+      ...['a', 'b', 'c'].map((id) => put(message(id))),
+      put(toolCall('t')),
+    );
     if (seen === '') return; // It has no revisions.
     await write(store, mutate(message('a', 'theirs')), remove('b'), replace(['t'], toolCall('u')));
     const mine = put(message('mine'));
@@ -227,8 +265,14 @@ const required: Record<string, Run> = {
       ['t', replace(['t'], toolCall('v'))],
       ['u', replace(['u'], toolCall('v'))],
     ] as const) {
-      const error: unknown = await failureOf(() => store.commit('s', { deltas: [mine, delta], revision: seen }));
-      equal(isTurncoreError(error, 'E_SESSION_CONFLICT'), true, `${delta.op} ${id}: ${String(error)}`);
+      const error: unknown = await failureOf(() =>
+        store.commit('s', { deltas: [mine, delta], revision: seen }),
+      );
+      equal(
+        isTurncoreError(error, 'E_SESSION_CONFLICT'),
+        true,
+        `${delta.op} ${id}: ${String(error)}`,
+      );
       const details = (error as { details?: { session?: string; id?: string } }).details ?? {};
       equal([details.session, details.id], ['s', id], 'what the error names');
     }
@@ -241,12 +285,20 @@ const required: Record<string, Run> = {
     const store = await opened.open();
     const revision = await write(store, put(message('a')), put(message('b')));
     if (revision === '') return; // It has no revisions.
-    const one = await store.commit('s', { deltas: [mutate(message('a', '1')), remove('b')], revision });
-    const two = await store.commit('s', { deltas: [mutate(message('a', '2')), remove('b')], revision, own: [one] });
+    const one = await store.commit('s', {
+      deltas: [mutate(message('a', '1')), remove('b')],
+      revision,
+    });
+    const two = await store.commit('s', {
+      deltas: [mutate(message('a', '2')), remove('b')],
+      revision,
+      own: [one],
+    });
     await write(store, put(message('theirs')));
     await store.commit('s', { deltas: [mutate(message('a', '3'))], revision, own: [one, two] });
     equal(told(await store.load('s')), 'a=3 theirs=theirs', 'after all');
-    const late = () => store.commit('s', { deltas: [mutate(message('theirs', 'x'))], revision, own: [one, two] });
+    const late = () =>
+      store.commit('s', { deltas: [mutate(message('theirs', 'x'))], revision, own: [one, two] });
     equal(await code(late), 'E_SESSION_CONFLICT', 'a record that another writer added');
   },
 
@@ -255,7 +307,8 @@ const required: Record<string, Run> = {
     const long = new Uint8Array(2_500_000).map((_, i) => (i * 7) % 251);
     const pieces = new ReadableStream<Uint8Array>({
       start(to) {
-        for (let at = 0; at < long.length; at += 300_000) to.enqueue(long.subarray(at, at + 300_000));
+        for (let at = 0; at < long.length; at += 300_000)
+          to.enqueue(long.subarray(at, at + 300_000));
         to.close();
       },
     });
@@ -274,7 +327,11 @@ const required: Record<string, Run> = {
     equal(await bytesIn(await store.openBytes('s', 'empty')), [], 'no bytes');
     await store.putBytes('s', 'text', 'other');
     equal(await (await store.openBytes('s', 'text')).readAll(), 'other', 'replaced');
-    equal(await code(() => store.openBytes('t', 'text')), 'E_BYTES_NOT_FOUND', 'of another session');
+    equal(
+      await code(() => store.openBytes('t', 'text')),
+      'E_BYTES_NOT_FOUND',
+      'of another session',
+    );
   },
 
   'an artifact’s text comes back with its record': async (opened) => {
@@ -283,7 +340,16 @@ const required: Record<string, Run> = {
     const text = Array.from({ length: 3000 }, (_, i) => `line ${i} ü`).join('\n');
     const results = new SpooledArtifact(new MemoryReader(text));
     const done = { isComplete: true, isError: false, results };
-    const call = new ToolCall({ id, tool, args, checksum, createdAt, completedAt, updatedAt, ...done });
+    const call = new ToolCall({
+      id,
+      tool,
+      args,
+      checksum,
+      createdAt,
+      completedAt,
+      updatedAt,
+      ...done,
+    });
     await write(store, put(call));
     const [read] = (await store.load('s')).toolCalls;
     const artifact = read!.results as SpooledArtifact;
@@ -296,12 +362,19 @@ const required: Record<string, Run> = {
   'any text is an id': async (opened) => {
     const store = await opened.open();
     for (const id of IDS) {
-      await store.commit(id, { deltas: IDS.map((each) => put(message(each, `${id} ${each}`))), key: id });
+      await store.commit(id, {
+        deltas: IDS.map((each) => put(message(each, `${id} ${each}`))),
+        key: id,
+      });
       await store.putBytes(id, id, id);
     }
     for (const id of IDS) {
       const c = await store.load(id);
-      equal(c.messages.map((m) => m.id), IDS, `of ${id}`);
+      equal(
+        c.messages.map((m) => m.id),
+        IDS,
+        `of ${id}`,
+      );
       equal(String(c.messages[0]!.content), `${id} ${IDS[0]}`, `of ${id}`);
       equal(await (await store.openBytes(id, id)).readAll(), id, `the bytes of ${id}`);
     }
@@ -329,9 +402,16 @@ const required: Record<string, Run> = {
   'five thousand messages are loaded whole, and then what is added': async (opened) => {
     const store = await opened.open();
     const ids = Array.from({ length: 5000 }, (_, i) => `m${i}`);
-    const revision = await write(store, ...ids.map((id) => put(message(id, 'What a message says.'))));
+    const revision = await write(
+      store,
+      ...ids.map((id) => put(message(id, 'What a message says.'))),
+    );
     const c = await store.load('s');
-    equal(c.messages.map(({ id }) => id), ids, 'all');
+    equal(
+      c.messages.map(({ id }) => id),
+      ids,
+      'all',
+    );
     await write(store, put(message('last')));
     if (revision !== '') equal(told(await store.load('s', revision)), 'last=last', 'the last');
   },
@@ -340,10 +420,15 @@ const required: Record<string, Run> = {
 const ofSessions: Record<string, Run> = {
   'sessions are listed, those updated last first': async (opened) => {
     const store = await opened.sessions();
-    for (const id of ['a', 'b', 'c', 'd', 'e']) await store.commit(id, { deltas: [put(message(id))] });
+    for (const id of ['a', 'b', 'c', 'd', 'e'])
+      await store.commit(id, { deltas: [put(message(id))] });
     await store.commit('b', { deltas: [put(message('x'))] });
     const all = await pages(store, 2);
-    equal(all.map(({ id }) => id), ['b', 'e', 'd', 'c', 'a'], 'the ids');
+    equal(
+      all.map(({ id }) => id),
+      ['b', 'e', 'd', 'c', 'a'],
+      'the ids',
+    );
     const [b] = all;
     equal([b!.title, b!.messages], ['', 2], 'what is told');
     equal(b!.revision, (await store.load('b')).revision, 'the revision');
@@ -366,20 +451,37 @@ const ofSessions: Record<string, Run> = {
   'a fork begins with what the session has': async (opened) => {
     const store = await opened.sessions();
     await store.putBytes('s', 'x', 'bytes');
-    await store.commit('s', { deltas: oneOfEach().map(([kind, record]) => ({ op: 'store', kind, record })) });
+    await store.commit('s', {
+      deltas: oneOfEach().map(([kind, record]) => ({ op: 'store', kind, record })),
+    });
     await store.setTitle('s', 'title');
     await store.fork('s', 'f');
     await store.commit('s', { deltas: [remove('message')] });
     await store.delete('s');
     const c = await store.load('f');
-    const counts = [c.instructions, c.memories, c.retrievables, c.messages, c.thoughts, c.toolCalls];
-    equal(counts.map(({ length }) => length), [1, 1, 1, 1, 1, 1], 'its records');
+    const counts = [
+      c.instructions,
+      c.memories,
+      c.retrievables,
+      c.messages,
+      c.thoughts,
+      c.toolCalls,
+    ];
+    equal(
+      counts.map(({ length }) => length),
+      [1, 1, 1, 1, 1, 1],
+      'its records',
+    );
     const [picture] = c.messages[0]!.attachments;
     equal(await bytesIn(picture!.reader), [137, 80, 78, 71, 0, 255], 'its attachment');
     equal(await (await store.openBytes('f', 'x')).readAll(), 'bytes', 'its bytes');
     equal(await store.newest('f'), TIME, 'its newest time');
     const { sessions } = await store.list();
-    equal(sessions.map(({ id, title }) => `${id} ${title}`), ['f title'], 'the list');
+    equal(
+      sessions.map(({ id, title }) => `${id} ${title}`),
+      ['f title'],
+      'the list',
+    );
     await store.commit('f', { deltas: [put(message('new')), mutate(message('message', 'x'))] });
     equal(told(await store.load('f')), 'message=x new=new', 'written');
     equal(await code(() => store.fork('nobody', 'g')), 'E_SESSION_NOT_FOUND', 'of no session');
@@ -432,7 +534,12 @@ const ofSessions: Record<string, Run> = {
 const ofTwo: Record<string, Run> = {
   'what was committed is there when the database is opened again': async (opened) => {
     const store = await opened.open();
-    const revision = await write(store, put(message('a')), put(toolCall('t')), instruction.store('i'));
+    const revision = await write(
+      store,
+      put(message('a')),
+      put(toolCall('t')),
+      instruction.store('i'),
+    );
     await store.putBytes('s', 'x', 'bytes');
     const other = await opened.again(store);
     const c = await other.load('s');
@@ -458,7 +565,12 @@ const ofTwo: Record<string, Run> = {
     const revision = await write(store, put(message('a')));
     const [one, two] = await Promise.all(
       [store, other].map((each, i) =>
-        code(() => each.commit('s', { deltas: [mutate(message('a', `${i}`)), put(message(`m${i}`))], revision })),
+        code(() =>
+          each.commit('s', {
+            deltas: [mutate(message('a', `${i}`)), put(message(`m${i}`))],
+            revision,
+          }),
+        ),
       ),
     );
     equal([one, two].toSorted(), ['', 'E_SESSION_CONFLICT'], 'the outcomes');
@@ -469,7 +581,7 @@ const ofTwo: Record<string, Run> = {
 
 /** Commits writes without a revision. */
 async function write(store: Store, ...deltas: Delta[]): Promise<string> {
-  return (await (store.commit('s', { deltas }) as Awaitable<string | undefined>)) ?? '';
+  return (await store.commit('s', { deltas })) ?? '';
 }
 
 /** The messages of a conversation. */
@@ -479,15 +591,22 @@ function told(c: Conversation): string {
 
 /** The data of a record without its readers. */
 function plain(record: Entry): unknown {
-  const data: Record<string, unknown> = { text: String((record as { content?: unknown }).content ?? record) };
-  for (let at: object = record; at !== Object.prototype; at = Object.getPrototypeOf(at) as object) {
-    for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(at))) {
-      const value: unknown = name in record && (get ?? at === record) ? Reflect.get(record, name) : undefined;
-      if (typeof value === 'object' && value !== null && !(value instanceof Date)) continue;
-      if (typeof value !== 'function' && value !== undefined) data[name] = value;
-    }
+  if (record instanceof Tokenizable) return record.toString();
+  const data: Record<string, unknown> = {};
+  for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(record))) {
+    const value: unknown = name === 'constructor' ? undefined : Reflect.get(record, name);
+    if (value instanceof Tokenizable) data[name] = value.toString();
+    else if (typeof value !== 'function' && !isReadable(value)) data[name] = value;
+  }
+  for (const [name, value] of Object.entries(record)) {
+    data[name] = value instanceof Tokenizable ? value.toString() : isReadable(value) ? 0 : value;
   }
   return data;
+}
+
+/** Whether a value is, or has, what is read by a reader. */
+function isReadable(value: unknown): boolean {
+  return Array.isArray(value) && value.some((each) => each instanceof Media);
 }
 
 /** All sessions, page by page. */
@@ -495,7 +614,8 @@ async function pages(store: Sessions, limit: number): Promise<SessionInfo[]> {
   const all: SessionInfo[] = [];
   for (let cursor = ''; ;) {
     const page = await store.list({ cursor, limit });
-    if (page.sessions.length > limit) throw new Error(`a page has ${page.sessions.length} sessions`);
+    if (page.sessions.length > limit)
+      throw new Error(`a page has ${page.sessions.length} sessions`);
     all.push(...page.sessions);
     if (page.next === '') return all;
     cursor = page.next;
@@ -526,7 +646,7 @@ async function failureOf(call: () => unknown): Promise<unknown> {
 async function code(call: () => unknown): Promise<string> {
   const error = await failureOf(call);
   if (error === undefined) return '';
-  return isTurncoreError(error) ? error.code : String(error);
+  return isTurncoreError(error) ? error.code : messageOf(error);
 }
 
 /** @throws Error unless two values are the same data */

@@ -1,7 +1,6 @@
 /**
  * A store on the tables of a database.
  */
-import type { Tokenizable } from '../primitives/tokenizable.js';
 import { recordName } from '../collections/deltas.js';
 import { systemClock } from '../entropy.js';
 import { isTurncoreError, messageOf } from '../errors.js';
@@ -9,13 +8,7 @@ import type { ConduitBytes } from '../primitives/readers.js';
 import { RangeReader } from '../readers/range-reader.js';
 import type { Conversation } from '../sessions/conversation.js';
 import { sessionNamed } from '../store/session-id.js';
-import type {
-  BytesReader,
-  Commit,
-  PageOptions,
-  SessionPage,
-  Sessions,
-} from '../store/store.js';
+import type { BytesReader, Commit, PageOptions, SessionPage, Sessions } from '../store/store.js';
 import { sessionError, storeError } from '../store-errors.js';
 import { bytesOf, decodeRecord } from '../stored/codec.js';
 import { rowsOf } from '../stored/rows.js';
@@ -45,6 +38,18 @@ import {
   type Tables,
 } from './tables.js';
 
+/** A store in a database. */
+export interface DatabaseStore extends Sessions {
+  /**
+   * Deletes bytes that are older than an hour and that no record refers to. Commits do so at times.
+   *
+   * @returns how many were deleted
+   */
+  collect(): Promise<number>;
+  /** Closes the database. Later calls fail with E_STORE_FAILED. */
+  close(): void;
+}
+
 /** A database with the tables. */
 export interface Database {
   /** Reads in a transaction. */
@@ -73,7 +78,7 @@ const lists = [
 ] as const;
 
 /** Keeps conversations in a database. */
-export class DatabaseStore implements Sessions {
+export class TableStore implements DatabaseStore {
   readonly #db: Database;
   /** When unused bytes were last collected; undefined until that is read. */
   #collected: number | undefined;
@@ -111,7 +116,9 @@ export class DatabaseStore implements Sessions {
     const session = sessionNamed(id, 'session');
     const once = async (): Promise<string> => {
       const rows = await rowsOf(this, session, commit.deltas);
-      return this.#update(session, (tables) => new Committing(tables, session, commit, now).run(rows));
+      return this.#update(session, (tables) =>
+        new Committing(tables, session, commit, now).run(rows),
+      );
     };
     let revision;
     try {
@@ -315,7 +322,7 @@ export class DatabaseStore implements Sessions {
         const id = (record as { readonly id: string }).id;
         throw invalidRecord(session, row, `its body is that of ${JSON.stringify(id)}`);
       }
-      return record as unknown as Tokenizable;
+      return record;
     } catch (error) {
       if (isTurncoreError(error) && error.message.includes(`session ${JSON.stringify(session)}`)) {
         throw error;
@@ -371,8 +378,7 @@ function* allOf(tables: Tables, row: SessionRow): Step<RecordRow[]> {
 /** The instructions of a session, and the records that were added after a revision. */
 function* addedTo(tables: Tables, row: SessionRow, after: number): Step<RecordRow[]> {
   const instructions = yield* ask(tables.recordsOfKind(row.number, 0));
-  const later =
-    after < row.revision ? yield* ask(tables.recordsAfter(row.number, after)) : [];
+  const later = after < row.revision ? yield* ask(tables.recordsAfter(row.number, after)) : [];
   const rows = [...instructions, ...later];
   for (const each of rows) check(row.id, each);
   return rows;
@@ -447,7 +453,7 @@ async function* partsOf(content: ConduitBytes): AsyncGenerator<Uint8Array, void>
   let filled = 0;
   const reader = content.getReader();
   try {
-    for (let next = await reader.read(); next.done !== true; next = await reader.read()) {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
       for (let rest = next.value; rest.length > 0;) {
         const piece = rest.subarray(0, PART - filled);
         part.set(piece, filled);

@@ -1,0 +1,7 @@
+/**
+ * Conversations in a browser's IndexedDB, which pages and workers of an origin share.
+ *
+ * @packageDocumentation
+ */
+export { indexedDBStore } from '../stores/indexeddb.js';
+export type { DatabaseStore } from '../stores/table-store.js';
