@@ -175,8 +175,9 @@ func (s *Store) Close() error {
 	}
 	s.mu.Unlock()
 	for _, f := range all {
-		f.mu.Lock()   // what is under way ends
-		f.mu.Unlock() //nolint:staticcheck // nothing is to be done meanwhile
+		f.mu.Lock() // what is under way ends
+		f.state = nil
+		f.mu.Unlock()
 	}
 	return failure("", s.lock.Unlock())
 }
