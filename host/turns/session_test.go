@@ -427,3 +427,34 @@ func TestRunnersShareWhatTheyLoaded(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A text for a document whose iteration is discarded leaves the stored document as it is, of the same length or not.
+func TestADiscardedTextLeavesTheDocument(t *testing.T) {
+	for _, other := range []string{"another text", "two lines\nof it"} {
+		s := store.NewInMemory()
+		document := func(text string) *record.Retrievable {
+			return record.NewRetrievable("doc", text, record.FirstParty, instant)
+		}
+		run := func(executor func(ctx *turns.DispatchContext) error) {
+			r := newFront(t, turns.Config{Store: s, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return executor(ctx) }})
+			_, _ = r.Run(t.Context(), turns.Input{Message: "hi", Session: "s"}) // the second turn nacks
+		}
+		run(func(ctx *turns.DispatchContext) error {
+			_, err := ctx.StoreRetrievable(document("the old text"))
+			return errors.Join(err, ctx.Ack())
+		})
+		run(func(ctx *turns.DispatchContext) error {
+			if _, err := ctx.MutateRetrievable(document(other)); err != nil {
+				return err
+			}
+			return ctx.Nack(errors.New("no"))
+		})
+		c, err := s.Load(t.Context(), "s", "")
+		if err != nil || len(c.Retrievables) != 1 {
+			t.Fatalf("%+v, %v", c, err)
+		}
+		if text, err := c.Retrievables[0].ContentString(t.Context()); err != nil || text != "the old text" {
+			t.Errorf("after %q was discarded the document reads %q, %v", other, text, err)
+		}
+	}
+}
