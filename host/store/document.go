@@ -255,6 +255,9 @@ func Import(ctx context.Context, s Store, session string, r io.Reader) (id strin
 	if err != nil {
 		return "", inSession(session, err)
 	}
+	if len(deltas) == 0 {
+		return "", noDocument("it has no records", nil)
+	}
 	puts, err := d.bytesOf(deltas)
 	if err != nil {
 		return "", err

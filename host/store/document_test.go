@@ -144,3 +144,37 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// FuzzImport: a document is imported and exported as it then is, or refused.
+func FuzzImport(f *testing.F) {
+	text, err := os.ReadFile(conversation)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s := store.NewInMemory()
+		id, err := store.Import(t.Context(), s, "s", bytes.NewReader(text))
+		if err != nil {
+			if !errors.Is(err, host.CodeStoredRecordInvalid) {
+				t.Fatal(err)
+			}
+			return
+		}
+		export := func(s *store.InMemory) string {
+			var out bytes.Buffer
+			if err := store.Export(t.Context(), s, id, &out); err != nil {
+				t.Fatal(err)
+			}
+			return out.String()
+		}
+		first := export(s)
+		other := store.NewInMemory()
+		if _, err := store.Import(t.Context(), other, "s", strings.NewReader(first)); err != nil {
+			t.Fatalf("%v\n%s", err, first)
+		}
+		if second := export(other); withoutDate(second) != withoutDate(first) {
+			t.Fatalf("%s\nbecame\n%s", first, second)
+		}
+	})
+}

@@ -128,6 +128,7 @@ export async function importConversation(
   } catch (error) {
     throw inSession(id, error);
   }
+  if (deltas.length === 0) throw invalid('it has no records');
   for (const [name, content] of bytes) await store.putBytes(id, name, content);
   await store.commit(id, { deltas });
   if (data.title !== undefined && data.title !== '') await store.setTitle?.(id, data.title);

@@ -230,4 +230,33 @@ describe('stored forms', () => {
       assert.equal(hex(encodeRecord(recordFromJSON(kind, spelled))), hex(bytes));
     }
   });
+
+  it('stay what they are, or are refused, whatever a byte of them becomes', () => {
+    let seed = 1;
+    const random = (below: number): number => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+      return Math.floor((seed / 2 ** 32) * below);
+    };
+    let read = 0;
+    for (const [name, { kind, msgpack }] of vectors) {
+      for (let i = 0; i < 300; i++) {
+        const bytes = Uint8Array.from(Buffer.from(msgpack, 'hex'));
+        for (let n = random(3); n >= 0; n--) bytes[random(bytes.length)] = random(256);
+        let record: Entry;
+        try {
+          record = decodeRecord(kind, bytes);
+        } catch (error) {
+          assert.ok(isTurncoreError(error), `${name}: ${hex(bytes)}: ${String(error)}`);
+          assert.equal(error.code, 'E_STORED_RECORD_INVALID');
+          continue;
+        }
+        read++;
+        const first = encodeRecord(record);
+        assert.equal(hex(encodeRecord(decodeRecord(kind, first))), hex(first), hex(bytes));
+        const spelled: unknown = JSON.parse(JSON.stringify(recordToJSON(record)));
+        assert.equal(hex(encodeRecord(recordFromJSON(kind, spelled))), hex(first), hex(bytes));
+      }
+    }
+    assert.ok(read > 100, `${read} were read`);
+  });
 });

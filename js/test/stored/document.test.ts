@@ -138,6 +138,7 @@ describe('documents', () => {
       ['{', 'JSON'],
       ['[]', 'it is not an object'],
       ['{"v": 1}', 'its format is'],
+      ['{"format": "turncore.conversation", "v": 1, "id": "x", "title": "y"}', 'it has no records'],
       [changed('"v": 1,', '"v": 2,'), 'version 2: a document of a later version'],
       [changed('"v": 1,', '"v": 0,'), 'it has no version'],
       [changed('"title"', '"titel"'), 'titel'],
