@@ -1,4 +1,4 @@
-// The agent: the module, a runner, and one conversation at a time.
+// The agent: the module, and a runner whose conversations a store keeps.
 import { createRunner, loadModule, tokenBudget } from '/turncore/turncore.min.js';
 
 import { tools } from './tools.js';
@@ -11,21 +11,22 @@ const utf8 = new TextEncoder();
 /** The default module. Engines need the full one, which createRunner finds by itself. */
 const core = loadModule();
 
-/** Runs turns of a conversation in this page. */
+/** Runs turns in this page. */
 export class Agent {
   #runner;
-  #session = crypto.randomUUID();
   #outage = false;
 
   /**
    * @param model of requests to the server
    * @param engine answers in place of the server, with the options
    * @param context what the engine's model can read, if that is little
+   * @param store keeps the conversations
    */
-  constructor({ model, engine, options, context }) {
+  constructor({ model, engine, options, context, store }) {
     const api = { baseURL: `${location.origin}/v1`, model };
     this.#runner = createRunner({
       model: engine === undefined ? api : { engine, ...options },
+      store,
       system: SYSTEM,
       tools,
       bounds: { maxIterations: 8 },
@@ -56,13 +57,14 @@ export class Agent {
   /**
    * Begins a turn.
    *
+   * @param sessionId the conversation
    * @param message what the visitor says
    * @param fails whether the model shall be out of order in this turn
    * @returns a stream of events with a result, which abort() stops
    */
-  send(message, { fails = false } = {}) {
+  send(sessionId, message, { fails = false } = {}) {
     this.#outage = fails;
-    return this.#runner.stream({ message, sessionId: this.#session });
+    return this.#runner.stream({ message, sessionId });
   }
 
   /**
@@ -73,11 +75,6 @@ export class Agent {
    */
   answer(id, approved, digest) {
     this.#runner.gate(id)?.resolve(approved, { digest });
-  }
-
-  /** Begins another conversation, which knows nothing of the last one. */
-  forget() {
-    this.#session = crypto.randomUUID();
   }
 }
 

@@ -1,7 +1,9 @@
 // Wires the page: what the visitor does goes to the agent, what the agent does is shown.
 import { Agent } from './agent.js';
 import { Conversation } from './conversation.js';
+import { Conversations } from './conversations.js';
 import { byId, element } from './elements.js';
+import { exchange, openStore } from './kept.js';
 import { ModelBar } from './model-bar.js';
 import { modelsOf } from './models.js';
 import { Timeline } from './timeline.js';
@@ -27,8 +29,23 @@ const timeline = new Timeline({
   groups: byId('groups'),
   search: byId('search'),
 });
-/** There is room for both columns. */
+/** There is room for the conversation and its events. */
 const wide = matchMedia('(min-width: 60rem)');
+/** There is room for the list of conversations too. */
+const wider = matchMedia('(min-width: 75rem)');
+const past = byId('conversations');
+const store = await openStore();
+const conversations = new Conversations(
+  {
+    list: byId('conversation-list'),
+    empty: byId('no-conversations'),
+    more: byId('more'),
+    failure: byId('conversations-failure'),
+  },
+  { store, exchange, open: (id) => go(id) },
+);
+/** The conversation that is open: its id, and whether anything was said in it. */
+let session = { id: crypto.randomUUID(), begun: false };
 
 let agent;
 /** The turn that runs, if one does. */
@@ -51,22 +68,33 @@ stop.addEventListener('click', () => running?.abort());
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return;
   if (running !== undefined) running.abort();
+  else if (!wider.matches && !past.hidden) showPast(false);
   else if (!wide.matches) showPanel(false);
 });
+byId('past').addEventListener('click', () => showPast(past.hidden));
+byId('close-conversations').addEventListener('click', () => {
+  showPast(false);
+  byId('past').focus();
+});
+wider.addEventListener('change', () => showPast(wider.matches));
+byId('import').addEventListener('click', () => byId('file').click());
+byId('file').addEventListener('change', async ({ target }) => {
+  const [file] = target.files;
+  target.value = '';
+  if (file !== undefined) await conversations.import(file);
+});
+addEventListener('hashchange', () => openNamed());
 toggle.addEventListener('click', () => showPanel(panel.hidden));
 byId('close').addEventListener('click', () => {
   showPanel(false);
   toggle.focus();
 });
 wide.addEventListener('change', () => showPanel(wide.matches));
-byId('reset').addEventListener('click', async () => {
-  await clear();
-  agent?.forget();
-  if (agent !== undefined) showState('ready');
-  text.focus();
-});
+byId('reset').addEventListener('click', () => go(undefined));
 
 showPanel(wide.matches);
+showPast(wider.matches);
+await openNamed();
 await start();
 
 /** Learns what the server offers and takes the model that the page's address names. */
@@ -83,6 +111,35 @@ async function start() {
     showState('failed');
     conversation.fail(error);
   }
+}
+
+/** Goes to a conversation, or to another one. */
+async function go(id) {
+  if (!wider.matches) showPast(false);
+  const hash = id === undefined ? '' : `#${encodeURIComponent(id)}`;
+  history.pushState(null, '', location.pathname + location.search + hash);
+  await openNamed();
+  if (wide.matches) text.focus();
+}
+
+/** Opens the conversation that the page's address names, another one if it names none that is kept. */
+async function openNamed() {
+  const id = decodeURIComponent(location.hash.slice(1));
+  const next = { id: crypto.randomUUID(), begun: false };
+  session = next;
+  await clear();
+  const kept = id !== '' && (await conversations.has(id));
+  if (session !== next) return; // another one is being opened
+  if (kept) {
+    session = { id, begun: true };
+    try {
+      await conversation.restore(await store.load(id));
+    } catch (error) {
+      conversation.fail(error);
+    }
+  }
+  await conversations.show(kept ? id : undefined);
+  if (agent !== undefined) showState('ready');
 }
 
 /** Takes copies of all that the page needs, for when its server is not there. */
@@ -105,14 +162,15 @@ async function leave(state) {
   send.disabled = true;
   byId('suggestions').replaceChildren();
   byId('module').textContent = '';
-  await clear();
+  running?.abort();
+  await ended;
   if (agent === undefined) showState(state);
 }
 
-/** Begins a conversation with a model. */
+/** A model answers. */
 async function meet(config, model, engine) {
   const { options, context } = model;
-  const next = new Agent({ model: config.model, engine, options, context });
+  const next = new Agent({ model: config.model, engine, options, context, store });
   agent = next;
   byId('module').textContent = 'The module is being loaded.';
   try {
@@ -130,7 +188,7 @@ async function meet(config, model, engine) {
   if (wide.matches) text.focus();
 }
 
-/** Ends the conversation and forgets it. */
+/** Stops what runs, and shows nothing. */
 async function clear() {
   running?.abort();
   await ended;
@@ -150,12 +208,13 @@ function begin(words, options) {
 
 /** Runs a turn and shows it. Never rejects. */
 async function run(message, options) {
+  const where = session;
   const view = conversation.begin(message, (...answer) => agent.answer(...answer));
   const begun = performance.now();
   showBusy(true);
   showState('running');
   try {
-    const stream = agent.send(message, options);
+    const stream = agent.send(where.id, message, options);
     running = stream;
     const result = await show(stream, view);
     view.end(result, performance.now() - begun);
@@ -167,8 +226,22 @@ async function run(message, options) {
   } finally {
     running = undefined;
     showBusy(false);
+    await keep(where, message);
     if (wide.matches) text.focus();
   }
+}
+
+/** What was said is kept: the list shows it, and the page's address names it. */
+async function keep(where, message) {
+  const { id, begun } = where;
+  if (!(await conversations.has(id))) return;
+  if (!begun) await conversations.name(id, message);
+  where.begun = true;
+  if (where === session) {
+    const { pathname, search } = location;
+    history.replaceState(null, '', `${pathname}${search}#${encodeURIComponent(id)}`);
+  }
+  await conversations.changed(where === session ? id : undefined);
 }
 
 /** Shows the events of a turn. @returns its result @throws why it could not begin */
@@ -228,6 +301,11 @@ function showModule({ ms, bytes, wireBytes }) {
   const wire = wireBytes < bytes ? ` (${megabytes(wireBytes)} compressed)` : '';
   const size = bytes === undefined ? '' : `${megabytes(bytes)}${wire}, `;
   byId('module').textContent = `module ${size}ready in ${Math.round(ms)} ms`;
+}
+
+function showPast(shown) {
+  past.hidden = !shown;
+  byId('past').setAttribute('aria-expanded', String(shown));
 }
 
 function showPanel(shown) {

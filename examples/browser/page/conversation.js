@@ -27,6 +27,30 @@ export class Conversation {
     return turn;
   }
 
+  /**
+   * Shows what a store has of a conversation.
+   *
+   * @param records messages, thoughts and tool calls, each kind in order
+   */
+  async restore({ messages, thoughts, toolCalls }) {
+    const records = [
+      ...messages.map((record) => ({ event: 'message', record })),
+      ...thoughts.map((record) => ({ event: 'thought', record })),
+      ...toolCalls.map((record) => ({ event: 'toolCall', record })),
+    ].sort((a, b) => a.record.createdAt - b.record.createdAt);
+    let turn;
+    for (const { event, record } of records) {
+      const text = await textOf(event, record);
+      if (turn === undefined || record.role === 'user') {
+        turn?.past();
+        turn = this.begin(record.role === 'user' ? text : undefined, () => undefined);
+        if (record.role === 'user') continue;
+      }
+      turn.show({ event, id: record.id, isComplete: true, ...shown(event, record, text) });
+    }
+    turn?.past();
+  }
+
   /** Shows a failure that belongs to no turn. */
   fail(error) {
     this.#log.append(errorBlock(error));
@@ -49,11 +73,10 @@ class TurnView {
   constructor(message, changed, answer) {
     this.#changed = changed;
     this.#answer = answer;
-    this.box = element(
-      'article',
-      { className: 'turn' },
-      element('div', { className: 'said by-user' }, message),
-    );
+    this.box = element('article', { className: 'turn' });
+    if (message !== undefined) {
+      this.box.append(element('div', { className: 'said by-user' }, message));
+    }
     this.box.setAttribute('aria-busy', 'true');
   }
 
@@ -99,6 +122,12 @@ class TurnView {
     ];
     this.box.append(element('p', { className: 'facts' }, facts.join(' · ')));
     this.#changed();
+  }
+
+  /** The turn ended some time ago. */
+  past() {
+    this.box.setAttribute('aria-busy', 'false');
+    for (const part of this.#parts.values()) part.end();
   }
 
   /** The turn could not begin. */
@@ -272,6 +301,20 @@ class ToolCard {
     this.box.dataset.state = state;
     this.#state.textContent = detail === undefined ? state : `${state} · ${detail}`;
   }
+}
+
+/** What a view shows of a record. */
+function shown(event, { tool, args, checksum, isError }, text) {
+  if (event !== 'toolCall') return { aDelta: text };
+  return { tool, args, checksum, isError, results: text };
+}
+
+/** The text of a record: what was said, thought or answered. */
+async function textOf(event, record) {
+  if (event !== 'toolCall') return record.content?.toString() ?? '';
+  const parts = [record.results].flat();
+  const texts = parts.map((part) => part.asString?.() ?? part.filename ?? part.toString());
+  return (await Promise.all(texts)).join('\n');
 }
 
 /** Results as text: JSON is laid out. */

@@ -21,7 +21,7 @@ const OFFLINE = [
   '/libraries/wllama/wasm/wllama.wasm',
 ];
 /** What the page imports of the package, which imports more, some of it late. */
-const ENTRIES = ['turncore.min.js', 'models.min.js'];
+const ENTRIES = ['turncore.min.js', 'models.min.js', 'records.min.js', 'stores/indexeddb.min.js'];
 /** The only path that anything may be posted to. */
 const CHAT_PATH = '/v1/chat/completions';
 
