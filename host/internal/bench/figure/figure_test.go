@@ -7,10 +7,15 @@ import (
 	"github.com/turncore/turncore/internal/size"
 )
 
-// complete returns a report that has every figure for an engine, with the same value everywhere.
-func complete(engine string, v float64) Report {
+// complete returns a report that has every figure for an engine, with the same value everywhere: of what is to be a small
+// part of something else, a hundredth of it.
+func complete(engine string, all float64) Report {
 	r := Report{Host: engine + " 1.0"}
 	for _, f := range All {
+		v := all
+		if f.ID == WrittenShare {
+			v /= 100
+		}
 		r.Rows = append(r.Rows, Row{Figure: f.ID, Engine: engine, Unit: f.Unit, Median: v, P10: v / 2, P90: v * 2, Samples: 9})
 	}
 	return r
@@ -62,7 +67,11 @@ func TestTargets(t *testing.T) {
 	}
 	want := 0
 	for _, f := range All {
-		if bound, ok := f.Targets[Node]; ok && bound < 76 {
+		v := 76.0
+		if f.ID == WrittenShare {
+			v /= 100
+		}
+		if bound, ok := f.Targets[Node]; ok && bound < v {
 			want++
 		}
 	}
