@@ -73,7 +73,7 @@ func (c *command) main(args []string) int {
 // commands by their names.
 var commands = map[string]func(c *command, args []string) error{
 	"run": (*command).run, "replay": (*command).replay, "inspect": (*command).inspect,
-	"sessions": (*command).sessions,
+	"sessions":        (*command).sessions,
 	"record-provider": (*command).recordProvider, "version": (*command).version,
 }
 
