@@ -1,5 +1,5 @@
 // Plays the conformance corpus in headless Chromium, in a page and in a worker, prints what came of it and writes the
-// logs to files.
+// logs to files. In the page IndexedDB keeps what storage callbacks get.
 //
 //   node chromium.mjs PAGE-LOG WORKER-LOG
 import { writeFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ let failed = false;
 try {
   const page = await browser.newPage();
   await page.goto(`${server.address}/`);
-  await report('Chromium page', pageLog, await page.evaluate(inPage, files));
+  await report('Chromium page', pageLog, await page.evaluate(inPage, files), true);
   await report('Chromium worker', workerLog, await page.evaluate(inWorker, files));
 } finally {
   await browser.close();
@@ -25,19 +25,25 @@ try {
 }
 process.exitCode = failed ? 1 : 0;
 
-async function report(name, file, { passed, failures, log }) {
+async function report(name, file, { passed, failures, log, commits }, kept) {
   await writeFile(file, log);
   for (const failure of failures) console.log(`FAILED ${failure}`);
   console.log(`${name}: ${passed.length} passed`);
   if (failures.length > 0 || passed.length === 0) failed = true;
+  if (kept && commits === 0) {
+    console.log('FAILED IndexedDB has kept nothing');
+    failed = true;
+  }
 }
 
 async function inPage(text) {
   const conformance = await import('/package/conformance.min.js');
   const { loadModule } = await import('/package/turncore.min.js');
   const { fullModuleURL } = await import('/package/wasm.min.js');
+  const { indexedDBStore } = await import('/package/stores/indexeddb.min.js');
   const { playCorpus } = await import('/conformance/play.mjs');
-  return playCorpus(conformance, JSON.parse(text), { module: loadModule(fullModuleURL) });
+  const host = { module: loadModule(fullModuleURL) };
+  return playCorpus(conformance, JSON.parse(text), host, false, indexedDBStore('corpus'));
 }
 
 async function inWorker(text) {

@@ -1,9 +1,10 @@
-// Plays the conformance corpus in this Node, prints what came of it and writes the log to a file. A store in memory keeps
-// what storage callbacks get.
+// Plays the conformance corpus in this Node, prints what came of it and writes the log to a file. A SQLite file keeps what
+// storage callbacks get, in memory where Node has no SQLite.
 //
 //   node node.mjs LOG NAME [full|core|go]      go: with the build of GOOS=js, by Go's own loader
 import { execFileSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runInThisContext } from 'node:vm';
 
@@ -15,15 +16,21 @@ const [file, name, build = 'full'] = process.argv.slice(2);
 const conformance = await import(new URL('conformance/index.js', dist));
 const { loadModule, memoryStore } = await import(new URL('index.js', dist));
 const { fullModuleURL } = await import(new URL('wasm.js', dist));
+const { sqliteStore } = await import(new URL('stores/sqlite.js', dist));
 
+const folder = await mkdtemp(join(tmpdir(), 'turncore-corpus-'));
+const hasSQLite = process.getBuiltinModule?.('node:sqlite') !== undefined;
+const store = hasSQLite ? sqliteStore(join(folder, 'corpus.db')) : memoryStore();
 const modules = { full: () => loadModule(fullModuleURL), core: loadModule, go: goModule };
 const { passed, failures, log, commits } = await playCorpus(
   conformance,
   await readCorpus(),
   { module: await modules[build]() },
   build === 'core',
-  memoryStore(),
+  store,
 );
+await store.close?.();
+await rm(folder, { recursive: true });
 await writeFile(file, log);
 for (const failure of failures) console.log(`FAILED ${failure}`);
 console.log(`${name}: ${passed.length} passed`);
