@@ -185,12 +185,22 @@ func invalid(session string, kind record.Kind, id, why string) error {
 
 // home says whose bytes a reader reads.
 type home struct {
-	store   Store
+	store   any
 	session string
+}
+
+// Homed is a Store that several values stand for, such as one that is embedded in others. Home is what they have in
+// common, a comparable value: what one of them has opened, the others know as their own.
+type Homed interface {
+	Store
+	Home() any
 }
 
 // homeOf is nil for a store that cannot be told apart from others.
 func homeOf(s Store, session string) any {
+	if h, ok := s.(Homed); ok {
+		return home{h.Home(), session}
+	}
 	if s == nil || !reflect.ValueOf(s).Comparable() {
 		return nil
 	}
