@@ -236,11 +236,28 @@ function bytesRow(row: Record<string, Column>): BytesRow {
 }
 
 /**
+ * Whether the tables are there, with the schema that this library knows.
+ *
+ * @throws TurncoreError E_STORE_VERSION as {@link migrate}
+ */
+export function isCurrent(sql: Sql): boolean {
+  return versionOf(sql) === SCHEMA.length;
+}
+
+/**
  * Makes the tables, or brings their schema up to date. The caller has opened a transaction.
  *
  * @throws TurncoreError E_STORE_VERSION if a later version has written them, or they were migrated halfway
  */
 export function migrate(sql: Sql): void {
+  const version = versionOf(sql);
+  if (version === SCHEMA.length) return;
+  for (const section of SCHEMA.slice(version)) for (const each of section) sql.all(each);
+  new SqlTables(sql).writeMeta('schema', SCHEMA.length);
+}
+
+/** The version of the schema; 0 without tables. */
+function versionOf(sql: Sql): number {
   const [tables] = sql.all(
     "SELECT COUNT(*) AS n FROM sqlite_master WHERE type = 'table' AND name LIKE 'turncore\\_%' ESCAPE '\\'",
   );
@@ -266,9 +283,7 @@ export function migrate(sql: Sql): void {
       throw wrongVersion(why);
     }
   }
-  if (version === SCHEMA.length) return;
-  for (const section of SCHEMA.slice(version)) for (const each of section) sql.all(each);
-  new SqlTables(sql).writeMeta('schema', SCHEMA.length);
+  return version;
 }
 
 function wrongVersion(why: string): Error {

@@ -5,7 +5,7 @@ import { TurncoreError } from '../errors.js';
 import { storeError } from '../store-errors.js';
 import { type Database, type DatabaseStore, TableStore } from './table-store.js';
 import { failure } from './faults.js';
-import { type Column, migrate, type Sql, SqlTables } from './sql-tables.js';
+import { type Column, isCurrent, migrate, type Sql, SqlTables } from './sql-tables.js';
 import { runNow, type Step, type Tables } from './tables.js';
 
 /** Settings of {@link sqliteStore}. */
@@ -100,9 +100,9 @@ class NodeSqliteDatabase implements Database {
     db.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeout)}`);
     db.exec('PRAGMA journal_mode = WAL');
     db.exec('PRAGMA synchronous = FULL');
-    this.#transaction('BEGIN IMMEDIATE', () =>
-      migrate({ all: (sql, ...values) => db.prepare(sql).all(...values) }),
-    );
+    const once: Sql = { all: (sql, ...values) => db.prepare(sql).all(...values) };
+    if (this.#transaction('BEGIN', () => isCurrent(once))) return;
+    this.#transaction('BEGIN IMMEDIATE', () => migrate(once));
   }
 
   async view<T>(run: (tables: Tables) => Step<T>): Promise<T> {

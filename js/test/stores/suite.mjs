@@ -1,0 +1,103 @@
+// The suite of stores on the databases of each platform, and a workerd that is killed while it writes. Prints a line for
+// each that passed.
+//
+//   node suite.mjs   TURNCORE_HOSTS has puppeteer-core, for Firefox
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { build } from 'esbuild';
+
+import { startPackageServer } from '../browser/package-server.mjs';
+import { browsers } from '../hosts/browsers.mjs';
+import { packageUnderTest } from '../smoke/package-folder.mjs';
+import { layOut, start } from './workerd.mjs';
+
+/** How often workerd is killed. */
+const KILLS = 20;
+
+/** Prints how many tests passed. @throws if one did not */
+function passed(place, results) {
+  const wrong = results.filter(({ wrong }) => wrong !== undefined && wrong !== null);
+  assert.deepEqual(wrong, [], `${place}: ${wrong.map(({ name, wrong }) => `${name}: ${wrong}`)}`);
+  console.log(`${place}: ${results.length} passed`);
+}
+
+await inBrowsers();
+await inDurableObjects();
+
+async function inBrowsers() {
+  const bundle = await build({
+    entryPoints: [fileURLToPath(new URL('indexeddb-page.mjs', import.meta.url))],
+    bundle: true,
+    format: 'esm',
+    write: false,
+    plugins: [packageUnderTest],
+    logLevel: 'warning',
+  });
+  const page =
+    '<!doctype html><title>stores</title><script type="module" src="/page/p.mjs"></script>';
+  const server = await startPackageServer({
+    files: { '/page/index.html': page, '/page/p.mjs': bundle.outputFiles[0].contents },
+  });
+  try {
+    for (const name of ['Chromium', 'Firefox']) {
+      const browser = await browsers[name]();
+      try {
+        await browser.open(`${server.address}/page/index.html`);
+        passed(`IndexedDB in ${name}`, await browser.evaluate('runSuite()'));
+        assert.deepEqual(await browser.evaluate('runFaults()'), {
+          later: 'E_STORE_VERSION',
+          others: 'E_STORE_FAILED',
+          deleted: 0,
+          closed: 'E_STORE_FAILED',
+        });
+      } finally {
+        await browser.close();
+      }
+    }
+  } finally {
+    server.stop();
+  }
+}
+
+async function inDurableObjects() {
+  const folder = await mkdtemp(join(tmpdir(), 'turncore-objects-'));
+  await layOut(folder);
+  let workerd = await start(folder);
+  const ask = async (path) => (await fetch(workerd.address + path)).json();
+  try {
+    const results = [];
+    for (const name of await ask('/names')) {
+      results.push({ name, wrong: await ask(`/test?name=${encodeURIComponent(name)}`) });
+    }
+    passed('Durable Object in workerd', results);
+
+    // Commits are there whole after a kill, and once each when they are made again.
+    for (let kill = 0; kill < KILLS; kill++) {
+      const writes = Array.from({ length: 8 }, (_, n) =>
+        ask(`/write?object=killed&id=${8 * kill + n}`).then(
+          () => 8 * kill + n,
+          () => undefined,
+        ),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 1 + ((kill * 37) % 29)));
+      await workerd.kill();
+      const stored = (await Promise.all(writes)).filter((id) => id !== undefined);
+      workerd = await start(folder);
+      const ids = await ask('/read?object=killed');
+      for (const id of stored) assert.ok(ids.includes(`a${id}`), `${id} is lost`);
+      for (let i = 0; i < ids.length; i += 2) assert.equal(ids[i + 1], ids[i].replace('a', 'b'));
+      for (let n = 0; n < 8; n++) await ask(`/write?object=killed&id=${8 * kill + n}`);
+      const again = await ask('/read?object=killed');
+      assert.equal(new Set(again).size, again.length);
+      assert.equal(again.length, 16 * (kill + 1), `after kill ${kill}`);
+    }
+    console.log(`workerd killed: ${KILLS} passed`);
+  } finally {
+    await workerd.kill();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
