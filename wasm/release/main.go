@@ -4,8 +4,9 @@
 //
 // The main branch holds no built modules, but a Go program that requires a release must find them in it: the tag points
 // at a commit on top of the current one, off every branch, which adds the built modules, sets the npm package's
-// version, and has the command require the library of this version. The branch, the index and the working tree stay as
-// they are. Nothing is pushed. It is a module of its own, so that who uses Turncore does not get what it needs.
+// version, and has the modules beside the library, such as the command, require those of this version. The branch, the
+// index and the working tree stay as they are. Nothing is pushed. It is a module of its own, so that who uses Turncore
+// does not get what it needs.
 package main
 
 import (
@@ -14,9 +15,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -30,10 +33,13 @@ import (
 )
 
 const (
-	modulePath = "github.com/turncore/turncore"
-	// commandFolder holds the module of the command, which requires that of the library.
+	modulePath    = "github.com/turncore/turncore"
 	commandFolder = "host/cmd/turncore"
 )
+
+// ownModules are the folders of the modules that are released beside the library, which they require. Each comes behind
+// those that it requires.
+var ownModules = []string{"host/store/sqlite", "host/store/postgres", commandFolder}
 
 // moduleFiles are the built modules that a release holds.
 var moduleFiles = []string{"wasm/core/turncore.wasm", "wasm/full/turncore-full.wasm"}
@@ -54,11 +60,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
-	fmt.Printf(`%[1]s and %[2]s are tagged here and not pushed yet.
-  git show --stat %[1]s           shows it
-  git push origin %[1]s %[2]s     publishes it for Go
-  npm publish                     in js/ of a checkout of the tag publishes it for JavaScript
-`, version, commandTag(version))
+	fmt.Printf(`These are tagged here and not pushed yet: %[2]s.
+  git show --stat %[1]s      shows the release
+  git push origin %[2]s      publishes it for Go
+  npm publish                in js/ of a checkout of the tag publishes it for JavaScript
+`, version, strings.Join(tags(version), " "))
 }
 
 // release tags version on a commit that adds the built modules to the current
@@ -78,7 +84,7 @@ func release(ctx context.Context, dir, version string) error {
 	} else if changed != "" {
 		return fmt.Errorf("commit these changes first, a release is made from a commit:\n%s", changed)
 	}
-	for _, name := range []string{version, commandTag(version)} {
+	for _, name := range tags(version) {
 		if tag, err := repo.git(ctx, "tag", "--list", name); err != nil {
 			return err
 		} else if tag != "" {
@@ -100,8 +106,17 @@ func release(ctx context.Context, dir, version string) error {
 	return tree.commitRelease(ctx, version)
 }
 
-// commandTag is the tag of the command's module.
-func commandTag(version string) string { return commandFolder + "/" + version }
+// tags are the names of a release's tags: the library's, and those of the modules beside it.
+func tags(version string) []string {
+	list := []string{version}
+	for _, folder := range ownModules {
+		list = append(list, tagOf(folder, version))
+	}
+	return list
+}
+
+// tagOf is the tag of the module in a folder.
+func tagOf(folder, version string) string { return path.Join(folder, version) }
 
 func (r repository) commitRelease(ctx context.Context, version string) error {
 	if _, err := r.run(ctx, "go", "run", "./wasm/build", "-sizes=0"); err != nil {
@@ -122,17 +137,28 @@ func (r repository) commitRelease(ctx context.Context, version string) error {
 	if _, err := r.git(ctx, "commit", "--quiet", "--no-verify", "--message", message); err != nil {
 		return err
 	}
-	// The library's checksum is that of the commit, of which the command's folder is no part.
-	if err := r.requireRelease(ctx, version); err != nil {
+	// A module's checksum is that of the commit, of which the folders of other modules are no part.
+	sums, err := r.checksums(ctx, version, "")
+	if err != nil {
 		return err
 	}
-	if _, err := r.git(ctx, "add", commandFolder); err != nil {
-		return err
+	for _, folder := range ownModules {
+		if err := r.requireRelease(version, folder, sums); err != nil {
+			return err
+		}
+		if _, err := r.git(ctx, "add", folder); err != nil {
+			return err
+		}
+		if _, err := r.git(ctx, "commit", "--quiet", "--no-verify", "--amend", "--no-edit"); err != nil {
+			return err
+		}
+		own, err := r.checksums(ctx, version, folder)
+		if err != nil {
+			return err
+		}
+		maps.Copy(sums, own)
 	}
-	if _, err := r.git(ctx, "commit", "--quiet", "--no-verify", "--amend", "--no-edit"); err != nil {
-		return err
-	}
-	for _, name := range []string{version, commandTag(version)} {
+	for _, name := range tags(version) {
 		if _, err := r.git(ctx, "tag", "--annotate", "--message", "Release "+version, name); err != nil {
 			return err
 		}
@@ -140,45 +166,50 @@ func (r repository) commitRelease(ctx context.Context, version string) error {
 	return nil
 }
 
-// requireRelease has the command require the library as it is committed, in place of the one beside it.
-func (r repository) requireRelease(ctx context.Context, version string) error {
-	path := filepath.Join(r.dir, commandFolder, "go.mod")
-	text, err := os.ReadFile(path)
+// requireRelease has the module in a folder require modules of this project as they are committed, in place of those
+// beside it. sums are the lines of a go.sum about these modules, by their paths.
+func (r repository) requireRelease(version, folder string, sums map[string][]string) error {
+	name := filepath.Join(r.dir, folder, "go.mod")
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	file, err := modfile.Parse(path, text, nil)
+	file, err := modfile.Parse(name, text, nil)
 	if err != nil {
 		return err
 	}
-	if err := file.DropReplace(modulePath, ""); err != nil {
-		return err
-	}
-	if err := file.AddRequire(modulePath, version); err != nil {
-		return err
+	var added []string
+	for _, required := range slices.Clone(file.Require) {
+		of := required.Mod.Path
+		if sums[of] == nil {
+			continue
+		}
+		added = append(added, sums[of]...)
+		if err := file.DropReplace(of, ""); err != nil {
+			return err
+		}
+		if err := file.AddRequire(of, version); err != nil {
+			return err
+		}
 	}
 	file.Cleanup()
 	if text, err = file.Format(); err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, text, 0o644); err != nil {
+	if err := os.WriteFile(name, text, 0o644); err != nil {
 		return err
 	}
-	sums, err := r.checksums(ctx, version)
-	if err != nil {
+	name = filepath.Join(r.dir, folder, "go.sum")
+	if text, err = os.ReadFile(name); err != nil {
 		return err
 	}
-	path = filepath.Join(r.dir, commandFolder, "go.sum")
-	if text, err = os.ReadFile(path); err != nil {
-		return err
-	}
-	lines := append(strings.Split(strings.TrimSpace(string(text)), "\n"), sums...)
+	lines := append(strings.Split(strings.TrimSpace(string(text)), "\n"), added...)
 	slices.Sort(lines)
-	return os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o644)
+	return os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o644)
 }
 
-// checksums are the lines of a go.sum about the library as it is committed.
-func (r repository) checksums(ctx context.Context, version string) ([]string, error) {
+// checksums are the lines of a go.sum about the module in a folder as it is committed, by the module's path.
+func (r repository) checksums(ctx context.Context, version, folder string) (map[string][]string, error) {
 	archive, err := os.CreateTemp("", "turncore-release-*.zip")
 	if err != nil {
 		return nil, err
@@ -186,11 +217,16 @@ func (r repository) checksums(ctx context.Context, version string) ([]string, er
 	defer os.Remove(archive.Name())
 	defer archive.Close()
 	// Package zip knows no worktrees.
-	clone := filepath.Join(filepath.Dir(r.dir), "clone")
+	parent, err := os.MkdirTemp(filepath.Dir(r.dir), "clone-")
+	if err != nil {
+		return nil, err
+	}
+	clone := filepath.Join(parent, "clone")
 	if _, err := r.git(ctx, "clone", "--quiet", "--no-checkout", "--shared", r.dir, clone); err != nil {
 		return nil, err
 	}
-	if err := zip.CreateFromVCS(archive, module.Version{Path: modulePath, Version: version}, clone, "HEAD", ""); err != nil {
+	name := path.Join(modulePath, folder)
+	if err := zip.CreateFromVCS(archive, module.Version{Path: name, Version: version}, clone, "HEAD", folder); err != nil {
 		return nil, err
 	}
 	if err := archive.Close(); err != nil {
@@ -202,15 +238,15 @@ func (r repository) checksums(ctx context.Context, version string) ([]string, er
 	}
 	// Not what git prints: that is trimmed.
 	mod, err := dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
-		return os.Open(filepath.Join(r.dir, "go.mod"))
+		return os.Open(filepath.Join(r.dir, folder, "go.mod"))
 	})
 	if err != nil {
 		return nil, err
 	}
-	return []string{
-		fmt.Sprintf("%s %s %s", modulePath, version, all),
-		fmt.Sprintf("%s %s/go.mod %s", modulePath, version, mod),
-	}, nil
+	return map[string][]string{name: {
+		fmt.Sprintf("%s %s %s", name, version, all),
+		fmt.Sprintf("%s %s/go.mod %s", name, version, mod),
+	}}, nil
 }
 
 // checkVersion refuses what the go command would not find as a release of this

@@ -44,7 +44,11 @@ func TestReleaseRunsAtOnceInAnEmptyProject(t *testing.T) {
 			t.Errorf("the release's parent is %s, want %s", parent, head)
 		}
 		changed := strings.Fields(repo.must(t, "diff", "--name-only", "HEAD", testVersion))
-		want := append([]string{"host/cmd/turncore/go.mod", "host/cmd/turncore/go.sum", "js/package-lock.json", "js/package.json"}, moduleFiles...)
+		want := append([]string{"js/package-lock.json", "js/package.json"}, moduleFiles...)
+		for _, folder := range ownModules {
+			want = append(want, folder+"/go.mod", folder+"/go.sum")
+		}
+		slices.Sort(want)
 		if !slices.Equal(changed, want) {
 			t.Errorf("the release changes %q, want %q", changed, want)
 		}
@@ -53,14 +57,16 @@ func TestReleaseRunsAtOnceInAnEmptyProject(t *testing.T) {
 		}
 	})
 
-	t.Run("both modules", func(t *testing.T) {
-		library, command := repo.must(t, "rev-parse", testVersion+"^{commit}"), repo.must(t, "rev-parse", commandTag(testVersion)+"^{commit}")
-		if library != command {
-			t.Errorf("the library is %s, the command %s", library, command)
-		}
-		mod := repo.must(t, "show", commandTag(testVersion)+":"+commandFolder+"/go.mod")
-		if !strings.Contains(mod, modulePath+" "+testVersion) || strings.Contains(mod, "replace") {
-			t.Errorf("the command's go.mod is\n%s", mod)
+	t.Run("all modules", func(t *testing.T) {
+		library := repo.must(t, "rev-parse", testVersion+"^{commit}")
+		for _, folder := range ownModules {
+			if own := repo.must(t, "rev-parse", tagOf(folder, testVersion)+"^{commit}"); own != library {
+				t.Errorf("the library is %s, %s is %s", library, folder, own)
+			}
+			mod := repo.must(t, "show", testVersion+":"+folder+"/go.mod")
+			if !strings.Contains(mod, modulePath+" "+testVersion) || strings.Contains(mod, "replace") || strings.Contains(mod, "v0.0.0\n") {
+				t.Errorf("the go.mod of %s is\n%s", folder, mod)
+			}
 		}
 	})
 
@@ -89,7 +95,7 @@ func TestReleaseRunsAtOnceInAnEmptyProject(t *testing.T) {
 	})
 	t.Run("dependencies of the command and of the build stay away", func(t *testing.T) {
 		all := project.mustRun(t, "go", "list", "-m", "all")
-		for _, path := range []string{"briandowns/spinner", "fatih/color", "golang.org/x/term", "andybalholm/brotli"} {
+		for _, path := range []string{"briandowns/spinner", "fatih/color", "golang.org/x/term", "andybalholm/brotli", "modernc.org", "jackc/pgx"} {
 			if strings.Contains(all, path) {
 				t.Errorf("a user of the library gets %s:\n%s", path, all)
 			}
@@ -99,8 +105,23 @@ func TestReleaseRunsAtOnceInAnEmptyProject(t *testing.T) {
 		checkout := repository{filepath.Join(t.TempDir(), "checkout")}
 		repo.must(t, "worktree", "add", "--quiet", "--detach", checkout.dir, testVersion)
 		defer repo.must(t, "worktree", "remove", "--force", checkout.dir)
-		checkout.dir = filepath.Join(checkout.dir, commandFolder)
-		checkout.mustRun(t, "go", "list", "-mod=readonly", "-deps", ".") // go.sum is whole and right
+		for _, folder := range ownModules {
+			own := repository{filepath.Join(checkout.dir, folder)}
+			own.mustRun(t, "go", "list", "-mod=readonly", "-deps", ".") // go.sum is whole and right
+		}
+	})
+	t.Run("stores of databases", func(t *testing.T) {
+		folder := filepath.Join(project.dir, "stores")
+		file := filepath.Join(folder, "main.go")
+		if err := errors.Join(os.Mkdir(folder, 0o755), os.WriteFile(file, []byte(storesProgram), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"sqlite", "postgres"} {
+			project.mustRun(t, "go", "get", modulePath+"/host/store/"+name+"@latest")
+		}
+		if got := project.mustRun(t, "go", "run", "./stores", filepath.Join(t.TempDir(), "a.db")); got != "hello\nE_STORE_FAILED" {
+			t.Errorf("the program says %q", got)
+		}
 	})
 	t.Run("command", func(t *testing.T) {
 		out := project.mustRun(t, "go", "run", modulePath+"/host/cmd/turncore@"+testVersion, "run", "--engine", "wazero", "--json", "hello")
@@ -110,6 +131,53 @@ func TestReleaseRunsAtOnceInAnEmptyProject(t *testing.T) {
 		}
 	})
 }
+
+// storesProgram keeps a conversation in SQLite, and looks for a server of PostgreSQL that is not there.
+const storesProgram = `package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
+	"github.com/turncore/turncore/host/store/postgres"
+	"github.com/turncore/turncore/host/store/sqlite"
+)
+
+func main() {
+	ctx := context.Background()
+	for range 2 {
+		s, err := sqlite.Open(ctx, os.Args[1], sqlite.Options{})
+		if err != nil {
+			panic(err)
+		}
+		c, err := s.Load(ctx, "s", "")
+		if err != nil {
+			panic(err)
+		}
+		for _, m := range c.Messages {
+			fmt.Println(m.Content)
+		}
+		write := store.Delta{Op: store.OpStore, Kind: "message", ID: "m", Record: record.NewMessage("m", record.User, "hello", time.Now())}
+		if _, err := s.Commit(ctx, "s", store.Commit{Deltas: []store.Delta{write}}); err != nil {
+			panic(err)
+		}
+		if err := s.Close(); err != nil {
+			panic(err)
+		}
+	}
+	_, err := postgres.Open(ctx, "host=/nowhere", postgres.Options{})
+	var failed *host.Error
+	if errors.As(err, &failed) {
+		fmt.Println(failed.Code)
+	}
+}
+`
 
 func TestReleaseRefuses(t *testing.T) {
 	repo := cloneProject(t)
@@ -160,7 +228,9 @@ func serveRelease(t *testing.T, repo repository) string {
 	t.Helper()
 	proxy := t.TempDir()
 	checkZip(t, serveModule(t, repo, proxy, ""))
-	serveModule(t, repo, proxy, commandFolder)
+	for _, folder := range ownModules {
+		serveModule(t, repo, proxy, folder)
+	}
 	return "file://" + proxy
 }
 
