@@ -93,3 +93,11 @@ if [[ ${PEERS:-} == 1 ]]; then
 fi
 
 go run ./host/internal/bench/report -json "$out.json" -peers "$out/peers" "$out/go.json" "$out/node.json" "$out/starts.json" | tee "$out.md"
+
+# What a turn of a long conversation costs with the stores of databases.
+need_postgres
+{
+  printf '\n| store | what | time | of the first |\n| --- | --- | --- | --- |\n'
+  go -C host/store/sqlite run ./internal/bench "${options[@]}"
+  go -C host/store/postgres run ./internal/bench "${options[@]}"
+} | tee -a "$out.md"

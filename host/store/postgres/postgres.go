@@ -48,7 +48,7 @@ func open(ctx context.Context, url string, o Options, with sqlstore.Options) (*S
 		// Not the error itself: it may show the password.
 		return nil, host.NewError(host.CodeStoreFailed, "its URL cannot be read", nil)
 	}
-	db := stdlib.OpenDB(*config)
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(useIndexes))
 	n := o.MaxConnections
 	if n <= 0 {
 		n = maxConnections
@@ -60,6 +60,13 @@ func open(ctx context.Context, url string, o Options, with sqlstore.Options) (*S
 		return nil, err
 	}
 	return &Store{s}, nil
+}
+
+// useIndexes has a connection look rows up by indexes, as every statement of a store can: without statistics, as of tables
+// that have just grown, the planner would read them whole.
+func useIndexes(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, "SET enable_seqscan = off; SET enable_bitmapscan = off")
+	return err
 }
 
 var dialect = sqlstore.Dialect{

@@ -99,7 +99,7 @@ FROM turncore_records WHERE session = ? ORDER BY kind, place`,
   recordsOfKind: `SELECT kind, id, place, added, changed, body, sum
 FROM turncore_records WHERE session = ? AND kind = ? ORDER BY place`,
   recordsAfter: `SELECT kind, id, place, added, changed, body, sum
-FROM turncore_records WHERE session = ? AND added > ? AND kind <> 0 ORDER BY kind, place`,
+FROM turncore_records WHERE session = ? AND added > ? AND kind <> 0 ORDER BY kind + 0, place`,
   findRecord: `SELECT kind, id, place, added, changed, body, sum
 FROM turncore_records WHERE session = ? AND kind = ? AND id = ?`,
   lastPlace: `SELECT place FROM turncore_records WHERE session = ? AND kind = ? ORDER BY place DESC LIMIT 1`,

@@ -41,9 +41,9 @@ FROM turncore_records WHERE session = ? ORDER BY kind, place;
 SELECT kind, id, place, added, changed, body, sum
 FROM turncore_records WHERE session = ? AND kind = ? ORDER BY place;
 
--- recordsAfter: those that were added after a revision, without instructions (session, revision)
+-- recordsAfter: without instructions; "+ 0" keeps off the index whose order fits (session, revision)
 SELECT kind, id, place, added, changed, body, sum
-FROM turncore_records WHERE session = ? AND added > ? AND kind <> 0 ORDER BY kind, place;
+FROM turncore_records WHERE session = ? AND added > ? AND kind <> 0 ORDER BY kind + 0, place;
 
 -- findRecord: (session, kind, id)
 SELECT kind, id, place, added, changed, body, sum
