@@ -264,10 +264,14 @@ func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus.Bus, ended
 		}
 	}()
 	if in.enter != nil {
-		var done func()
-		if ctx, done, err = in.enter(ctx); err == nil {
-			leave = done
+		wait, stop := r.flight.Until(ctx)
+		var entered context.Context
+		if entered, leave, err = in.enter(wait); err == nil {
+			ctx = context.WithValue(ctx, inside{}, entered.Value(inside{}))
+		} else {
+			leave = func() {}
 		}
+		stop()
 	}
 	if err == nil {
 		p, err = r.prepare(ctx, in, own)

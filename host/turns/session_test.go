@@ -75,6 +75,40 @@ func (b *busy) seen() string {
 	return strings.Join(b.begun, " ")
 }
 
+// Turns that wait for another one of their session fail when the runner shuts down, as those do that come later.
+func TestTurnsThatQueueFailAtShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &busy{letGo: make(chan struct{})}
+		r, err := turns.New(context.Background(), turns.Config{Store: store.NewInMemory(), Engine: native.New(), Executor: b.execute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		run := func(id string, want error) {
+			all.Go(func() {
+				if _, err := r.Run(context.Background(), turns.Input{Message: "hi", TurnID: id}); !errors.Is(err, want) {
+					t.Errorf("turn %s: %v, want %v", id, err, want)
+				}
+			})
+			synctest.Wait()
+		}
+		run("first", nil)
+		run("waits", turns.ErrClosed)
+		all.Go(func() {
+			if err := r.Shutdown(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		run("late", turns.ErrClosed)
+		if got := b.seen(); got != "first" {
+			t.Errorf("%s have begun", got)
+		}
+		b.letGo <- struct{}{}
+		all.Wait()
+	})
+}
+
 // Turns of a session run one after the other, in their order, whichever runner with the store starts them. Other sessions
 // do not wait.
 func TestTurnsOfASessionQueue(t *testing.T) {

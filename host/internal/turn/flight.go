@@ -19,6 +19,7 @@ type Flight struct {
 	closed bool
 	turns  []*Turn
 	idle   chan struct{} // is closed when the last turn ends; nil while nobody waits
+	shut   chan struct{} // is closed when no further turn may begin; nil while nobody waits
 }
 
 // enter notes a turn that begins, or refuses it.
@@ -50,7 +51,35 @@ func (f *Flight) Close() []*Turn {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
+	if f.shut != nil {
+		close(f.shut)
+		f.shut = nil
+	}
 	return slices.Clone(f.turns)
+}
+
+// Until returns a context for a turn that waits for its beginning: it ends with E_CLOSED when no further turn may begin.
+// Call stop when the wait is over.
+func (f *Flight) Until(ctx context.Context) (wait context.Context, stop func()) {
+	wait, cancel := context.WithCancelCause(ctx)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		cancel(host.NewError(abi.CodeClosed, "", nil))
+		return wait, func() {}
+	}
+	if f.shut == nil {
+		f.shut = make(chan struct{})
+	}
+	shut := f.shut
+	go func() {
+		select {
+		case <-shut:
+			cancel(host.NewError(abi.CodeClosed, "", nil))
+		case <-wait.Done():
+		}
+	}()
+	return wait, func() { cancel(nil) }
 }
 
 // ended returns a channel that is closed when no turn is in flight.
