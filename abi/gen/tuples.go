@@ -31,9 +31,6 @@ var choices = map[string]struct{ field, by, group string }{
 	"Call":   {"Args", "Method", "Method"},
 }
 
-// unread are fields that no host in JavaScript looks at: its readers skip them. Journals keep their bytes.
-var unread = map[string]bool{"Effect.Path": true, "Effect.Ordinal": true}
-
 // tsCodec holds the data for the TypeScript codec.
 type tsCodec struct {
 	*source
@@ -296,9 +293,6 @@ func (c *tsCodec) declare(t *tuple) error {
 		case chosen && f.Name == choice.by:
 			kind = "Kind"
 		}
-		if unread[t.Name+"."+f.Name] {
-			continue
-		}
 		if f.Doc != "" {
 			fmt.Fprintf(&c.b, "  /** %s */\n", f.Doc)
 		}
@@ -374,18 +368,12 @@ func (c *tsCodec) reader(t *tuple) error {
 	var names []string
 	for i, f := range t.Fields {
 		x, err := expr(i, f)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case unread[t.Name+"."+f.Name] && f.Type == "str":
-			c.b.WriteString("  d.skipStr();\n")
-		case unread[t.Name+"."+f.Name]:
-			fmt.Fprintf(&c.b, "  %s;\n", x)
-		default:
-			name := lowerCamel(f.Name)
-			names = append(names, name)
-			fmt.Fprintf(&c.b, "  const %s = %s;\n", name, x)
 		}
+		name := lowerCamel(f.Name)
+		names = append(names, name)
+		fmt.Fprintf(&c.b, "  const %s = %s;\n", name, x)
 	}
 	fmt.Fprintf(&c.b, "  return d.end(outer, { %s }) as %s;\n}\n", strings.Join(names, ", "), name)
 	fmt.Fprintf(&c.b, "\nfunction read%s%s(d: Decoder, %s: number): unknown {\n  switch (%s) {\n", t.Name, choice.field, lowerCamel(choice.by), lowerCamel(choice.by))

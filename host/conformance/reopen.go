@@ -12,9 +12,9 @@ import (
 	"github.com/turncore/turncore/host/journal"
 )
 
-// reopen plays the turn's journal so far in a fresh instance, and returns the gates that are open there. With a value
-// it resolves the first of them there, and also returns what the instance reports next: the gates that close, and
-// that it answers a call, which is the one that waits.
+// reopen plays the turn's journal so far in a fresh instance, and returns the gates that are open there, and on request
+// the keys of its effects. With a value it resolves the first gate there, and also returns what the instance reports
+// next: the gates that close, and that it answers a call, which is the one that waits.
 func reopen(f *frame, arg any) (any, error) {
 	a := fieldsOf(arg)
 	defer a.end()
@@ -34,6 +34,9 @@ func reopen(f *frame, arg any) (any, error) {
 			break
 		}
 		if err == nil {
+			err = o.starts(entry.In)
+		}
+		if err == nil {
 			err = o.step(entry.In)
 		}
 		if err != nil {
@@ -43,6 +46,9 @@ func reopen(f *frame, arg any) (any, error) {
 	got := map[string]any{"open": []any{}}
 	for _, gate := range o.gates {
 		got["open"] = append(got["open"].([]any), gate.ID)
+	}
+	if a.truth("keys") {
+		got["keys"] = anyList(o.keys)
 	}
 	v, settles := a.take("resolve")
 	if !settles || len(o.gates) == 0 {
@@ -70,6 +76,42 @@ type opened struct {
 	turn  uint32
 	gates []abi.GateOpenEvent // that are open
 	told  []any               // in order: "closed ID", "answered"
+	start abi.StartTurn
+	keys  []string // of the effects that have one
+}
+
+// starts notes the turn that frames start.
+func (o *opened) starts(in []byte) error {
+	for len(in) > 0 {
+		op, frame, rest, err := abi.Next(in, abi.Limits{})
+		if err == nil && op == abi.OpStartTurn {
+			o.start, err = abi.Decode[abi.StartTurn](frame)
+		}
+		if err != nil {
+			return err
+		}
+		in = rest
+	}
+	return nil
+}
+
+// key notes the key of an effect.
+func (o *opened) key(frame []byte) error {
+	e, err := abi.Decode[abi.Effect](frame)
+	if err != nil {
+		return err
+	}
+	switch e.Kind {
+	case abi.EffectTool:
+		args, err := abi.Decode[abi.ToolArgs](e.Args)
+		if err != nil {
+			return err
+		}
+		o.keys = append(o.keys, abi.CallKey(o.start.ID, e.Path, args.CallID, e.Ordinal))
+	case abi.EffectStore, abi.EffectCommit, abi.EffectDiscard, abi.EffectSpool:
+		o.keys = append(o.keys, abi.WriteKey(o.start.ID, o.start.Now, e.Effect))
+	}
+	return nil
 }
 
 // step passes frames to the instance and records its gates.
@@ -83,6 +125,9 @@ func (o *opened) step(in []byte) error {
 			if reply, err = abi.Decode[abi.Reply](frame); reply.Call != settlingCall {
 				o.told = append(o.told, "answered")
 			}
+		}
+		if err == nil && op == abi.OpEffect {
+			err = o.key(frame)
 		}
 		if err != nil || op != abi.OpEvent {
 			continue

@@ -60,6 +60,11 @@ func (f *frame) see(what string) any {
 		return f.inDispatch().Iteration()
 	case "dispatchId":
 		return f.inDispatch().DispatchID()
+	case "idempotencyKey":
+		if key := f.inTurn().IdempotencyKey(); key != "" {
+			return key
+		}
+		return nil
 	case "args":
 		return plain(f.args)
 	}

@@ -23,7 +23,7 @@ type base struct {
 	registry     ToolRegistry
 	tools        *ToolRegistry   // registry, but in a tool's call that of the dispatch
 	call         context.Context // of a tool's call that has a signal of its own; nil otherwise
-	effect       *effectKey      // of the storage function that got the context; nil otherwise
+	effect       *effectKey      // of the storage function or the tool's handler that got the context; nil otherwise
 	scope        *tokens.Scope   // nil until tokens are counted; guarded by the turn's lock
 }
 
@@ -72,11 +72,6 @@ func (b *base) Stash() *Stash { return &b.stash }
 
 // Tools is the registry of the tools that the context offers.
 func (b *base) Tools() *ToolRegistry { return b.tools }
-
-// IdempotencyKey names the call that the context was passed to, for systems that must not do the same thing twice. It
-// stays the same when the turn is replayed. A storage function has the key of its effect, and each of several calls for
-// one effect a key of its own; "" elsewhere.
-func (b *base) IdempotencyKey() string { return b.effect.String() }
 
 // Aborted reports whether the context was aborted.
 func (b *base) Aborted() bool {
@@ -131,6 +126,16 @@ func (b *base) tokenScope() *tokens.Scope {
 	return b.scope
 }
 
+// IdempotencyKey names the call that the context was passed to, for systems that must not do the same thing twice: in a
+// tool's handler the tool's call, in a storage function the write. It is "" elsewhere. It stays the same when the turn is
+// replayed.
+//
+// A tool's call has the key "TURN.PATH.CHECKSUM.N": the turn's id, the place in the turn such as "d1.0.x", the checksum
+// of tool and arguments, and the number of the call among equal calls of that place, from 1. A write has "TURN@START.eN",
+// the number of its effect in this run of the turn; each of several calls for one effect has a part more. docs/tools.md
+// and docs/turn-runner.md tell when two keys are equal.
+func (b *base) IdempotencyKey() string { return b.effect.String() }
+
 // shared gives the package access to what is behind a Context.
 func (b *base) shared() *base { return b }
 
@@ -174,7 +179,8 @@ func (c *TurnContext) ID() string { return c.state.Turn().ID }
 // Stores, mutates and deletes change the collection at once. Storage and the source get them when the iteration
 // succeeds; after a nack, an abort or a failure they never do.
 //
-// A tool's handler gets a DispatchContext that is also cancelled with its call, which may have a time limit.
+// A tool's handler gets a DispatchContext of its own: with the call's IdempotencyKey, and also cancelled with the call,
+// which may have a time limit.
 type DispatchContext struct {
 	base
 	helpers Helpers
@@ -183,10 +189,11 @@ type DispatchContext struct {
 
 var _ Context = (*DispatchContext)(nil)
 
-// during is the same context for a call with a signal of its own. The caller holds the turn's lock.
-func (c *DispatchContext) during(call context.Context) *DispatchContext {
+// during is the same context for a tool's call with a key, and with a signal of its own unless that is nil. The caller
+// holds the turn's lock.
+func (c *DispatchContext) during(call context.Context, key string) *DispatchContext {
 	view := *c
-	view.call, view.scope = call, nil
+	view.call, view.scope, view.effect = call, nil, &effectKey{effect: key, call: true}
 	return &view
 }
 

@@ -42,11 +42,11 @@ func (p *program) Prepare(e *turn.Effect, f *abi.Effect) error {
 		if d == nil || tool == nil {
 			return fmt.Errorf("tool %d is not defined", args.Tool)
 		}
+		call := context.Context(nil)
 		if args.Timed {
-			ctx, giveUp := context.WithCancelCause(e.Context.Signal())
-			e.GiveUp = giveUp
-			d = d.during(ctx)
+			call, e.GiveUp = context.WithCancelCause(e.Context.Signal())
 		}
+		d = d.during(call, abi.CallKey(p.turn.ID, f.Path, args.CallID, f.Ordinal))
 		e.Perform = func() (abi.Raw, error) { return runTool(e, d, tool, Args{args.Args}, &args) }
 	case abi.EffectValidate:
 		args, err := abi.Decode[abi.ValidateArgs](f.Args)
@@ -169,7 +169,7 @@ func (p *program) prepareStorage(e *turn.Effect, raw abi.Raw) error {
 
 // under is the context that the storage functions of an effect get.
 func (p *program) under(ctx Context, effect uint32) Context {
-	key := &effectKey{effect: p.run() + ".e" + strconv.FormatUint(uint64(effect), 10)}
+	key := &effectKey{effect: abi.WriteKey(p.turn.ID, p.turn.Now(), effect)}
 	if d, is := ctx.(*DispatchContext); is {
 		return d.under(key)
 	}

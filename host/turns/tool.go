@@ -52,7 +52,7 @@ type Tool struct {
 }
 
 // ToolHandler runs a tool for a dispatch. The arguments have been validated against the schema, with its defaults
-// filled in. ctx is cancelled when the dispatch is aborted.
+// filled in. ctx is cancelled when the dispatch is aborted, and its IdempotencyKey names the call.
 type ToolHandler func(ctx *DispatchContext, args Args) (any, error)
 
 // Collision says which of two tools of the same name stays.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/store"
 )
 
@@ -109,12 +110,13 @@ func (p *program) ended() {
 }
 
 // run names this run of the turn. Another run of the same id, at another time, is not taken for it.
-func (p *program) run() string { return p.turn.ID + "@" + strconv.FormatInt(p.turn.Now(), 36) }
+func (p *program) run() string { return abi.RunOf(p.turn.ID, p.turn.Now()) }
 
-// effectKey is the key of the call of a storage function.
+// effectKey is the key of the call of a storage function, or of a tool's handler.
 type effectKey struct {
 	mu     sync.Mutex
 	effect string // the key of the effect
+	call   bool   // it is a tool's call, whose key is no commit's: another run of the turn has it too
 	part   string // of the effect; "" if it is one call
 	used   int    // how many commits were made under it
 }
@@ -131,7 +133,7 @@ func (k *effectKey) String() string {
 
 // next is the key of the next commit: a function may make several of them.
 func (k *effectKey) next() string {
-	if k == nil {
+	if k == nil || k.call {
 		return ""
 	}
 	k.mu.Lock()

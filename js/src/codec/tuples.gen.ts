@@ -627,6 +627,10 @@ export interface EffectOf<Kind, Payload> {
   /** see effect.go */
   readonly kind: Kind;
   readonly context: number;
+  /** of the requesting seam, such as "d1.0.x" */
+  readonly path: string;
+  /** from 1: among the effects of this kind in that seam; for a Tool among those with its CallID */
+  readonly ordinal: number;
   readonly args: Payload;
 }
 
@@ -654,10 +658,10 @@ export function readEffect(d: Decoder): EffectFrame {
   const effect = d.u32();
   const kind = d.u8();
   const context = d.u32();
-  d.skipStr();
-  d.u32();
+  const path = d.str();
+  const ordinal = d.u32();
   const args = readEffectArgs(d, kind);
-  return d.end(outer, { op, turn, effect, kind, context, args }) as EffectFrame;
+  return d.end(outer, { op, turn, effect, kind, context, path, ordinal, args }) as EffectFrame;
 }
 
 function readEffectArgs(d: Decoder, kind: number): unknown {

@@ -1,8 +1,8 @@
 /**
- * The journal of a turn, played in a fresh instance: what gates are open there.
+ * The journal of a turn, played in a fresh instance: what gates are open there, and which keys its effects have.
  */
-import { EventKind, Method, Op, Settle } from '../abi/frames.gen.js';
-import { readFrame, writeCall } from '../codec/tuples.gen.js';
+import { EffectKind, EventKind, Method, Op, Settle } from '../abi/frames.gen.js';
+import { type EffectFrame, readFrame, writeCall } from '../codec/tuples.gen.js';
 import { framesOf } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
 import { loadModule, Module } from '../instance/module.js';
@@ -16,16 +16,16 @@ import { fields, Malformed } from './scenario.js';
  * Plays the turn's journal, as far as it has been written, in a fresh instance.
  *
  * @param module what the turn runs in
- * @param arg with a value `resolve` the first open gate is resolved there
- * @returns the ids of the gates that are open there, and what the instance tells when one is resolved: which gates close,
- *   and that a call is answered, which is whoever waits
+ * @param arg with a value `resolve` the first open gate is resolved there; `keys: true` returns keys too
+ * @returns the ids of the gates that are open there, the keys of its effects in order, and what the instance tells when
+ *   a gate is resolved: which gates close, and that a call is answered, which is whoever waits
  */
 export async function reopen(
   f: Frame,
   module: HostOptions['module'],
   arg: unknown,
 ): Promise<unknown> {
-  const given = fields(arg, 'resolve');
+  const given = fields(arg, 'resolve', 'keys');
   const journal = f.stage.values.get('journal') as MemoryJournal | undefined;
   if (journal === undefined) throw new Malformed('no journal is written');
   const { entries } = readJournal(journal.bytes());
@@ -35,9 +35,11 @@ export async function reopen(
     let turn = 0;
     const gates = new Map<number, string>();
     let told: string[] = [];
+    const effects: EffectFrame[] = [];
     const step = (bytes: Uint8Array): void => {
       for (const frame of framesOf(readFrame, instance.step(bytes))) {
         if (frame.op === Op.Reply && frame.call !== SETTLING_CALL) told.push('answered');
+        if (frame.op === Op.Effect) effects.push(frame);
         if (frame.op !== Op.Event) continue;
         turn = frame.turn;
         if (frame.kind === EventKind.TurnGateOpen) {
@@ -50,14 +52,40 @@ export async function reopen(
     };
     for (const entry of entries) step(entry.in);
     const open = [...gates.values()];
+    const keys = given['keys'] === true ? { keys: keysOf(entries, effects) } : {};
     const [first] = gates.keys();
-    if (given['resolve'] === undefined || first === undefined) return { open };
+    if (given['resolve'] === undefined || first === undefined) return { open, ...keys };
     told = [];
     step(settling(turn, first, given['resolve']));
-    return { open, then: told };
+    return { open, ...keys, then: told };
   } finally {
     instance.close();
   }
+}
+
+/** The keys of the effects that have one, of the turn that the journal starts. */
+function keysOf(
+  entries: readonly { readonly in: Uint8Array }[],
+  effects: readonly EffectFrame[],
+): string[] {
+  const inbound = entries.flatMap((entry) => framesOf((d) => d.value() as unknown[], entry.in));
+  const start = inbound.find(([op]) => op === Op.StartTurn);
+  if (start === undefined) throw new Malformed('the journal starts no turn');
+  const id = String(start[6]);
+  const now = Number(start[4]).toString(36);
+  return effects.flatMap((effect) => {
+    switch (effect.kind) {
+      case EffectKind.Tool:
+        return [`${id}.${effect.path}.${effect.args.callId}.${effect.ordinal}`];
+      case EffectKind.Store:
+      case EffectKind.Commit:
+      case EffectKind.Discard:
+      case EffectKind.Spool:
+        return [`${id}@${now}.e${effect.effect}`];
+      default:
+        return [];
+    }
+  });
 }
 
 /** The number of the call that resolves a gate. */

@@ -41,5 +41,6 @@ const properties: Readonly<Record<string, (f: Frame) => unknown>> = {
   },
   iteration: (f) => f.inDispatch.iteration,
   dispatchId: (f) => f.inDispatch.dispatchId,
+  idempotencyKey: (f) => f.inTurn.idempotencyKey ?? null,
   args: (f) => f.args,
 };

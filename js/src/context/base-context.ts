@@ -61,19 +61,41 @@ export abstract class BaseContext {
   /** @internal */
   readonly [stateOf]: ContextState;
 
+  /**
+   * Names the call that the context was passed to, for systems that must not do the same thing twice: in a tool's
+   * handler the tool's call, in a storage callback the write. Undefined elsewhere. It stays the same when the turn is
+   * replayed.
+   *
+   * A tool's call has the key `TURN.PATH.CHECKSUM.N`: the turn's id, the place in the turn such as `d1.0.x`, the
+   * checksum of tool and arguments, and the number of the call among equal calls of that place, from 1. A write has
+   * `TURN@START.eN`, the number of its effect in this run of the turn; each of several calls for one effect has a part
+   * more. docs/tools.md and docs/turn-runner.md tell when two keys are equal.
+   */
+  readonly idempotencyKey: string | undefined;
+
+  /** Of the call alone; undefined if it has none. */
+  readonly #signal: AbortSignal | undefined;
+
   /** @internal */
-  constructor(state: ContextState) {
+  constructor(state: ContextState, key?: string, signal?: AbortSignal) {
     this[stateOf] = state;
+    this.idempotencyKey = key;
+    this.#signal = signal;
+  }
+
+  /** The id of the turn or the dispatch, which events carry as `turnId` or `dispatchId`. */
+  get id(): string {
+    return this[stateOf].id;
   }
 
   /** Whether the context was aborted. */
   get aborted(): boolean {
-    return this[stateOf].aborted;
+    return (this.#signal ?? this[stateOf]).aborted;
   }
 
   /** Fires when the context is aborted. Pass it to every slow operation. */
   get abortSignal(): AbortSignal {
-    return this[stateOf].signal;
+    return this.#signal ?? this[stateOf].signal;
   }
 
   /** Aborts the context and the contexts inside it. Running code is not stopped: the signal tells it. */

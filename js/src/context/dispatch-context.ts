@@ -3,7 +3,6 @@
  */
 import { Method } from '../abi/frames.gen.js';
 import { toExecuteToolResult } from '../codec/tuples.gen.js';
-import type { ContextState } from '../turn/context-state.js';
 import {
   type AnyTool,
   type CallOptions,
@@ -19,7 +18,8 @@ import { requireOwner } from './own-methods.js';
 
 /**
  * The executor, dispatch middleware and tools work on this context: copies of the source's collections, stash and
- * tools, and the signals that end the dispatch. There is one per dispatch, shared by its iterations.
+ * tools, and the signals that end the dispatch. There is one per dispatch, shared by its iterations, and one more for
+ * each call of a tool, with the call's idempotencyKey.
  */
 export class DispatchContext extends BaseContext {
   static {
@@ -28,15 +28,9 @@ export class DispatchContext extends BaseContext {
 
   #helpers: DispatchExecutorHelpers | undefined;
 
-  /** The dispatch's id. */
-  get id(): string {
-    return this.dispatchId;
-  }
-
   /** The dispatch's id, which events carry. */
   get dispatchId(): string {
-    const { turn, number } = this[stateOf];
-    return turn.dispatchId(number);
+    return this.id;
   }
 
   /** The current iteration, from 0. */
@@ -139,32 +133,9 @@ export class DispatchContext extends BaseContext {
     return effect === 0 ? (value ?? undefined) : turn.takeKept(effect);
   }
 
-  /** @internal The same context for a tool's call with its own signal. */
-  during(signal: AbortSignal): DispatchContext {
-    return new CallContext(this[stateOf], signal);
-  }
-
   /** @internal The executor's second argument. */
   get helpers(): DispatchExecutorHelpers {
     this.#helpers ??= new DispatchExecutorHelpers(this[stateOf]);
     return this.#helpers;
-  }
-}
-
-/** The context of a tool's handler whose call can be cancelled without an abort of the dispatch. */
-class CallContext extends DispatchContext {
-  readonly #signal: AbortSignal;
-
-  constructor(state: ContextState, signal: AbortSignal) {
-    super(state);
-    this.#signal = signal;
-  }
-
-  override get abortSignal(): AbortSignal {
-    return this.#signal;
-  }
-
-  override get aborted(): boolean {
-    return this.#signal.aborted;
   }
 }

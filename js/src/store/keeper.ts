@@ -58,8 +58,7 @@ export class Keeper {
     if (writers === undefined) this.#turns.set(turn, (writers = new Map<string, Writer>()));
     let writer = writers.get(session);
     if (writer === undefined) {
-      // Another run of a turn's id, at another time, is not taken for this one.
-      const run = `${turn.id}@${turn.now.toString(36)}`;
+      const { run } = turn;
       writers.set(session, (writer = new Writer(this, session, run)));
       void turn.done.then(() => this.#end(session, run));
     }

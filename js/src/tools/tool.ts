@@ -31,7 +31,7 @@ export type { ObjectSchema };
  * Runs a tool. It may return any value; its result or error goes to the caller.
  *
  * @param args the arguments, validated, defaults filled in
- * @param ctx the dispatch that the call belongs to
+ * @param ctx the dispatch that the call belongs to; its `idempotencyKey` names the call
  * @param meta the tool's own data
  */
 export type ToolHandler<Args, Result> = (

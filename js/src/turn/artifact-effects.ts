@@ -37,8 +37,8 @@ export function runSpool(effect: Effect, { handle }: SpoolArgs): void {
   if (!(record instanceof Retrievable)) {
     throw new CodecError('frame', 0, `${handle} is no retrievable`);
   }
-  const { facade } = effect.ofStorage().state;
-  spoolRetrievable(facade, turn.definition.callbacks.storeRetrievableBytes, record).then(
+  const ctx = effect.writing();
+  spoolRetrievable(ctx, turn.definition.callbacks.storeRetrievableBytes, record).then(
     (spooled) => settleItem(effect, record, spooled),
     (error: unknown) => effect.fail(error),
   );

@@ -18,6 +18,9 @@ interface StreamText {
   full: string;
 }
 
+/** Makes what user code sees: in all calls, or in a single one that has a key, and may have a signal of its own. */
+export type MakeFacade = (state: ContextState, key?: string, signal?: AbortSignal) => object;
+
 /** What TurnContext and DispatchContext have in common, and what the core needs of them. */
 export class ContextState implements OpenContext {
   readonly turn: OpenTurn;
@@ -67,7 +70,7 @@ export class ContextState implements OpenContext {
     bus: Bus<TurnEvents> | undefined,
     stash: Root,
     tools: ToolState,
-    makeFacade: (state: ContextState) => object,
+    makeFacade: MakeFacade,
   ) {
     this.turn = turn;
     this.number = number;

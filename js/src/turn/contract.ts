@@ -47,6 +47,8 @@ export interface OpenTurn {
   readonly definition: Definition;
   /** When the turn began, in ms since the Unix epoch. */
   readonly now: number;
+  /** Names this run of the turn: another one of its id begins at another time. */
+  readonly run: string;
   readonly systemPrompt: Tokenizable;
   readonly edits: EditQueue;
   readonly handles: HandleTable;

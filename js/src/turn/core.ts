@@ -29,7 +29,7 @@ import type { StepRecorder } from '../journal/writer.js';
 import type { Message } from '../primitives/message.js';
 import { toolDef } from '../tools/tool-def.js';
 import { type AnyTool, writeArguments } from '../tools/tool.js';
-import type { ContextState } from './context-state.js';
+import type { MakeFacade } from './context-state.js';
 import type { OpenCore, OpenTurn } from './contract.js';
 import { failEffect, isLoaded, runEffect } from './effects.js';
 import { loadLateEffects } from './late.js';
@@ -48,7 +48,7 @@ export interface CoreHost {
   /** Called once, when the instance has died. */
   readonly died: (core: Core) => void;
   /** Makes the context object for user code. */
-  readonly facade: (state: ContextState) => object;
+  readonly facade: MakeFacade;
   /** Compare mirrored collections with the module's after each step. For tests. */
   readonly verify: boolean;
 }

@@ -2,7 +2,7 @@
  * An effect, and how it is settled.
  */
 import { isThenable } from '../awaitable.js';
-import { type ErrorValue, writeResult } from '../codec/tuples.gen.js';
+import { type EffectFrame, type ErrorValue, writeResult } from '../codec/tuples.gen.js';
 import type { Encoder, Write } from '../codec/encoder.js';
 import type { ContextState } from './context-state.js';
 import { asError } from './error-table.js';
@@ -15,16 +15,22 @@ export class Effect {
   /** The context whose code it runs. */
   readonly state: ContextState;
 
-  constructor(turn: Turn, number: number, state: ContextState) {
+  /** @throws CodecError if there is no such context */
+  constructor(turn: Turn, { effect, context }: EffectFrame) {
     this.turn = turn;
-    this.number = number;
-    this.state = state;
+    this.number = effect;
+    this.state = context === 0 ? turn.root : turn.context(context);
   }
 
-  /** The same effect for the context whose callbacks write: the turn's, or the standalone dispatch's. */
-  ofStorage(): Effect {
+  /**
+   * The context for a storage callback that writes: the turn's, or the standalone dispatch's.
+   *
+   * @param part names it among several for this effect
+   */
+  writing(part = ''): object {
     const { turn, number } = this;
-    return new Effect(turn, number, turn.contexts[0] ?? this.state);
+    const state = turn.contexts[0] ?? this.state;
+    return turn.makeFacade(state, `${turn.run}.e${number}${part}`);
   }
 
   /**

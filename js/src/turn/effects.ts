@@ -13,9 +13,7 @@ import {
 } from '../codec/tuples.gen.js';
 import { isThenable, type NextFn } from '../awaitable.js';
 import { CodecError } from '../codec/decoder.js';
-import type { ToolCall } from '../primitives/tool-call.js';
 import { ChatExecutor } from '../chat/chat-executor.js';
-import type { ContextState } from './context-state.js';
 import { deltaOf } from '../collections/deltas.js';
 import type { Delta } from '../collections/deltas.js';
 import { asError } from './error-table.js';
@@ -44,21 +42,18 @@ export function isLoaded(kind: number): boolean {
 }
 
 /** Starts an effect whose kind is loaded. @throws CodecError if it is malformed */
-export function runEffect(turn: Turn, { effect, kind, context, args }: EffectFrame): void {
+export function runEffect(turn: Turn, frame: EffectFrame): void {
+  const { kind, args } = frame;
   const runs: Readonly<Record<number, Run<never> | undefined>> =
     kind in early ? early : lateEffects()!;
   const run = runs[kind];
   if (run === undefined) throw new CodecError('frame', 0, `unknown effect ${kind}`);
-  run(effectOf(turn, effect, context), args as never);
+  run(new Effect(turn, frame), args as never, frame);
 }
 
 /** Fails an effect that cannot be run. */
-export function failEffect(turn: Turn, { effect, context }: EffectFrame, error: unknown): void {
-  effectOf(turn, effect, context).fail(error);
-}
-
-function effectOf(turn: Turn, effect: number, context: number): Effect {
-  return new Effect(turn, effect, context === 0 ? turn.root : turn.context(context));
+export function failEffect(turn: Turn, frame: EffectFrame, error: unknown): void {
+  new Effect(turn, frame).fail(error);
 }
 
 function runExecutor(effect: Effect, { iteration }: ExecutorArgs): void {
@@ -89,10 +84,9 @@ function nextOf({ turn, number: effect, state }: Effect): NextFn {
   };
 }
 
-function runStore(given: Effect, wire: WireDelta): void {
-  const effect = given.ofStorage();
+function runStore(effect: Effect, wire: WireDelta): void {
   const write = writeOf(effect.turn, wire);
-  effect.perform(() => writeOne(effect.state, write));
+  effect.perform(() => writeOne(effect, write, ''));
 }
 
 /** A write with the numbers of its collection and kind. */
@@ -107,10 +101,14 @@ function writeOf(turn: Turn, wire: WireDelta): QueuedWrite {
   return { collection, kind, delta: deltaOf(wire, turn.handles) };
 }
 
-/** Calls the storage callback of one write. */
-function writeOne(state: ContextState, { collection, delta }: QueuedWrite): unknown {
-  const { callbacks } = state.turn.definition;
-  const ctx = state.facade;
+/**
+ * Calls the storage callback of one write.
+ *
+ * @param part names it among several for this effect
+ */
+function writeOne(effect: Effect, { collection, delta }: QueuedWrite, part: string): unknown {
+  const { callbacks } = effect.turn.definition;
+  const ctx = effect.writing(part);
   const writes = callbacks.writes[collection];
   if (writes === undefined) throw new CodecError('frame', 0, `unknown collection ${collection}`);
   switch (delta.op) {
@@ -127,25 +125,29 @@ function writeOne(state: ContextState, { collection, delta }: QueuedWrite): unkn
       if (callbacks.replaceToolCallGroup !== undefined) {
         return callbacks.replaceToolCallGroup(ctx, delta.ids, delta.records);
       }
-      return replaceOneByOne(state, collection, delta.ids, delta.records);
+      return replaceOneByOne(effect, collection, delta, part);
   }
 }
 
+type ReplacedGroup = Extract<Delta, { op: 'replaceToolCallGroup' }>;
+
 /** Replaces a group by deleting and storing. A failure tells what was deleted. */
 async function replaceOneByOne(
-  state: ContextState,
+  effect: Effect,
   collection: number,
-  ids: readonly string[],
-  records: readonly ToolCall[],
+  { ids, records }: ReplacedGroup,
+  part: string,
 ): Promise<void> {
-  const [store, , remove] = state.turn.definition.callbacks.writes[collection]!;
+  const [store, , remove] = effect.turn.definition.callbacks.writes[collection]!;
   const deletedIds: string[] = [];
+  let calls = 0;
+  const next = (): object => effect.writing(`${part}.${calls++}`);
   try {
     for (const id of ids) {
-      await remove(state.facade, id);
+      await remove(next(), id);
       deletedIds.push(id);
     }
-    for (const record of records) await store(state.facade, record);
+    for (const record of records) await store(next(), record);
   } catch (thrown) {
     const error = asError(thrown);
     if (Object.isExtensible(error)) Object.assign(error, { deletedIds });
@@ -153,14 +155,13 @@ async function replaceOneByOne(
   }
 }
 
-function runCommit(given: Effect, args: CommitArgs): void {
-  const effect = given.ofStorage();
+function runCommit(effect: Effect, args: CommitArgs): void {
   const writes = args.deltas.map((wire) => writeOf(effect.turn, wire));
   const { commit, own } = effect.turn.definition.callbacks;
   if (commit === undefined || own !== undefined) void commitInParts(effect, writes);
   else {
     const deltas = writes.map((w) => w.delta);
-    effect.perform(() => commit(effect.state.facade, deltas));
+    effect.perform(() => commit(effect.writing(), deltas));
   }
 }
 
@@ -169,16 +170,16 @@ function runCommit(given: Effect, args: CommitArgs): void {
  * program's own, the store's commit takes the writes between theirs.
  */
 async function commitInParts(effect: Effect, writes: readonly QueuedWrite[]): Promise<void> {
-  const { state } = effect;
   const { callbacks } = effect.turn.definition;
   let applied = 0;
   try {
     while (applied < writes.length) {
       const part = togetherFrom(callbacks, writes, applied);
+      const place = `.${applied}`;
       const result =
         part.length === 0
-          ? writeOne(state, writes[applied]!)
-          : callbacks.commit!(state.facade, part);
+          ? writeOne(effect, writes[applied]!, place)
+          : callbacks.commit!(effect.writing(place), part);
       if (isThenable(result)) await result;
       applied += Math.max(part.length, 1);
     }
@@ -204,12 +205,11 @@ function togetherFrom(
   return part;
 }
 
-function runDiscard(given: Effect, args: DiscardArgs): void {
-  const effect = given.ofStorage();
-  const { turn, state } = effect;
+function runDiscard(effect: Effect, args: DiscardArgs): void {
+  const { turn } = effect;
   const deltas = args.deltas.map((wire) => deltaOf(wire, turn.handles));
   const status = args.status === Status.Aborted ? 'aborted' : 'nack';
-  effect.perform(() => turn.definition.callbacks.discard?.(state.facade, deltas, status));
+  effect.perform(() => turn.definition.callbacks.discard?.(effect.writing(), deltas, status));
 }
 
 function nothing(): void {

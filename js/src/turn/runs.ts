@@ -5,8 +5,8 @@ import type { EffectKind } from '../abi/frames.gen.js';
 import type { EffectFrame } from '../codec/tuples.gen.js';
 import type { Effect } from './effect.js';
 
-/** Runs an effect with the arguments of its kind. */
-export type Run<Args> = (effect: Effect, args: Args) => void;
+/** Runs an effect with the arguments of its kind, which are in its frame. */
+export type Run<Args> = (effect: Effect, args: Args, frame: EffectFrame) => void;
 
 /** How to run effects of some kinds. */
 export type Runs<Kind extends EffectFrame['kind']> = {

@@ -5,11 +5,6 @@ import { isThenable } from '../awaitable.js';
 import { TurncoreError } from '../errors.js';
 import type { Effect } from './effect.js';
 
-/** What is known here of a DispatchContext: how to make one for a call. */
-interface DispatchFacade {
-  during(signal: AbortSignal): object;
-}
-
 /** The call. Its own signal follows the context's. */
 export class TimedCall {
   /** The handler's context. */
@@ -20,10 +15,12 @@ export class TimedCall {
   readonly #outer: AbortSignal;
   readonly #controller = new AbortController();
 
-  constructor(effect: Effect) {
+  /** @param key the call's */
+  constructor(effect: Effect, key: string) {
     this.#effect = effect;
     this.#outer = effect.state.signal;
-    this.facade = (effect.state.facade as DispatchFacade).during(this.#controller.signal);
+    const { turn, state } = effect;
+    this.facade = turn.makeFacade(state, key, this.#controller.signal);
   }
 
   /** Runs the handler. Its result ends the call. */

@@ -1,7 +1,7 @@
 /**
  * Effects of tools: calls of their handlers, and their own validation.
  */
-import type { ToolArgs, ValidateArgs } from '../codec/tuples.gen.js';
+import type { EffectFrame, ToolArgs, ValidateArgs } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import { copyValue } from '../stash/copy-value.js';
 import { isStandardSchema, validateArguments } from '../tools/standard-schema.js';
@@ -10,12 +10,13 @@ import { settleForModel } from './kept-results.js';
 import { TimedCall } from './timed-call.js';
 
 /** Calls the handler of a tool. */
-export function runTool(effect: Effect, args: ToolArgs): void {
+export function runTool(effect: Effect, args: ToolArgs, { path, ordinal }: EffectFrame): void {
   const { turn, state } = effect;
   const { keep, spool } = args;
   const tool = turn.tools.get(args.tool);
   const valid = turn.kept.has(args.valid) ? turn.takeKept(args.valid) : args.args;
-  const timed = args.timed ? new TimedCall(effect) : undefined;
+  const key = `${turn.id}.${path}.${args.callId}.${ordinal}`;
+  const timed = args.timed ? new TimedCall(effect, key) : undefined;
   const settle = (value: unknown): void => {
     if (timed?.late === true) effect.settle();
     else if (!keep) settleForModel(effect, tool, value, spool);
@@ -24,7 +25,7 @@ export function runTool(effect: Effect, args: ToolArgs): void {
       effect.settle();
     }
   };
-  const facade = timed?.facade ?? state.facade;
+  const facade = timed?.facade ?? turn.makeFacade(state, key);
   const call = (): unknown => tool.handler(valid, facade as never, tool.meta);
   effect.perform(timed === undefined ? call : () => timed.run(call), settle);
 }

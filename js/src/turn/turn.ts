@@ -32,7 +32,7 @@ import {
 import type { StepRecorder } from '../journal/writer.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Root } from '../stash/stash.js';
-import { ContextState } from './context-state.js';
+import { ContextState, type MakeFacade } from './context-state.js';
 import type { EmittedEvent, OpenCore, OpenTurn } from './contract.js';
 import { EditQueue } from './edits.js';
 import { ErrorTable } from './error-table.js';
@@ -65,6 +65,7 @@ export class Turn implements EventSource, OpenTurn {
   readonly definition: Definition;
   readonly http: HttpSettings;
   readonly now: number;
+  readonly run: string;
   readonly publicTurnId: string | undefined;
   readonly systemPrompt: Tokenizable;
   readonly edits: EditQueue;
@@ -99,7 +100,7 @@ export class Turn implements EventSource, OpenTurn {
   #seq = 0;
   readonly #stash: Root;
   readonly #dispatchBus: Bus<TurnEvents> | undefined;
-  readonly #facade: (state: ContextState) => object;
+  readonly makeFacade: MakeFacade;
   readonly #unfollow: (() => void) | undefined;
   #elapsed = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -112,18 +113,14 @@ export class Turn implements EventSource, OpenTurn {
   #thrown: unknown[] | undefined;
   #finish!: (outcome: Outcome) => void;
 
-  constructor(
-    core: OpenCore,
-    number: number,
-    input: TurnSetup,
-    facade: (state: ContextState) => object,
-  ) {
+  constructor(core: OpenCore, number: number, input: TurnSetup, facade: MakeFacade) {
     this.core = core;
     this.number = number;
     this.id = input.id;
     this.definition = input.definition;
     this.http = input.http;
     this.now = core.clock();
+    this.run = `${this.id}@${this.now.toString(36)}`;
     this.standalone = input.standalone;
     this.waitFor = input.waitFor;
     this.gates = new Gates(this, input.gates);
@@ -136,7 +133,7 @@ export class Turn implements EventSource, OpenTurn {
     this.#tap = input.tap;
     this.#stash = input.stash;
     this.#dispatchBus = input.dispatchBus;
-    this.#facade = facade;
+    this.makeFacade = facade;
     if (!input.standalone) {
       const turn = this.#makeContext(0, undefined, input.definition, undefined);
       if (input.controller !== undefined) this.#unfollow = turn.follow(input.controller);
@@ -497,7 +494,7 @@ export class Turn implements EventSource, OpenTurn {
       bus,
       parent?.stashSnapshot() ?? this.#stash,
       parent?.toolSnapshot() ?? definition.toolState,
-      this.#facade,
+      this.makeFacade,
     );
     this.contexts[number] = state;
     return state;

@@ -247,12 +247,13 @@ export class Connection {
 
   /** Runs a tool of the page, and answers. */
   async #call(message: Extract<ServerMessage, { op: 'call' }>): Promise<void> {
-    const { call, tool, args } = message;
+    const { call, tool, key, args } = message;
     const controller = new AbortController();
     this.#calls.set(call, controller);
     try {
       const { signal } = controller;
-      const value = await this.#toolNamed(tool).run(new Unpacker().unpack(args), { signal });
+      const given = { signal, idempotencyKey: key };
+      const value = await this.#toolNamed(tool).run(new Unpacker().unpack(args), given);
       const packed = new Packer().pack(value, `the result of ${tool}`, 'throw');
       this.#send({ op: 'result', call, value: packed }, `the result of ${tool}`);
     } catch (error) {

@@ -15,6 +15,8 @@ import type { PageToolForm } from './protocol.js';
 export interface PageCall {
   /** Aborts when the call's result is no longer wanted. */
   readonly signal: AbortSignal;
+  /** The call's key, as `ctx.idempotencyKey` is for a tool of the worker. */
+  readonly idempotencyKey: string;
 }
 
 /** The fields of a {@link PageTool}. */

@@ -7,7 +7,7 @@ import type { AttachmentForm } from './attachment-form.js';
 import type { Packed } from './cloning.js';
 
 /** Grows with each change that the other side would not understand. */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 /** A message on the worker's own channel, which the program's own messages share. */
 export type Greeting =
@@ -62,6 +62,7 @@ export type ServerMessage =
       readonly op: 'call';
       readonly call: number;
       readonly tool: string;
+      readonly key: string;
       readonly args: Packed;
     }
   | { readonly op: 'cancel'; readonly call: number; readonly reason: Packed }

@@ -300,7 +300,7 @@ class Service {
   }
 
   async #callPage(tool: string, args: unknown, ctx: DispatchContext): Promise<unknown> {
-    const { abortSignal: signal } = ctx;
+    const { abortSignal: signal, idempotencyKey: key = '' } = ctx;
     signal.throwIfAborted();
     if (this.#gone) throw TurncoreError.of('E_WORKER_ENDED', 'the page has gone');
     const call = ++this.#last;
@@ -319,6 +319,7 @@ class Service {
           op: 'call',
           call,
           tool,
+          key,
           args: packer.pack(args, 'args', how),
         }));
       });

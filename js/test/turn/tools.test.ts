@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Tool } from '../../src/index.js';
+import { DispatchContext, Tool } from '../../src/index.js';
 import { type AnyTool } from '../../src/entries/tools.js';
 import { runTurn, script, skip } from './harness.js';
 
@@ -23,14 +23,16 @@ const add = new Tool<{ a: number; b?: number }, unknown>({
 describe('tools', { skip }, () => {
   it('get validated arguments, the context and their meta, and give back what they return', async () => {
     let result: unknown;
-    let context: unknown;
+    let context: DispatchContext | undefined;
     const { events } = await runTurn(async (ctx) => {
       context = ctx;
       result = await add.executor(ctx)({ a: 1 });
       ctx.ack();
     });
-    assert.deepEqual(result, { sum: 3, ctx: context, unit: 'apples' });
-    assert.equal((result as { ctx: unknown }).ctx, context);
+    const { ctx, ...rest } = result as { ctx: DispatchContext };
+    assert.deepEqual(rest, { sum: 3, unit: 'apples' });
+    assert.ok(ctx instanceof DispatchContext);
+    assert.equal(ctx.turnMessages, context?.turnMessages);
     const [start] = events.filter((e) => e.event === 'toolExecutionStart');
     assert.deepEqual(start?.args, { a: 1, b: 2 });
     assert.match(start?.callId ?? '', /^[0-9a-f]{64}$/);

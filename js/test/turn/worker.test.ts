@@ -14,6 +14,7 @@ import {
   Media,
   MemoryReader,
   Tool,
+  toolCallChecksum,
   TurncoreError,
   type TurnEvent,
   type TurnStream,
@@ -480,6 +481,22 @@ describe('tools of the page', { skip }, () => {
     assert.ok(isTurncoreError((error as Error).cause, 'E_INVALID_TOOL_ARGS'), String(error));
   });
 
+  it('get the key of their call', async (t) => {
+    const keys: string[] = [];
+    const noted = new PageTool({
+      ...texts,
+      inputSchema: schema,
+      handler: (_, { idempotencyKey }) => {
+        keys.push(idempotencyKey);
+        return '';
+      },
+    });
+    const args = { city: 'x' };
+    const runner = connect(t, running(calling('look', args)), [noted]);
+    await runner.stream({ message: 'x', turnId: 'T' }).result;
+    assert.deepEqual(keys, [`T.d1.0.x.${toolCallChecksum('look', args)}.1`]);
+  });
+
   it('fail as tools here do', async (t) => {
     const failing = (handler: () => never): AnyPageTool =>
       new PageTool({ ...texts, inputSchema: schema, handler });
@@ -582,13 +599,13 @@ describe('what is wrong with a worker', { skip }, () => {
       const { data } = event;
       const { port } = data as { port?: MessagePort };
       if (port === undefined) port2.postMessage({ turncore: 'ready' });
-      else near.postMessage({ ...data, protocol: 3 }, [port]);
+      else near.postMessage({ ...data, protocol: 99 }, [port]);
     });
     port2.start();
     serveRunner(running(answer), far);
     await assert.rejects(runner.run({ message: 'x' }), (error) => {
       assert.ok(isTurncoreError(error, 'E_WORKER_FAILED'));
-      assert.match(error.message, /protocol 3.*same version/);
+      assert.match(error.message, /protocol 99.*same version/);
       return true;
     });
     near.close();
