@@ -12,7 +12,7 @@ import type { BytesReader, Commit, PageOptions, SessionPage, Sessions } from '..
 import { sessionError, storeError } from '../store-errors.js';
 import { bytesOf, decodeRecord } from '../stored/codec.js';
 import { rowsOf } from '../stored/rows.js';
-import { openedBy } from '../stored/stored-reader.js';
+import { openedBy, StoredReader } from '../stored/stored-reader.js';
 import { checkRecord, Committing } from './commit.js';
 import { failure, invalidBytes, invalidRecord, invalidSession } from './faults.js';
 import {
@@ -201,9 +201,8 @@ export class TableStore implements DatabaseStore {
         return read;
       },
     });
-    return Object.assign(openedBy({ openBytes: () => reader }, session)(bytes, size), {
-      byteLength: () => size,
-    });
+    // A record that has it is written down with the id of the bytes: this store has them.
+    return new StoredReader(bytes, size, () => reader, this, session);
   }
 
   async newest(id: string): Promise<number | undefined> {

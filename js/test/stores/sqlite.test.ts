@@ -2,13 +2,16 @@
  * The suite of stores on SQLite files, and what becomes of files that are no stores.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 
+import { bytesOf, exportConversation, importConversation } from '../../src/entries/records.js';
 import { type DatabaseStore, sqliteStore } from '../../src/entries/sqlite.js';
 import { storeTests } from '../../src/entries/storetest.js';
+import { Retrievable, SpooledArtifact } from '../../src/index.js';
+import { root } from '../instance/go-guest.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'turncore-sqlite-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -40,5 +43,28 @@ if (!there) {
     })) {
       it(name, run);
     }
+
+    it('knows the bytes that it has opened as its own', async () => {
+      const store = open();
+      await store.putBytes('s', 'b1', 'one\ntwo');
+      const artifact = new SpooledArtifact(await store.openBytes('s', 'b1'));
+      const times = { createdAt: 1, updatedAt: 1 };
+      const parts = { id: 'd', trustTier: 'first-party', content: artifact } as const;
+      const record = new Retrievable({ ...parts, ...times });
+      await store.commit('s', { deltas: [{ op: 'store', kind: 'retrievable', record }] });
+      const [loaded] = (await store.load('s')).retrievables;
+      assert.deepEqual(bytesOf(loaded!), ['b1']);
+      assert.equal(await loaded!.contentString(), 'one\ntwo');
+    });
+
+    it('exports a conversation as it was imported', async () => {
+      const file = new URL('abi/testdata/records/conversation.json', root);
+      const date = /^ {2}"createdAt": .*$/m; // of the session: the database's clock
+      const text = readFileSync(file, 'utf8');
+      const store = open();
+      await importConversation(store, text);
+      const exported = await exportConversation(store, 'tea');
+      assert.equal(exported.replace(date, ''), text.replace(date, ''));
+    });
   });
 }
