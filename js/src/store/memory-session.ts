@@ -23,7 +23,7 @@ export class MemorySession {
   readonly created: number;
   updated = 0;
   /** The last revision that changed, moved or deleted something. */
-  #settled = 0;
+  settled = 0;
   readonly lists: Record<RecordName, RecordList> = {
     standingInstruction: new RecordList(),
     memory: new RecordList(),
@@ -47,7 +47,7 @@ export class MemorySession {
 
   load(after: string): Conversation {
     const asked = after === '' ? undefined : this.#known(after);
-    const known = asked !== undefined && asked >= this.#settled;
+    const known = asked !== undefined && asked >= this.settled;
     const records = (kind: RecordName): never[] =>
       this.lists[kind].after(known ? asked : -1) as never[];
     return {
@@ -92,8 +92,10 @@ export class MemorySession {
         const entry = this.lists[kind].find(id);
         const clear =
           entry === undefined
-            ? !old.includes(id) || (seen !== undefined && knows(this.#settled))
-            : knows(entry.changed);
+            ? !old.includes(id) || (seen !== undefined && knows(this.settled))
+            : knows(entry.changed) ||
+              // Storing one that is there changes nothing.
+              (kind === 'standingInstruction' && !old.includes(id));
         if (!clear) {
           throw sessionError('E_SESSION_CONFLICT', { session: this.id, kind, id });
         }
@@ -120,7 +122,7 @@ export class MemorySession {
       const same = kind === 'standingInstruction' && list.find(keyOf(record)) !== undefined;
       added = same || list.put(record, revision);
     }
-    if (!added) this.#settled = revision;
+    if (!added) this.settled = revision;
   }
 
   /** Tracks the time of records that belong to the conversation. */
@@ -180,22 +182,22 @@ class RecordList {
     return true;
   }
 
-  /** Puts records where the first of others was, or behind all. Returns whether they were only added. */
+  /** Puts records where the first of others was, or each by itself. Returns whether they were only added. */
   replace(old: readonly string[], records: readonly Entry[], revision: number): boolean {
     const fresh = new Map(records.map((record) => [keyOf(record), record]));
     const stays = ({ record }: Stored): boolean =>
       !old.includes(keyOf(record)) && !fresh.has(keyOf(record));
     const { entries } = this;
     const first = entries.findIndex(({ record }) => old.includes(keyOf(record)));
-    const before = (first < 0 ? entries : entries.slice(0, first)).filter(stays);
-    const behind = first < 0 ? [] : entries.slice(first).filter(stays);
-    const added = before.length + behind.length === entries.length;
+    if (first < 0) return records.filter((record) => !this.put(record, revision)).length === 0;
+    const before = entries.slice(0, first).filter(stays);
+    const behind = entries.slice(first).filter(stays);
     // What is put in between was there for who knows the one before it.
-    const since = added ? revision : (before.at(-1)?.added ?? 0);
-    for (const record of fresh.values()) before.push({ record, added: since, changed: revision });
+    const added = before.at(-1)?.added ?? 0;
+    for (const record of fresh.values()) before.push({ record, added, changed: revision });
     this.entries = [...before, ...behind];
     this.#ids = new Map(this.entries.map((entry) => [keyOf(entry.record), entry]));
-    return added;
+    return false;
   }
 }
 

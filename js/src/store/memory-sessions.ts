@@ -48,6 +48,7 @@ export function fork(
   const session = make();
   session.title = old.title;
   session.newest = old.newest;
+  session.settled = old.settled;
   for (const [id, reader] of old.bytes) session.bytes.set(id, reader);
   for (const kind of Object.keys(old.lists) as (keyof MemorySession['lists'])[]) {
     for (const { record } of old.lists[kind].entries) {
