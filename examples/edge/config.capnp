@@ -6,6 +6,8 @@ const config :Workerd.Config = (
     (name = "main", worker = .worker),
     # Private addresses too: the model may run on this machine.
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
+    # The conversations, in the folder that hosts/workerd.js names.
+    (name = "data", disk = (writable = true)),
   ],
   sockets = [(name = "http", address = "127.0.0.1:8787", http = (), service = "main")],
 );
@@ -17,8 +19,10 @@ const worker :Workerd.Worker = (
     (name = "worker.js", esModule = embed "build/worker.js"),
     (name = "turncore.wasm", wasm = embed "build/turncore.wasm"),
   ],
-  durableObjectNamespaces = [(className = "Conversation", uniqueKey = "conversation")],
-  durableObjectStorage = (inMemory = void),
+  durableObjectNamespaces = [
+    (className = "Conversation", uniqueKey = "conversation", enableSql = true),
+  ],
+  durableObjectStorage = (localDisk = "data"),
   bindings = [
     (name = "CONVERSATIONS", durableObjectNamespace = "Conversation"),
     (name = "ON_DISCONNECT", fromEnvironment = "ON_DISCONNECT"),

@@ -1,7 +1,9 @@
 // The page: a runner whose turns run on the server.
 import { connect } from 'turncore/remote';
 
-const runner = connect(`conversations/${crypto.randomUUID()}/turns`);
+// The address names the conversation: whoever loads it again goes on.
+location.hash ||= crypto.randomUUID();
+const runner = connect(`conversations/${location.hash.slice(1)}/turns`);
 const [log, form, message, stop] = ['log', 'form', 'message', 'stop'].map((id) =>
   document.getElementById(id),
 );

@@ -16,9 +16,10 @@ export function conversationIn(request) {
  * Makes the handler. Call `fetch` with what the host gives after the request: turns live by it.
  *
  * @param env the host's settings; the README names them
+ * @param store keeps the conversations; without one they are in memory
  */
-export function createAgent(env = {}) {
-  const runner = createRunner({ ...modelOf(env), tools: [weather, transfer] });
+export function createAgent(env = {}, store) {
+  const runner = createRunner({ ...modelOf(env), tools: [weather, transfer], store });
   const server = createTurnServer(runner, {
     onDisconnect: env.ON_DISCONNECT || 'abort',
     input: ({ message }, request) => ({

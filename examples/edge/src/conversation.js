@@ -1,4 +1,6 @@
-// A conversation: a Durable Object, which outlives the requests that its turns begin in.
+// A conversation: a Durable Object, which outlives the requests that its turns begin in. What was said is in its storage.
+import { durableObjectStore } from 'turncore/stores/durable-object';
+
 import { createAgent } from './agent.js';
 
 export class Conversation {
@@ -7,7 +9,7 @@ export class Conversation {
 
   constructor(state, env) {
     this.#state = state;
-    this.#agent = createAgent(env);
+    this.#agent = createAgent(env, durableObjectStore(state.storage));
   }
 
   fetch(request) {

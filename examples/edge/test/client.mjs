@@ -54,7 +54,7 @@ async function read(response) {
   return turnIn(text);
 }
 
-/** A turn's end, its answer and the names of its tools. */
+/** A turn's end, its answer, the names of its tools, and how many tokens the model read. */
 function turnIn(text) {
   const blocks = blocksIn(text);
   let answer = '';
@@ -66,8 +66,11 @@ function turnIn(text) {
   const tools = eventsIn(text).filter(
     ({ event, isComplete }) => event === 'toolCall' && isComplete,
   );
+  const promptTokens = eventsIn(text).findLast(
+    ({ event }) => event === 'generationStats',
+  )?.promptTokens;
   const { status, error } = blocks.find(({ event }) => event === 'end')?.data ?? {};
-  return { status, error, answer, tools: tools.map(({ tool }) => tool) };
+  return { status, error, answer, tools: tools.map(({ tool }) => tool), promptTokens };
 }
 
 const eventsIn = (text) =>

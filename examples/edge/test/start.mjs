@@ -1,7 +1,10 @@
 // Starts the example as its README says.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
@@ -12,14 +15,16 @@ const PATIENCE = 60_000;
  * Starts a program of the example, and waits until it answers.
  *
  * @param command with its arguments, made for a port
+ * @param settings variables of the environment. Without DATA conversations end with the program
  * @returns its address, what it printed, and a function that ends it with all that it started
  */
 export async function start(command, settings = {}) {
   const port = await freePort();
+  const data = await mkdtemp(join(tmpdir(), 'turncore-edge-'));
   const [file, ...args] = command(port);
   const child = spawn(file, args, {
     cwd: folder,
-    env: { ...process.env, PORT: String(port), PAUSE_MS: '5', ...settings },
+    env: { ...process.env, PORT: String(port), PAUSE_MS: '5', DATA: data, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -30,6 +35,7 @@ export async function start(command, settings = {}) {
   const stop = async () => {
     if (!ended()) process.kill(-child.pid, 'SIGKILL');
     await closed;
+    await rm(data, { recursive: true, force: true });
   };
   const address = `http://127.0.0.1:${port}`;
   for (const began = Date.now(); ;) {

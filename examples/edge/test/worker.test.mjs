@@ -1,5 +1,8 @@
 // The example on workerd, started by `npm start`.
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
 import { clientOf } from './client.mjs';
@@ -94,5 +97,31 @@ describe('examples/edge on workerd with ON_DISCONNECT=continue', () => {
     const { status, answer } = await say(LONG, 'left');
     assert.equal(status, 'ack');
     assert.ok(answer.includes(LONG.trim()), answer);
+  });
+});
+
+describe('examples/edge on workerd that is killed', () => {
+  let data;
+  before(async () => (data = await mkdtemp(join(tmpdir(), 'turncore-edge-test-'))));
+  after(() => rm(data, { recursive: true, force: true }));
+
+  it('goes on with its conversations', async () => {
+    let known = 0;
+    for (let round = 0; round < 4; round++) {
+      const server = await start(npmStart, { DATA: data });
+      try {
+        const { say, sayAndLeave } = clientOf(`${server.address}/conversations/kept/turns`);
+        const { status, promptTokens } = await say(`message ${round}`, `t${round}`);
+        assert.equal(status, 'ack');
+        assert.ok(promptTokens > known, `${promptTokens} tokens after ${known}`);
+        known = promptTokens;
+        // It is killed while a turn runs, whose retry runs it again.
+        if (round % 2 === 1) await sayAndLeave(LONG, `long ${round}`);
+        else if (round > 0) assert.equal((await say(LONG, `long ${round - 1}`)).status, 'ack');
+      } finally {
+        await server.stop();
+      }
+    }
+    assert.ok(known > 20, `${known} tokens`);
   });
 });
