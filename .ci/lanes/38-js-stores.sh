@@ -1,11 +1,12 @@
 # The suite turncore/storetest on each database of the npm package, with what the databases do when they are damaged, full
 # or locked, and when workerd is killed.
+# shellcheck disable=SC2154 # need_node sets node24
 source .ci/lib.sh
-need_js
+need_js_tests
 need_hosts
 need_node 24
-# shellcheck disable=SC2154 # need_node sets it
 {
   "$node24" js/test/stores/sqlite.mjs
   node js/test/stores/suite.mjs
 } | hosts_passed 5
+PATH=$(dirname "$node24"):$PATH node_test js/test/stores/*.test.mjs

@@ -13,7 +13,11 @@ const MOST = 512;
  * @throws TurncoreError E_INVALID_SESSION_ID for what is no id: it must not select another session
  */
 export function sessionNamed(id: unknown, field = 'stash.sessionId'): string {
-  if (id === undefined || id === null || id === '') return 'default';
+  return id === undefined || id === null || id === '' ? 'default' : requireSession(id, field);
+}
+
+/** @throws TurncoreError E_INVALID_SESSION_ID for what is no id of a session */
+export function requireSession(id: unknown, field = 'session'): string {
   if (
     typeof id === 'string' &&
     !/\p{Surrogate}/u.test(id) &&

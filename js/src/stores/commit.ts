@@ -1,10 +1,12 @@
 /**
  * A commit in a transaction of a database.
  */
-import type { Tokenizable } from '../primitives/tokenizable.js';
+import { recordName } from '../collections/deltas.js';
+import { type Entry, RECORD_KINDS } from '../collections/kinds.js';
+import { messageOf } from '../errors.js';
 import type { Commit } from '../store/store.js';
-import { decodeRecord } from '../stored/codec.js';
-import { kindNumber } from '../stored/form.js';
+import { decodeRecord, type ReadOptions } from '../stored/codec.js';
+import { idOf, kindNumber } from '../stored/form.js';
 import type { Row } from '../stored/rows.js';
 import { sessionError } from '../store-errors.js';
 import { invalidRecord, invalidSession } from './faults.js';
@@ -22,6 +24,8 @@ import {
 
 /** How far places are apart. */
 const SPACING = 2 ** 20;
+/** The kinds of records by their numbers. */
+const RECORDS = Array.from({ length: RECORD_KINDS }, (_, n) => recordName(n));
 const INSTRUCTIONS = 0;
 const MESSAGES = 3;
 
@@ -145,6 +149,8 @@ export class Committing {
           : [write.ids[0] ?? write.id];
     for (const [i, id] of [...old, ...ids].entries()) {
       if (this.#made.has(`${write.kind} ${id}`)) continue;
+      // Storing an instruction that is there changes nothing.
+      if (write.kind === 'standingInstruction' && i >= old.length) continue;
       const changed = yield* this.#changed(kindNumber(write.kind), id);
       const settled = this.#settled;
       const clear =
@@ -185,7 +191,12 @@ export class Committing {
   }
 
   *#last(kind: number): Step<number> {
-    return this.#places.get(kind) ?? (yield* ask(this.#tables.lastPlace(this.#row.number, kind)));
+    const known = this.#places.get(kind);
+    if (known !== undefined) return known;
+    const place = yield* ask(this.#tables.lastPlace(this.#row.number, kind));
+    // One that is no number of JavaScript's is that of a damaged row, which says so.
+    if (!Number.isSafeInteger(place)) yield* this.#ofKind(kind);
+    return place;
   }
 
   /** Writes a record in the place of a row. */
@@ -271,8 +282,15 @@ export class Committing {
   }
 
   *#texts(): Step<{ row: RecordRow; text: string }[]> {
-    const rows = yield* ask(this.#tables.recordsOfKind(this.#row.number, INSTRUCTIONS));
+    const rows = yield* this.#ofKind(INSTRUCTIONS);
     return rows.map((row) => ({ row, text: textOf(this.#id, row) }));
+  }
+
+  /** The rows of a kind in their order. */
+  *#ofKind(kind: number): Step<RecordRow[]> {
+    const rows = yield* ask(this.#tables.recordsOfKind(this.#row.number, kind));
+    for (const row of rows) checkRecord(this.#id, row);
+    return rows;
   }
 
   /** Puts tool calls where the first of those that they replace was. */
@@ -282,15 +300,14 @@ export class Committing {
       const gone = yield* this.#remove(kind, id);
       if (gone !== undefined) first = Math.min(first, gone.place);
     }
-    const fresh = [...new Map(write.group.map((each) => [each.id, each])).values()];
-    let moved = first !== Infinity;
-    for (const { id } of fresh) {
-      if ((yield* this.#remove(kind, id)) !== undefined) moved = true;
-    }
-    if (!moved) {
-      for (const each of fresh) yield* this.#put(kind, each);
+    if (first === Infinity) {
+      for (const each of write.group) yield* this.#put(kind, each);
       return;
     }
+    // Of records with one id the last, in the place of the first.
+    const fresh = [...new Map(write.group.map((each) => [each.id, each])).values()];
+    for (const { id } of fresh) yield* this.#remove(kind, id);
+    this.#row.settled = this.#at;
     const places = yield* this.#between(kind, first, fresh.length);
     for (const [i, each] of fresh.entries()) {
       yield* this.#insert(kind, each.id, each, places[i]!);
@@ -317,11 +334,10 @@ export class Committing {
 
   /** Lays out all records of a kind anew, with room from a place on, and returns the first place of the room. */
   *#layOut(kind: number, from: number, count: number): Step<number> {
-    const rows = yield* ask(this.#tables.recordsOfKind(this.#row.number, kind));
+    const rows = yield* this.#ofKind(kind);
     let place = SPACING;
     let first = 0;
     for (const there of rows) {
-      checkRecord(this.#id, there);
       if (first === 0 && there.place >= from) {
         first = place;
         place += count * SPACING;
@@ -341,8 +357,29 @@ export function checkRecord(session: string, row: RecordRow): void {
   if (row.sum !== recordSum(row)) throw invalidRecord(session, row, 'its checksum is wrong');
 }
 
+/**
+ * The record of a row.
+ *
+ * @throws TurncoreError E_STORED_RECORD_INVALID that names session, kind and id
+ */
+export function readRecord(session: string, row: RecordRow, options: ReadOptions = {}): Entry {
+  if (!(row.kind in RECORDS)) throw invalidRecord(session, row, 'it is no kind of record');
+  let record: Entry;
+  try {
+    record = decodeRecord(RECORDS[row.kind]!, row.body, options);
+  } catch (error) {
+    // The name of the record stands in front already.
+    const text = messageOf(error);
+    throw invalidRecord(session, row, text.slice(text.indexOf(': ') + 2), error);
+  }
+  const id = idOf(record);
+  if (row.kind !== INSTRUCTIONS && id !== row.id) {
+    throw invalidRecord(session, row, `its body is that of ${JSON.stringify(id)}`);
+  }
+  return record;
+}
+
 /** The text of an instruction's row. */
 function textOf(session: string, row: RecordRow): string {
-  checkRecord(session, row);
-  return (decodeRecord('standingInstruction', row.body) as Tokenizable).toString();
+  return idOf(readRecord(session, row));
 }

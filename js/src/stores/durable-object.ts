@@ -2,10 +2,14 @@
  * Conversations in the SQLite of a Durable Object.
  */
 import { requireObject } from '../context/arguments.js';
+import { messageOf } from '../errors.js';
 import { waitsInObject } from '../store/keeper.js';
-import { type Database, type DatabaseStore, TableStore } from './table-store.js';
+import { storeError } from '../store-errors.js';
 import { failure } from './faults.js';
-import { type Column, migrate, type Sql, SqlTables } from './sql-tables.js';
+import { REASONS } from './sql-reasons.js';
+import { migrate, type SqlDatabase } from './sql-schema.js';
+import { type Column, type Sql, SqlTables } from './sql-tables.js';
+import { type Database, type DatabaseStore, TableStore } from './table-store.js';
 import { runNow, type Step, type Tables } from './tables.js';
 
 /** What is used of a Durable Object's storage: `ctx.storage` of an object whose class is in `new_sqlite_classes`. */
@@ -18,48 +22,60 @@ export interface ObjectStorage {
  * A store in the SQLite of a Durable Object, which makes its tables if need be: `durableObjectStore(ctx.storage)` in the
  * object's constructor. Turns of one session queue, whichever requests started them.
  *
+ * Nothing leaves the object, neither answers nor requests, before what was committed is on the disk. A record of more than
+ * 2,000,000 bytes fails with E_RECORD_UNSTORABLE; texts and bytes behind readers have no bound.
+ *
  * @throws TurncoreError E_STORE_VERSION if a later version of the library has written the tables or a migration was left
  *   halfway; E_STORE_FAILED if the object has no SQLite
  */
 export function durableObjectStore(storage: ObjectStorage): DatabaseStore {
   requireObject(storage, 'storage');
   try {
-    const store = new TableStore(new ObjectDatabase(storage));
+    const database = new ObjectDatabase(storage);
+    migrate(database);
+    const store = new TableStore(database);
     waitsInObject(store);
     return store;
   } catch (error) {
-    throw failure('', error, undefined);
+    throw failure('', error, reasonOf(error));
   }
 }
 
-class ObjectDatabase implements Database {
+class ObjectDatabase implements Database, SqlDatabase {
+  readonly sql: Sql;
+  readonly maxRow = 2_000_000;
   readonly #storage: ObjectStorage;
   readonly #tables: SqlTables;
+  transactions = 0;
 
   constructor(storage: ObjectStorage) {
     this.#storage = storage;
-    const sql: Sql = {
-      all: (query, ...values) => [
-        ...(storage.sql.exec(query, ...values.map(binding)) as Iterable<Record<string, Column>>),
-      ],
-    };
-    this.#tables = new SqlTables(sql);
-    storage.transactionSync(() => migrate(sql));
+    const object = sqlOf(storage);
+    this.sql = { all: (query, ...values) => Array.from(object.exec(query, ...values), plain) };
+    this.#tables = new SqlTables(this.sql);
   }
 
-  view<T>(run: (tables: Tables) => Step<T>): Promise<T> {
-    // Nothing else runs in the object meanwhile.
-    return Promise.resolve().then(() => runNow(run(this.#tables)));
+  async view<T>(run: (tables: Tables) => Step<T>): Promise<T> {
+    return this.read(() => runNow(run(this.#tables)));
   }
 
-  update<T>(run: (tables: Tables) => Step<T>): Promise<T> {
-    return Promise.resolve().then(() =>
-      this.#storage.transactionSync(() => runNow(run(this.#tables))),
-    );
+  async update<T>(run: (tables: Tables) => Step<T>): Promise<T> {
+    const result = this.write(() => runNow(run(this.#tables)));
+    this.transactions++;
+    return result;
   }
 
-  reason(): undefined {
-    return undefined;
+  /** Nothing else runs in the object meanwhile. */
+  read<T>(run: () => T): T {
+    return run();
+  }
+
+  write<T>(run: () => T): T {
+    return this.#storage.transactionSync(run);
+  }
+
+  reason(error: unknown): string | undefined {
+    return reasonOf(error);
   }
 
   close(): void {
@@ -67,7 +83,29 @@ class ObjectDatabase implements Database {
   }
 }
 
-/** A value as the object's SQL takes it. */
-function binding(value: Column): unknown {
-  return value instanceof Uint8Array ? value.slice().buffer : value;
+function sqlOf(storage: ObjectStorage): ObjectStorage['sql'] {
+  let cause: unknown;
+  try {
+    const { sql } = storage as Partial<ObjectStorage>;
+    if (typeof sql?.exec === 'function') return sql;
+  } catch (error) {
+    cause = error;
+  }
+  const need = "new_sqlite_classes in wrangler.json, or enableSql in workerd's configuration";
+  throw storeError('E_STORE_FAILED', `the object has no SQLite: its class needs ${need}`, {
+    cause,
+  });
+}
+
+/** A row with bytes as the other databases have them. */
+function plain(row: Record<string, unknown>): Record<string, Column> {
+  for (const [name, value] of Object.entries(row)) {
+    if (value instanceof ArrayBuffer) row[name] = new Uint8Array(value);
+  }
+  return row as Record<string, Column>;
+}
+
+function reasonOf(error: unknown): string | undefined {
+  const name = /SQLITE_([A-Z]+)/.exec(messageOf(error))?.[1];
+  return name && REASONS[name];
 }

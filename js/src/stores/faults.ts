@@ -28,6 +28,22 @@ export function invalidSession(session: string, why: string): Error {
   return storeError('E_STORED_RECORD_INVALID', text, { details: { session } });
 }
 
+/** E_RECORD_UNSTORABLE for a record that is longer than a row of the database. */
+export function tooLong(
+  session: string,
+  kind: string,
+  id: string,
+  size: number,
+  most: number,
+): Error {
+  const name = `${kind} ${JSON.stringify(id.slice(0, 64))}`;
+  const why = `the record has ${size} bytes, and a row of the database takes ${most}`;
+  const details = { session, kind, id };
+  return storeError('E_RECORD_UNSTORABLE', `session ${JSON.stringify(session)}, ${name}: ${why}`, {
+    details,
+  });
+}
+
 /** E_STORED_RECORD_INVALID for bytes. */
 export function invalidBytes(session: string, id: string, why: string): Error {
   const text = `session ${JSON.stringify(session)}, bytes ${JSON.stringify(id)}: ${why}`;

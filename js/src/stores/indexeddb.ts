@@ -28,6 +28,7 @@ class BrowserDatabase implements Database {
   readonly #name: string;
   #opening: Promise<IDBDatabase> | undefined;
   #closed = false;
+  transactions = 0;
 
   constructor(name: string) {
     this.#name = name;
@@ -74,6 +75,7 @@ class BrowserDatabase implements Database {
       throw tx.error !== null && (error as Error).name === 'AbortError' ? tx.error : error;
     }
     await done;
+    if (mode === 'readwrite') this.transactions++;
     return result;
   }
 

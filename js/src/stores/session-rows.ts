@@ -48,6 +48,10 @@ export function* setSession(tables: Tables, row: SessionRow): Step<void> {
 /** A revision later than all others, whatever the clock says. */
 export function* nextRevision(tables: Tables, after: number, now: () => number): Step<number> {
   const last = yield* ask(tables.lastRevision());
+  if (!Number.isSafeInteger(last)) {
+    // That of a damaged session, which says so.
+    (yield* ask(tables.listSessions(Number.MAX_VALUE, Number.MAX_VALUE, 1))).forEach(checkSession);
+  }
   return Math.max(now(), last + 1, after + 1);
 }
 

@@ -1,12 +1,11 @@
 /**
  * The tables in an SQL database that answers at once.
  */
-import { storeError } from '../store-errors.js';
-import { SCHEMA, STATEMENTS } from './sql.gen.js';
+import { STATEMENTS } from './sql.gen.js';
 import type { BytesRow, KeyRow, PartRow, RecordRow, SessionRow, Tables } from './tables.js';
 
-/** A value of a column. */
-export type Column = number | string | Uint8Array | null;
+/** A value of a column. A whole number of a damaged row, which no number is exactly, is a bigint. */
+export type Column = number | bigint | string | Uint8Array | null;
 
 /** Runs statements, in the transaction that is open. */
 export interface Sql {
@@ -17,10 +16,9 @@ const utf8 = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 const blob = (text: string): Uint8Array => utf8.encode(text);
+/** The bytes of a column. In a damaged row another type may be in its place. */
 const bytes = (value: Column | undefined): Uint8Array =>
-  value instanceof Uint8Array
-    ? value
-    : new Uint8Array((value ?? undefined) as unknown as ArrayBuffer);
+  value instanceof Uint8Array ? value : blob(String(value ?? ''));
 const text = (value: Column | undefined): string => decoder.decode(bytes(value));
 
 /** The tables in an SQL database. */
@@ -233,59 +231,4 @@ function recordRow(row: Record<string, Column>): RecordRow {
 
 function bytesRow(row: Record<string, Column>): BytesRow {
   return { ...(row as unknown as BytesRow), id: text(row['id']) };
-}
-
-/**
- * Whether the tables are there, with the schema that this library knows.
- *
- * @throws TurncoreError E_STORE_VERSION as {@link migrate}
- */
-export function isCurrent(sql: Sql): boolean {
-  return versionOf(sql) === SCHEMA.length;
-}
-
-/**
- * Makes the tables, or brings their schema up to date. The caller has opened a transaction.
- *
- * @throws TurncoreError E_STORE_VERSION if a later version has written them, or they were migrated halfway
- */
-export function migrate(sql: Sql): void {
-  const version = versionOf(sql);
-  if (version === SCHEMA.length) return;
-  for (const section of SCHEMA.slice(version)) for (const each of section) sql.all(each);
-  new SqlTables(sql).writeMeta('schema', SCHEMA.length);
-}
-
-/** The version of the schema; 0 without tables. */
-function versionOf(sql: Sql): number {
-  const [tables] = sql.all(
-    "SELECT COUNT(*) AS n FROM sqlite_master WHERE type = 'table' AND name LIKE 'turncore\\_%' ESCAPE '\\'",
-  );
-  let version = 0;
-  if (tables!['n'] !== 0) {
-    let found: number | undefined;
-    try {
-      found = new SqlTables(sql).readMeta('schema');
-    } catch {
-      // The table that tells is missing.
-    }
-    if (found === undefined) {
-      throw wrongVersion(
-        'the database has tables of Turncore, but no version of them: it was migrated halfway',
-      );
-    }
-    version = found;
-    if (version < 1) {
-      throw wrongVersion(`the schema has version ${version}, and there is none before 1`);
-    }
-    if (version > SCHEMA.length) {
-      const why = `the schema has version ${version}, and this library knows those up to ${SCHEMA.length}`;
-      throw wrongVersion(why);
-    }
-  }
-  return version;
-}
-
-function wrongVersion(why: string): Error {
-  return storeError('E_STORE_VERSION', why);
 }

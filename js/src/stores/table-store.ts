@@ -1,20 +1,21 @@
 /**
  * A store on the tables of a database.
  */
-import { recordName } from '../collections/deltas.js';
-import { systemClock } from '../entropy.js';
-import { isTurncoreError, messageOf } from '../errors.js';
+import type { Awaitable } from '../awaitable.js';
+import { type Clock, systemClock } from '../entropy.js';
+import { invalidValue, isTurncoreError } from '../errors.js';
 import type { ConduitBytes } from '../primitives/readers.js';
 import { RangeReader } from '../readers/range-reader.js';
 import type { Conversation } from '../sessions/conversation.js';
-import { sessionNamed } from '../store/session-id.js';
+import { requireSession } from '../store/session-id.js';
 import type { BytesReader, Commit, PageOptions, SessionPage, Sessions } from '../store/store.js';
 import { sessionError, storeError } from '../store-errors.js';
-import { bytesOf, decodeRecord } from '../stored/codec.js';
-import { rowsOf } from '../stored/rows.js';
+import { bytesOf } from '../stored/codec.js';
+import { type Row, rowsOf } from '../stored/rows.js';
 import { openedBy, StoredReader } from '../stored/stored-reader.js';
-import { checkRecord, Committing } from './commit.js';
-import { failure, invalidBytes, invalidRecord, invalidSession } from './faults.js';
+import { checkRecord, Committing, readRecord } from './commit.js';
+import { failure, invalidBytes, invalidSession, tooLong } from './faults.js';
+import { PART, partsOf } from './parts.js';
 import {
   addSession,
   begin,
@@ -46,8 +47,10 @@ export interface DatabaseStore extends Sessions {
    * @returns how many were deleted
    */
   collect(): Promise<number>;
-  /** Closes the database. Later calls fail with E_STORE_FAILED. */
-  close(): void;
+  /** Waits for what is being written and closes the database. Later calls fail with E_STORE_FAILED. */
+  close(): Promise<void>;
+  /** How many transactions have been written. */
+  readonly transactions: number;
 }
 
 /** A database with the tables. */
@@ -58,15 +61,23 @@ export interface Database {
   update<T>(run: (tables: Tables) => Step<T>): Promise<T>;
   /** What an error of the database means, if that is known. */
   reason(error: unknown): string | undefined;
-  close(): void;
+  /** How many transactions have been written. */
+  readonly transactions: number;
+  /** The most bytes of a row; undefined for no bound that a record would meet. */
+  readonly maxRow?: number | undefined;
+  close(): Awaitable<void>;
 }
 
-/** Bytes of a part: databases bound a row. */
-const PART = 2 ** 20;
 /** How long bytes stay to which no record refers, in microseconds: a turn stores them before the record that has them. */
 const UNUSED = 3_600_000_000;
+/** How many sessions a page has where no limit is given. */
+const PAGE = 100;
+/** How many bytes of a row are not its id and body. */
+const REST_OF_ROW = 128;
 /** How many sessions or contents are looked at together. */
 const SWEEP = 100;
+
+const utf8 = new TextEncoder();
 
 const lists = [
   'instructions',
@@ -80,44 +91,51 @@ const lists = [
 /** Keeps conversations in a database. */
 export class TableStore implements DatabaseStore {
   readonly #db: Database;
+  /** The time in microseconds. */
+  readonly #now: () => number;
+  #closing = false;
+  #collecting: Promise<void> | undefined;
   /** When unused bytes were last collected; undefined until that is read. */
   #collected: number | undefined;
 
-  constructor(db: Database) {
+  constructor(db: Database, clock: Clock = systemClock) {
     this.#db = db;
+    this.#now = () => clock() * 1000;
   }
 
   async load(id: string, after = ''): Promise<Conversation> {
-    const session = sessionNamed(id, 'session');
-    const found = await this.#view(session, function* (tables) {
+    const session = requireSession(id);
+    const { revision, since, rows } = await this.#view(session, function* (tables) {
       const row = yield* sessionOf(tables, session);
-      if (row === undefined) return undefined;
-      const known = after === '' || after === '0.0' ? undefined : shown(row, after);
-      if (known === undefined || known < row.settled) {
-        return { row, after: '', rows: yield* allOf(tables, row) };
-      }
-      return { row, after, rows: yield* addedTo(tables, row, known) };
+      if (row === undefined) return { revision: '0.0', since: after === '0.0', rows: [] };
+      const known = shown(row, after);
+      const since = known !== undefined && known >= row.settled;
+      const rows = since && known > 0 ? addedTo(tables, row, known) : allOf(tables, row);
+      return { revision: revisionText(row), since, rows: yield* rows };
     });
     const conversation: Record<(typeof lists)[number], unknown[]> = {
       ...{ instructions: [], memories: [], retrievables: [] },
       ...{ messages: [], thoughts: [], toolCalls: [] },
     };
-    for (const row of found?.rows ?? []) {
-      conversation[lists[row.kind]!].push(this.#record(session, row));
+    const options = { open: openedBy(this, session) };
+    for (const row of rows) {
+      const record = readRecord(session, row, options);
+      conversation[lists[row.kind]!].push(record);
     }
     return {
       ...(conversation as unknown as Conversation),
-      revision: found === undefined ? '0.0' : revisionText(found.row),
-      ...(found?.after ? { after: found.after } : {}),
+      revision,
+      ...(since ? { after } : {}),
     };
   }
 
   async commit(id: string, commit: Commit): Promise<string> {
-    const session = sessionNamed(id, 'session');
+    const session = requireSession(id);
     const once = async (): Promise<string> => {
       const rows = await rowsOf(this, session, commit.deltas);
+      this.#checkSizes(session, rows);
       return this.#update(session, (tables) =>
-        new Committing(tables, session, commit, now).run(rows),
+        new Committing(tables, session, commit, this.#now).run(rows),
       );
     };
     let revision;
@@ -128,12 +146,24 @@ export class TableStore implements DatabaseStore {
       if (!isTurncoreError(error, 'E_BYTES_NOT_FOUND')) throw error;
       revision = await once();
     }
-    void this.#collectAtTimes();
+    this.#collectAtTimes();
     return revision;
   }
 
+  /** @throws TurncoreError E_RECORD_UNSTORABLE for a record that is longer than a row */
+  #checkSizes(session: string, rows: readonly Row[]): void {
+    const most = this.#db.maxRow ?? Infinity;
+    for (const { kind, id, body, group } of rows) {
+      this.#checkSizes(session, group);
+      const size = REST_OF_ROW + utf8.encode(id).length + (body?.length ?? 0);
+      if (body !== undefined && size > most) throw tooLong(session, kind, id, body.length, most);
+    }
+  }
+
   async putBytes(id: string, bytes: string, content: ConduitBytes): Promise<void> {
-    const session = sessionNamed(id, 'session');
+    const session = requireSession(id);
+    if (typeof bytes !== 'string') throw invalidValue('id', 'must be a string');
+    const now = this.#now;
     const parts = partsOf(content);
     const first = await parts.next();
     const whole = first.done === true ? new Uint8Array(0) : first.value;
@@ -141,7 +171,7 @@ export class TableStore implements DatabaseStore {
       await this.#update(session, function* (tables) {
         const number = yield* ask(tables.addContent(now()));
         if (whole.length > 0) yield* addPart(tables, number, 0, whole);
-        yield* setBytes(tables, session, bytes, number, whole.length);
+        yield* setBytes(tables, session, bytes, number, whole.length, now);
       });
       return;
     }
@@ -156,7 +186,7 @@ export class TableStore implements DatabaseStore {
         part++;
         size += data.length;
       }
-      await this.#update(session, (tables) => setBytes(tables, session, bytes, number, size));
+      await this.#update(session, (tables) => setBytes(tables, session, bytes, number, size, now));
     } catch (error) {
       // Otherwise they would stay until they are collected.
       const drop = this.#update(session, (tables) => dropContent(tables, number));
@@ -166,7 +196,7 @@ export class TableStore implements DatabaseStore {
   }
 
   async openBytes(id: string, bytes: string): Promise<BytesReader> {
-    const session = sessionNamed(id, 'session');
+    const session = requireSession(id);
     const row = await this.#view(session, function* (tables) {
       const of = yield* sessionOf(tables, session);
       return of && (yield* bytesRow(tables, of, bytes));
@@ -206,15 +236,17 @@ export class TableStore implements DatabaseStore {
   }
 
   async newest(id: string): Promise<number | undefined> {
-    const session = sessionNamed(id, 'session');
+    const session = requireSession(id);
     const row = await this.#view(session, (tables) => sessionOf(tables, session));
     return row?.newest ?? undefined;
   }
 
-  async list({ cursor = '', limit = 100 }: PageOptions = {}): Promise<SessionPage> {
+  async list({ cursor = '', limit: asked = 0 }: PageOptions = {}): Promise<SessionPage> {
+    const limit = asked > 0 ? asked : PAGE;
     const [number, revision] = readRevision(cursor) ?? [
-      Number.MAX_SAFE_INTEGER,
-      Number.MAX_SAFE_INTEGER,
+      // Above the damaged ones too.
+      Number.MAX_VALUE,
+      Number.MAX_VALUE,
     ];
     const rows = await this.#view('', (tables) =>
       ask(tables.listSessions(revision, number, limit + 1)),
@@ -226,20 +258,21 @@ export class TableStore implements DatabaseStore {
   }
 
   async fork(from: string, to: string): Promise<void> {
-    sessionNamed(from, 'from');
-    sessionNamed(to, 'to');
+    requireSession(from, 'from');
+    requireSession(to, 'to');
+    const now = this.#now;
     await this.#update(from, function* (tables) {
       const old = yield* sessionOf(tables, from);
       if (old === undefined) throw ofSession('E_SESSION_NOT_FOUND', from);
       const at = yield* nextRevision(tables, old.revision, now);
-      const row = { ...old, id: to, created: at, revision: at, settled: 0, keys: 0 };
+      const row = { ...old, id: to, created: at, revision: at, keys: 0 };
       if (!(yield* addSession(tables, row))) throw ofSession('E_SESSION_EXISTS', to);
       yield* ask(tables.fork(row.number, old.number));
     });
   }
 
   async delete(id: string): Promise<void> {
-    const session = sessionNamed(id, 'session');
+    const session = requireSession(id);
     await this.#update(session, function* (tables) {
       // One that is damaged can be deleted too.
       const row = yield* ask(tables.findSession(session));
@@ -251,7 +284,7 @@ export class TableStore implements DatabaseStore {
   }
 
   async setTitle(id: string, title: string): Promise<void> {
-    const session = sessionNamed(id, 'session');
+    const session = requireSession(id);
     await this.#update(session, function* (tables) {
       const row = yield* sessionOf(tables, session);
       if (row === undefined) throw ofSession('E_SESSION_NOT_FOUND', session);
@@ -266,7 +299,7 @@ export class TableStore implements DatabaseStore {
    * @returns how many were deleted
    */
   async collect(): Promise<number> {
-    const at = now();
+    const at = this.#now();
     const before = at - UNUSED;
     let deleted = 0;
     for (let some = true; some;) {
@@ -295,39 +328,35 @@ export class TableStore implements DatabaseStore {
     return deleted;
   }
 
-  /** Closes the database. Later calls fail. */
-  close(): void {
-    this.#db.close();
+  /** Waits for what is being written and closes the database. Later calls fail. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    if (this.#collecting !== undefined) await this.#collecting;
+    await this.#db.close();
   }
 
-  async #collectAtTimes(): Promise<void> {
-    try {
-      this.#collected ??=
-        (await this.#view('', (tables) => ask(tables.readMeta('collected')))) ?? 0;
-      if (now() - this.#collected < UNUSED) return;
-      this.#collected = now();
-      await this.collect();
-    } catch {
-      // The next time tells again.
-    }
+  get transactions(): number {
+    return this.#db.transactions;
   }
 
-  #record(session: string, row: RecordRow): unknown {
-    try {
-      const record = decodeRecord(recordName(row.kind), row.body, {
-        open: openedBy(this, session),
-      });
-      if (row.kind !== 0 && (record as { readonly id: string }).id !== row.id) {
-        const id = (record as { readonly id: string }).id;
-        throw invalidRecord(session, row, `its body is that of ${JSON.stringify(id)}`);
+  /** Collects where nobody has done so for an hour. */
+  #collectAtTimes(): void {
+    if (this.#collecting !== undefined || this.#closing) return;
+    if (this.#now() - (this.#collected ?? -Infinity) < UNUSED) return;
+    const collect = async (): Promise<void> => {
+      try {
+        this.#collected ??=
+          (await this.#view('', (tables) => ask(tables.readMeta('collected')))) ?? 0;
+        if (this.#now() - this.#collected < UNUSED) return;
+        this.#collected = this.#now();
+        await this.collect();
+      } catch {
+        // The next time tells again.
+      } finally {
+        this.#collecting = undefined;
       }
-      return record;
-    } catch (error) {
-      if (isTurncoreError(error) && error.message.includes(`session ${JSON.stringify(session)}`)) {
-        throw error;
-      }
-      throw invalidRecord(session, row, whyOf(error), error);
-    }
+    };
+    this.#collecting = collect();
   }
 
   async #view<T>(session: string, run: (tables: Tables) => Step<T>): Promise<T> {
@@ -347,17 +376,6 @@ export class TableStore implements DatabaseStore {
   }
 }
 
-/** The time in microseconds. */
-function now(): number {
-  return systemClock() * 1000;
-}
-
-/** The detail of an error's message, behind the text of its code. */
-function whyOf(error: unknown): string {
-  const text = messageOf(error);
-  return text.slice(text.indexOf(': ') + 1).trimStart();
-}
-
 /** The records of a session. @throws TurncoreError E_STORED_RECORD_INVALID if one is damaged or missing */
 function* allOf(tables: Tables, row: SessionRow): Step<RecordRow[]> {
   const rows = yield* ask(tables.allRecords(row.number));
@@ -367,7 +385,7 @@ function* allOf(tables: Tables, row: SessionRow): Step<RecordRow[]> {
   let digest = 0;
   for (const each of rows) {
     // A record whose own checksum is wrong has a name to tell.
-    check(row.id, each);
+    checkRecord(row.id, each);
     digest = (digest + each.sum) >>> 0;
   }
   if (digest !== row.digest) throw invalidSession(row.id, 'the checksum of its records is wrong');
@@ -379,13 +397,8 @@ function* addedTo(tables: Tables, row: SessionRow, after: number): Step<RecordRo
   const instructions = yield* ask(tables.recordsOfKind(row.number, 0));
   const later = after < row.revision ? yield* ask(tables.recordsAfter(row.number, after)) : [];
   const rows = [...instructions, ...later];
-  for (const each of rows) check(row.id, each);
+  for (const each of rows) checkRecord(row.id, each);
   return rows;
-}
-
-function check(session: string, row: RecordRow): void {
-  checkRecord(session, row);
-  if (lists[row.kind] === undefined) throw invalidRecord(session, row, 'it is no kind of record');
 }
 
 function* addPart(tables: Tables, content: number, part: number, data: Uint8Array): Step<void> {
@@ -395,10 +408,13 @@ function* addPart(tables: Tables, content: number, part: number, data: Uint8Arra
 /** The row of bytes of a session. */
 function* bytesRow(tables: Tables, session: SessionRow, id: string): Step<BytesRow | undefined> {
   const row = yield* ask(tables.findBytes(session.number, id));
-  if (row !== undefined && row.sum !== bytesSum(row)) {
-    throw invalidBytes(session.id, id, 'their checksum is wrong');
-  }
+  if (row !== undefined) checkBytes(session.id, row);
   return row;
+}
+
+/** @throws TurncoreError E_STORED_RECORD_INVALID for a row with a wrong checksum */
+function checkBytes(session: string, row: BytesRow): void {
+  if (row.sum !== bytesSum(row)) throw invalidBytes(session, row.id, 'their checksum is wrong');
 }
 
 /** Gives bytes of a session a content, in place of the one that they had. */
@@ -408,6 +424,7 @@ function* setBytes(
   id: string,
   content: number,
   size: number,
+  now: () => number,
 ): Step<void> {
   const of = yield* begin(tables, session, now);
   const old = yield* bytesRow(tables, of, id);
@@ -429,45 +446,18 @@ function* collectSession(tables: Tables, session: string, before: number): Step<
   const used = new Set<string>();
   // What records say counts, not the table of references.
   for (const each of yield* allOf(tables, row)) {
-    for (const id of bytesOf(decodeRecord(recordName(each.kind), each.body))) used.add(id);
+    for (const id of bytesOf(readRecord(row.id, each))) used.add(id);
   }
   let deleted = 0;
-  for (const { id, content, added } of yield* ask(tables.allBytes(row.number))) {
+  const all = yield* ask(tables.allBytes(row.number));
+  for (const each of all) checkBytes(session, each);
+  for (const { id, content, added } of all) {
     if (added >= before || used.has(id)) continue;
     yield* ask(tables.dropBytes(row.number, id));
     yield* dropContent(tables, content);
     deleted++;
   }
   return deleted;
-}
-
-/** Content in parts: all but the last have 1 MiB. */
-async function* partsOf(content: ConduitBytes): AsyncGenerator<Uint8Array, void> {
-  if (typeof content === 'string') content = new TextEncoder().encode(content);
-  if (content instanceof Uint8Array) {
-    for (let at = 0; at < content.length; at += PART) yield content.subarray(at, at + PART);
-    return;
-  }
-  let part = new Uint8Array(PART);
-  let filled = 0;
-  const reader = content.getReader();
-  try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      for (let rest = next.value; rest.length > 0;) {
-        const piece = rest.subarray(0, PART - filled);
-        part.set(piece, filled);
-        filled += piece.length;
-        rest = rest.subarray(piece.length);
-        if (filled === PART) {
-          yield part;
-          [part, filled] = [new Uint8Array(PART), 0];
-        }
-      }
-    }
-  } finally {
-    reader.releaseLock();
-  }
-  if (filled > 0) yield part.subarray(0, filled);
 }
 
 function ofSession(code: 'E_SESSION_NOT_FOUND' | 'E_SESSION_EXISTS', session: string): Error {

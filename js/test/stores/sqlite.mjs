@@ -46,7 +46,7 @@ async function written() {
   const store = open();
   await store.putBytes('s', 'x', 'bytes');
   await store.commit('s', { deltas, key: 'k', turn: 't' });
-  store.close();
+  await store.close();
   return paths.get(store);
 }
 
@@ -69,7 +69,10 @@ try {
   await test('what is no database is refused', () => {
     const path = join(folder, 'text.db');
     writeFileSync(path, 'this is a text and no database '.repeat(100));
-    assert.throws(() => open(path), { code: 'E_STORE_FAILED', message: /is not a database/ });
+    assert.throws(() => open(path), {
+      code: 'E_STORE_FAILED',
+      message: /its file is no SQLite database/,
+    });
     assert.throws(() => open(join(folder, 'no', 'folder.db')), { code: 'E_STORE_FAILED' });
   });
 
@@ -82,7 +85,7 @@ try {
     await assert.rejects(commit, { code: 'E_STORE_FAILED', message: /session "s": .*locked/ });
     other.exec('ROLLBACK');
     assert.equal((await store.load('s')).messages.length, 1);
-    store.close();
+    await store.close();
     await assert.rejects(store.load('s'), { code: 'E_STORE_FAILED', message: /it is closed/ });
   });
 
@@ -95,7 +98,7 @@ try {
     );
     await assert.rejects(store.putBytes('s', 'y', 'more'), { code: 'E_STORE_FAILED' });
     await assert.rejects(store.openBytes('s', 'y'), { code: 'E_BYTES_NOT_FOUND' });
-    store.close();
+    await store.close();
   });
 
   for (const [what, change, call] of [
@@ -118,7 +121,7 @@ try {
         code: 'E_STORED_RECORD_INVALID',
         message: /session "s"/,
       });
-      store.close();
+      await store.close();
     });
   }
 
@@ -130,7 +133,7 @@ try {
     const before = version();
     await Promise.all(Array.from({ length: 64 }, (_, i) => store.commit(`s${i}`, { deltas })));
     assert.ok(version() - before <= 2, `${version() - before} transactions`);
-    store.close();
+    await store.close();
   });
 } finally {
   rmSync(folder, { recursive: true });

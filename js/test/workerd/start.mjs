@@ -21,11 +21,15 @@ const COMPATIBILITY = '2026-01-01';
  * @param worker file of the Worker
  * @param flags that it is compatible with
  * @param module file of the core module, if it is not the package's
+ * @param disk folder of the storage of Durable Objects; `objects` are their classes, each with SQL or without
  * @returns its address without a final slash, what it wrote to stderr, and a function that stops it
  */
-export async function startWorkerd(provider, { worker = 'worker.mjs', flags = [], module } = {}) {
+export async function startWorkerd(
+  provider,
+  { worker = 'worker.mjs', flags = [], module, disk, objects = {} } = {},
+) {
   const folder = await mkdtemp(join(tmpdir(), 'turncore-workerd-'));
-  await layOut(folder, worker, flags);
+  await layOut(folder, worker, flags, objects);
   if (module !== undefined) await copyFile(module, join(folder, 'turncore.wasm'));
   const child = spawn(
     workerd.default ?? workerd,
@@ -35,6 +39,7 @@ export async function startWorkerd(provider, { worker = 'worker.mjs', flags = []
       '--socket-addr=http=127.0.0.1:0',
       `--external-addr=provider=${provider}`,
       '--control-fd=3',
+      ...(disk === undefined ? [] : [`--directory-path=disk=${disk}`]),
     ],
     { cwd: folder, stdio: ['ignore', 'inherit', 'pipe', 'pipe'] },
   );
@@ -64,7 +69,7 @@ export async function startWorkerd(provider, { worker = 'worker.mjs', flags = []
 }
 
 /** Puts the worker, bundled with the package, and the configuration in a folder. */
-async function layOut(folder, worker, flags) {
+async function layOut(folder, worker, flags, objects) {
   await build({
     entryPoints: { worker: resolve(fileURLToPath(new URL('.', import.meta.url)), worker) },
     outdir: folder,
@@ -77,6 +82,18 @@ async function layOut(folder, worker, flags) {
     assetNames: '[name]',
     logLevel: 'warning',
   });
+  const classes = Object.entries(objects);
+  const namespaces = classes.map(
+    ([name, { sql }]) => `(className = "${name}", uniqueKey = "${name}", enableSql = ${sql})`,
+  );
+  const bindings = classes.map(
+    ([name]) => `(name = "${name}", durableObjectNamespace = "${name}")`,
+  );
+  const storage = `
+  durableObjectNamespaces = [${namespaces}],
+  durableObjectStorage = (localDisk = "disk"),
+  bindings = [${bindings}],`;
+  const disk = '\n    (name = "disk", disk = (writable = true)),';
   await writeFile(
     join(folder, 'config.capnp'),
     `using Workerd = import "/workerd/workerd.capnp";
@@ -84,7 +101,7 @@ async function layOut(folder, worker, flags) {
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .worker),
-    (name = "provider", external = (http = ())),
+    (name = "provider", external = (http = ())),${classes.length > 0 ? disk : ''}
   ],
   sockets = [(name = "http", http = (), service = "main")],
 );
@@ -92,7 +109,7 @@ const config :Workerd.Config = (
 const worker :Workerd.Worker = (
   compatibilityDate = "${COMPATIBILITY}",
   compatibilityFlags = ${JSON.stringify(flags)},
-  globalOutbound = "provider",
+  globalOutbound = "provider",${classes.length > 0 ? storage : ''}
   modules = [
     (name = "worker.mjs", esModule = embed "worker.mjs"),
     (name = "turncore.wasm", wasm = embed "turncore.wasm"),
