@@ -5,7 +5,7 @@ vet=$PWD/build/vet
 go -C .ci/tools build -o "$vet" ./vet
 for system in windows/amd64 darwin/arm64; do
   export GOOS=${system%/*} GOARCH=${system#*/}
-  for module in . host/cmd/turncore; do
+  for module in . host/cmd/turncore host/store/sqlite host/store/postgres; do
     echo "$system $module"
     (cd "$module" && "$vet" ./...)
     tests_ran 1
