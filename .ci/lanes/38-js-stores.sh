@@ -3,6 +3,7 @@
 # shellcheck disable=SC2154 # need_node sets node24
 source .ci/lib.sh
 need_js_tests
+need_command_go
 need_hosts
 need_node 24
 {
