@@ -3,7 +3,7 @@
  */
 import { turnInputRules, turnRunnerConfigRules } from '../abi/rules.gen.js';
 import { attempt, rejected } from '../attempt.js';
-import type { Awaitable } from '../awaitable.js';
+import { type Awaitable, isThenable } from '../awaitable.js';
 import {
   type AnyRecord,
   History,
@@ -264,12 +264,7 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
     if (tap !== undefined) {
       stream = new TurnStream<never>(() => aborter?.abort(), this.#schema);
     }
-    const outcome =
-      core === undefined
-        ? this.#host
-            .acquire(this.#definition)
-            .then((p) => this.#start(p, input, given, aborter, tap))
-        : attempt(() => this.#start(core, input, given, aborter, tap));
+    const outcome = attempt(() => this.#start(core, input, given, aborter, tap));
     stream?.follow(outcome);
     const owner = given === undefined ? undefined : new Owner(stream!);
     const live: Live = { id: given ?? '', outcome, stream, owner };
@@ -307,26 +302,29 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
     return { ...live, outcome, stream };
   }
 
-  /** Starts a turn as soon as it may. */
-  #start(core: Core, ...given: Given): Promise<Outcome> {
+  /** Starts a turn as soon as it may. @param core what runs it, if that is ready */
+  #start(core: Core | undefined, ...given: Given): Promise<Outcome> {
     const [input, , controller] = given;
-    const run = (running: Core, leave: () => void): Promise<Outcome> => {
+    const host = this.#host;
+    const run = (running: Core, leave: (() => void) | undefined): Promise<Outcome> => {
       const outcome = attempt(() => this.#run(running, ...given));
-      outcome.then(leave, leave);
+      if (leave !== undefined) outcome.then(leave, leave);
       return outcome;
     };
-    const entered = this.enter(input.stash, controller?.signal);
-    if (entered === undefined) return this.#run(core, ...given);
-    if (typeof entered === 'function') return run(core, entered);
-    const { host } = this;
-    return Promise.resolve(entered).then(async (leave) => {
+    const later = async (leave: (() => void) | undefined): Promise<Outcome> => {
+      let running: Core;
       try {
-        return await run(host.ready() ?? (await host.acquire()), leave);
+        // The instance may have ended, or filled up, in the meantime.
+        running = host.ready(this.#definition) ?? (await host.acquire(this.#definition));
       } catch (error) {
-        leave();
+        leave?.();
         throw error;
       }
-    });
+      return run(running, leave);
+    };
+    const entered = this.enter(input.stash, controller?.signal);
+    if (isThenable(entered)) return Promise.resolve(entered).then(later);
+    return core === undefined ? later(entered) : run(core, entered);
   }
 
   #run(core: Core, ...[input, given, controller, tap]: Given): Promise<Outcome> {
