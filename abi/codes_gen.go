@@ -599,7 +599,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeRecordUnstorable, Status: 529, Fatal: true,
 		Message: "The record cannot be written down.",
-		Help:    "The message names the record and the field. Give plain data, a text in place of a function that renders one, and a reader of stored bytes.",
+		Help:    "Give the field plain data, a text in place of a function that renders one, or a reader of stored bytes.",
 	},
 	{
 		Code: CodeReplayDiverged, Status: 500, Fatal: true,
@@ -619,7 +619,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeSessionExists, Status: 409, Fatal: false,
 		Message: "The store already has the session.",
-		Help:    "Choose another id, or delete the session first.",
+		Help:    "Choose another id, or delete it first.",
 	},
 	{
 		Code: CodeSessionNotFound, Status: 404, Fatal: false,

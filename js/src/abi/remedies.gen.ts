@@ -135,14 +135,14 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'A middleware returned without calling next. Call it, or end the turn on purpose with ack, nack or abort.',
   E_READER_NOT_DESCRIBABLE: 'Give the reader a describe method, or do not encode the value.',
   E_RECORD_UNSTORABLE:
-    'The message names the record and the field. Give plain data, a text in place of a function that renders one, and a reader of stored bytes.',
+    'Give the field plain data, a text in place of a function that renders one, or a reader of stored bytes.',
   E_REPLAY_DIVERGED:
     'The turn was recorded with another module version or code that is not deterministic. The message names the first frame that differs.',
   E_SESSION_BUSY:
     "Wait for the running turn's end, or let turns queue. One inside another needs a session of its own.",
   E_SESSION_CONFLICT:
     'Nothing of the commit was stored. Load the conversation again and repeat the turn.',
-  E_SESSION_EXISTS: 'Choose another id, or delete the session first.',
+  E_SESSION_EXISTS: 'Choose another id, or delete it first.',
   E_SESSION_NOT_FOUND: 'It is there from its first commit on, until it is deleted.',
   E_SPEND_LIMIT:
     'By their reported usage and the price table, model calls have reached spendLimit. Raise the limit, or find out which calls were expensive.',
