@@ -614,7 +614,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeSessionConflict, Status: 409, Fatal: false,
 		Message: "The session was changed by another writer.",
-		Help:    "Nothing of the commit was stored. Load the conversation again and repeat the turn.",
+		Help:    "Nothing of the commit was stored. Run the turn again.",
 	},
 	{
 		Code: CodeSessionExists, Status: 409, Fatal: false,
@@ -654,7 +654,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeStoreVersion, Status: 500, Fatal: false,
 		Message: "The store's schema is not one that this version of the library knows.",
-		Help:    "Update the library, or restore the database from before an interrupted migration.",
+		Help:    "Update the library, or restore a backup.",
 	},
 	{
 		Code: CodeTokenizableEvaluatorInvalid, Status: 500, Fatal: true,

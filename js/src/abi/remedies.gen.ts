@@ -140,8 +140,7 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'The turn was recorded with another module version or code that is not deterministic. The message names the first frame that differs.',
   E_SESSION_BUSY:
     "Wait for the running turn's end, or let turns queue. One inside another needs a session of its own.",
-  E_SESSION_CONFLICT:
-    'Nothing of the commit was stored. Load the conversation again and repeat the turn.',
+  E_SESSION_CONFLICT: 'Nothing of the commit was stored. Run the turn again.',
   E_SESSION_EXISTS: 'Choose another id, or delete it first.',
   E_SESSION_NOT_FOUND: 'It is there from its first commit on, until it is deleted.',
   E_SPEND_LIMIT:
@@ -153,8 +152,7 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   E_STORED_RECORD_INVALID:
     'The message says what is wrong. A record of a later version needs a later library. After damage restore a backup.',
   E_STORE_FAILED: "The cause is the database's error. Nothing of the failed call was stored.",
-  E_STORE_VERSION:
-    'Update the library, or restore the database from before an interrupted migration.',
+  E_STORE_VERSION: 'Update the library, or restore a backup.',
   E_TOKENIZABLE_EVALUATOR_INVALID: 'An evaluator must return a string, even without a context.',
   E_TOKEN_BUDGET:
     'The required texts (system prompt, standing instructions, tools, the last message) alone exceed the budget. Raise the budget or shorten them.',
