@@ -22,7 +22,8 @@ type Store interface {
 	// PutBytes keeps the bytes of a medium or of a text under an id of the session, in place of those that were there.
 	PutBytes(ctx context.Context, session, id string, content io.Reader) error
 	// OpenBytes returns the bytes of an id and how many they are. It fails with E_BYTES_NOT_FOUND if there are none. The
-	// store sees to what has to be closed.
+	// store sees to what has to be closed. Of bytes that are replaced while they are read the rest may be an
+	// io.ErrUnexpectedEOF, but not where the id says what they are, as those of [Rows] do: then they are the same.
 	OpenBytes(ctx context.Context, session, id string) (content io.ReaderAt, size int64, err error)
 }
 

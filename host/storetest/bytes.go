@@ -3,6 +3,8 @@ package storetest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -112,6 +114,26 @@ func bytesCases() []testCase {
 				if err != nil || !bytes.Equal(all, want) {
 					p.Errorf("all %d bytes: %d, %v, and they are not the same", size, len(all), err)
 				}
+			}
+		}},
+		{"bytes of a content put again while they are read", func(p *place) {
+			s := p.store()
+			text := strings.Repeat("the same text\n", 100_000) // more than a database has in a row
+			digest := sha256.Sum256([]byte(text))
+			id := "sha256-" + hex.EncodeToString(digest[:])
+			put(p, s, session, id, text)
+			content, size, err := s.OpenBytes(p.Context(), session, id)
+			if err != nil {
+				p.Fatal(err)
+			}
+			head := make([]byte, 10)
+			if _, err := content.ReadAt(head, 0); err != nil || string(head) != text[:10] {
+				p.Fatalf("%q, %v", head, err)
+			}
+			put(p, s, session, id, text)
+			got, err := io.ReadAll(io.NewSectionReader(content, 0, size))
+			if err != nil || string(got) != text {
+				p.Errorf("%d bytes of %d, %v", len(got), len(text), err)
 			}
 		}},
 		{"bytes read and put at once", func(p *place) {

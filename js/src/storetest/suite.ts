@@ -325,6 +325,15 @@ const required: Record<string, Run> = {
       equal(same(await bytesIn(reader), long), true, `the bytes of ${id}`);
     }
     equal(await bytesIn(await store.openBytes('s', 'empty')), [], 'no bytes');
+    const content = `sha256-${'0'.repeat(64)}`; // an id that says what the bytes are
+    await store.putBytes('s', content, long);
+    const reading = await store.openBytes('s', content);
+    await store.putBytes('s', content, long);
+    equal(
+      same(await bytesIn(reading), long),
+      true,
+      'bytes that were put again before they were read',
+    );
     await store.putBytes('s', 'text', 'other');
     equal(await (await store.openBytes('s', 'text')).readAll(), 'other', 'replaced');
     equal(

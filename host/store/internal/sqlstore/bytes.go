@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 const (
 	// partSize is how many bytes a part of a content has: databases bound a row.
 	partSize = 1 << 20
+	// contentID begins the ids that say what the bytes are; store.Rows makes them.
+	contentID = "sha256-"
 	// maxRead is how long the database may take to read a part.
 	maxRead = time.Minute
 )
@@ -196,6 +199,29 @@ func (c *content) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
+// again finds the content anew after it was deleted: another writer has put the same bytes, where their id says what they
+// are.
+func (c *content) again(t *tx) error {
+	r, err := t.session("findSession", c.session)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return store.NoBytes(c.session, c.id)
+	}
+	b, err := t.bytes(r, c.id)
+	switch {
+	case err != nil:
+		return err
+	case b == nil:
+		return store.NoBytes(c.session, c.id)
+	case b.size != c.size || !strings.HasPrefix(c.id, contentID):
+		return fmt.Errorf("session %q, bytes %q were replaced while they were read: %w", c.session, c.id, io.ErrUnexpectedEOF)
+	}
+	c.number = b.content
+	return nil
+}
+
 // hold reads a part.
 func (c *content) hold(part int64) error {
 	if c.held == part {
@@ -208,10 +234,13 @@ func (c *content) hold(part int64) error {
 	var crc int64
 	err := c.s.view(ctx, c.session, func(t *tx) error {
 		err := t.row("findPart", c.number, part).Scan(&data, &crc)
-		if errors.Is(err, sql.ErrNoRows) {
-			return store.NoBytes(c.session, c.id) // they were deleted
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err
 		}
-		return err
+		if err := c.again(t); err != nil {
+			return err
+		}
+		return t.row("findPart", c.number, part).Scan(&data, &crc)
 	})
 	switch {
 	case err != nil:
