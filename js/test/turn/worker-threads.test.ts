@@ -113,7 +113,7 @@ describe('a worker of Node', { skip }, () => {
   it('that hangs is ended by terminate, whatever waits for it', async () => {
     let made = 0;
     const runner = createWorkerRunner(() => start(made++ === 0 ? 'hangs' : 'serves'));
-    const other = runner.stream({ message: 'y' });
+    const other = runner.stream({ message: 'y', sessionId: 'other' });
     const stream = runner.stream({ message: 'x' });
     const { thrown } = await eventsOf(stream, (names) => {
       if (names.at(-1) !== 'message') return;
