@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { join, relative } from 'node:path';
+import { join, posix, relative } from 'node:path';
 
 import { scriptedGGUF } from '../model/scripted.mjs';
 import { respondJSON } from './json-response.mjs';
@@ -98,7 +98,9 @@ async function importedBy(dist, names, found = new Set()) {
     if (found.has(name)) continue;
     found.add(name);
     const text = await readFile(`${dist}${name}`, 'utf8');
-    const imported = Array.from(text.matchAll(/"\.\/([\w-]+\.min\.js)"/g), ([, other]) => other);
+    const imported = Array.from(text.matchAll(/"(\.\.?\/[\w/-]+\.min\.js)"/g), ([, other]) =>
+      posix.join(posix.dirname(name), other),
+    );
     await importedBy(dist, imported, found);
   }
   return [...found];
