@@ -213,7 +213,7 @@ func (c *content) again(t *tx) error {
 	switch {
 	case err != nil:
 		return err
-	case b == nil:
+	case b == nil || b.content == c.number:
 		return store.NoBytes(c.session, c.id)
 	case b.size != c.size || !strings.HasPrefix(c.id, contentID):
 		return fmt.Errorf("session %q, bytes %q were replaced while they were read: %w", c.session, c.id, io.ErrUnexpectedEOF)
@@ -240,7 +240,11 @@ func (c *content) hold(part int64) error {
 		if err := c.again(t); err != nil {
 			return err
 		}
-		return t.row("findPart", c.number, part).Scan(&data, &crc)
+		err = t.row("findPart", c.number, part).Scan(&data, &crc)
+		if errors.Is(err, sql.ErrNoRows) {
+			return store.NoBytes(c.session, c.id)
+		}
+		return err
 	})
 	switch {
 	case err != nil:
