@@ -59,7 +59,9 @@ function readHeader(decoder: Decoder): JournalHeader {
     throw invalid('the header', error);
   }
   const map = (typeof value === 'object' ? value : null) as Record<string, unknown> | null;
-  if (map?.['turncore'] !== 'journal') throw invalid('the header');
+  if (map?.['turncore'] !== 'journal' || !Object.entries(map).flat().every(isOfHeader)) {
+    throw invalid('the header');
+  }
   if (map['version'] !== JOURNAL_VERSION) {
     throw invalid(
       'the header',
@@ -77,6 +79,13 @@ function readHeader(decoder: Decoder): JournalHeader {
     throw invalid('the header');
   }
   return { abi, features, module, engine, turn };
+}
+
+/** Whether a name or a value may be one of a header: well-formed text, or a whole number. */
+function isOfHeader(each: unknown): boolean {
+  // The decoder reads U+FFFD for what is no UTF-8.
+  if (typeof each === 'string') return !each.includes('\ufffd');
+  return typeof each === 'bigint' || (Number.isInteger(each) && (each as number) >= 0);
 }
 
 /** @param why text, or the decoder's error */
