@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -205,20 +206,47 @@ func (t *timeline) begin(f *frame) {
 	var message block
 	_ = json.Unmarshal(f.Message, &message) // a block in this frame
 	for _, b := range append([]block{message}, f.Initial...) {
-		var records []struct {
-			Role, Content string
-		}
-		if json.Unmarshal(b.Data, &records) != nil || b.Collection != "messages" {
+		var records []json.RawMessage
+		if json.Unmarshal(b.Data, &records) != nil || records == nil || b.Collection != "messages" {
 			if b.Count > 0 {
 				t.add(&moment{label: "history", text: fmt.Sprintf("%d %s", b.Count, b.Collection), style: faint})
 			}
 			continue
 		}
 		for _, r := range records {
-			t.say(t.add(&moment{label: r.Role}), r.Content)
+			message := membersOf(r)
+			t.say(t.add(&moment{label: message.text("role")}), message.text("content"))
 		}
 	}
 }
+
+// members are the members of a value of the host's or a model's, by their names as they are: a struct would take names
+// that differ in case for its own.
+type members map[string]any
+
+// membersOf are those of an object; anything else has none.
+func membersOf(object json.RawMessage) (m members) {
+	_ = json.Unmarshal(object, &m)
+	return m
+}
+
+// text is a member that is a text, "" for any other.
+func (m members) text(name string) string {
+	text, _ := m[name].(string)
+	return text
+}
+
+// number is a member that is a whole number, 0 for any other.
+func (m members) number(name string) int64 {
+	n, _ := m[name].(float64)
+	if n != math.Trunc(n) || math.Abs(n) > maxWhole {
+		return 0
+	}
+	return int64(n)
+}
+
+// maxWhole is the largest number up to which every whole one is a float64.
+const maxWhole = 1<<53 - 1
 
 // say gives a moment a text that people wrote or read: whole or its beginning.
 func (t *timeline) say(m *moment, text string) {
@@ -514,15 +542,12 @@ func (t *timeline) result(depth int, tool, checksum, execution string, args json
 }
 
 func (t *timeline) stats(depth int, text json.RawMessage) {
-	var s struct {
-		PromptTokens, CompletionTokens int64
-		FinishReason, Model            string
-	}
-	_ = json.Unmarshal(text, &s) // what is missing is not shown
-	t.tokens[0] += s.PromptTokens
-	t.tokens[1] += s.CompletionTokens
-	m := t.add(&moment{depth: depth, label: "tokens", text: fmt.Sprintf("%d in, %d out", s.PromptTokens, s.CompletionTokens), style: faint})
-	for _, more := range []string{s.FinishReason, s.Model} {
+	s := membersOf(text)
+	prompt, completion := s.number("promptTokens"), s.number("completionTokens")
+	t.tokens[0] += prompt
+	t.tokens[1] += completion
+	m := t.add(&moment{depth: depth, label: "tokens", text: fmt.Sprintf("%d in, %d out", prompt, completion), style: faint})
+	for _, more := range []string{s.text("finishReason"), s.text("model")} {
 		if more != "" {
 			m.text += ", " + more
 		}
@@ -609,14 +634,13 @@ func (t *timeline) printHead(out *output) {
 	field("engine", engine)
 	if t.start != nil {
 		runner := t.runners[t.start.Runner]
-		var chat struct{ Model, BaseURL, Provider string }
-		_ = json.Unmarshal(runner.Chat, &chat) // nil for an executor of the host's
-		model := chat.Model
-		if chat.Provider != "" {
-			model += " of " + chat.Provider
+		chat := membersOf(runner.Chat) // none for an executor of the host's
+		model := chat.text("model")
+		if provider := chat.text("provider"); provider != "" {
+			model += " of " + provider
 		}
-		if chat.BaseURL != "" {
-			model += " at " + chat.BaseURL
+		if baseURL := chat.text("baseURL"); baseURL != "" {
+			model += " at " + baseURL
 		}
 		field("model", model)
 		var names []string

@@ -224,7 +224,7 @@ export class Timeline {
     this.#start = f;
     for (const block of [f['message'], ...list(f['initial'])]) {
       const { collection, count: n, data } = fields(block);
-      if (str(collection) !== 'messages' || !Array.isArray(data) || !data.every(isMessage)) {
+      if (str(collection) !== 'messages' || !Array.isArray(data)) {
         if (num(n) > 0) this.#history(num(n), str(collection));
         continue;
       }
@@ -552,7 +552,7 @@ function bytesOf(value: unknown): Uint8Array {
 // A field of the wrong type, as in a damaged journal, counts as empty.
 
 function num(value: unknown): number {
-  return typeof value === 'number' ? value : 0;
+  return Number.isSafeInteger(value) ? (value as number) : 0;
 }
 
 function str(value: unknown): string {
@@ -573,10 +573,4 @@ function isGiven(value: unknown): boolean {
 
 function jsonOf(value: unknown): string {
   return value === undefined ? '' : JSON.stringify(value);
-}
-
-/** Whether a record is one of a message, as far as it is shown: its texts are texts, where it has them. */
-function isMessage(record: unknown): boolean {
-  const { role, content } = fields(record);
-  return [role, content].every((text) => text == null || typeof text === 'string');
 }
