@@ -1,4 +1,4 @@
-// Package storetest tests stores: whoever writes a [store.Store] runs its suite against it.
+// Package storetest is a suite of tests for implementations of [store.Store].
 //
 //	func TestStore(t *testing.T) {
 //		storetest.Test(t, storetest.Suite{Place: func(t *testing.T) storetest.Opener {

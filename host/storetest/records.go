@@ -52,7 +52,7 @@ func rewrite(old, text string) store.Delta {
 	return store.Delta{Op: store.OpMutate, Kind: record.KindInstruction.String(), ID: old, Record: record.NewInstruction(text)}
 }
 
-// unicodeText has characters of every length in UTF-8, what databases escape, and what is no character.
+// unicodeText has characters of every length in UTF-8, characters that databases escape, and control characters.
 const unicodeText = "a\x00b 'quote\" `back` \\ % _ \u00e9 \u4e2d\u6587 \U0001F600 \u200d \ufeff \ufffd \r\n\t \u2028 ${x} {{y}} <z> ; -- DROP"
 
 // samples are records of each kind with all that a record may have.

@@ -16,8 +16,8 @@ const DefaultSession = "default"
 // maxSessionID is the most that the id of a session may take, in bytes of UTF-8.
 const maxSessionID = 512
 
-// sessionOf returns the session that a context belongs to. Anything that is no id of a session is refused: it must not be
-// taken for another session's.
+// sessionOf returns the session that a context belongs to. It refuses an invalid id, which must not select another
+// session.
 func sessionOf(ctx Context) (string, error) {
 	v, _ := ctx.Stash().Get(SessionKey)
 	if v == nil {

@@ -74,7 +74,7 @@ describe('examples/edge on workerd', () => {
     assert.equal((await refusal.json()).error.code, 'E_TURN_UNKNOWN');
   });
 
-  it('refuses a message that is no message', async () => {
+  it('refuses an empty message', async () => {
     const refusal = await conversation('bad').post('', { message: '' });
     assert.equal(refusal.status, 400);
     assert.match((await refusal.json()).error.message, /message/);

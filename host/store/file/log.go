@@ -307,7 +307,7 @@ func (f *session) rewrite() error {
 // leastCompact is the size of the smallest log that is written anew, in bytes.
 const leastCompact = 256 << 10
 
-// tidy writes a log anew that is mostly of what is no longer there. The caller holds f.mu.
+// tidy rewrites a log once most of its bytes are out of date. The caller holds f.mu.
 func (s *Store) tidy(f *session) {
 	if f.compact == 0 {
 		f.compact = leastCompact

@@ -17,8 +17,8 @@ import { fields, Malformed } from './scenario.js';
  *
  * @param module what the turn runs in
  * @param arg with a value `resolve` the first open gate is resolved there; `keys: true` returns keys too
- * @returns the ids of the gates that are open there, the keys of its effects in order, and what the instance tells when
- *   a gate is resolved: which gates close, and that a call is answered, which is whoever waits
+ * @returns the ids of the gates that are open there, the keys of its effects in order, and what follows when a gate is
+ *   resolved: the gates that close, and the answer to the call that waits
  */
 export async function reopen(
   f: Frame,

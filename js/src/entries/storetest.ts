@@ -1,5 +1,5 @@
 /**
- * The tests that every store passes, for whoever writes one: `storeTests` gives them for any test runner.
+ * A suite of tests for implementations of `Store`. `storeTests` returns them for any test runner.
  *
  * @packageDocumentation
  */

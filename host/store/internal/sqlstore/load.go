@@ -107,20 +107,7 @@ func add(c *store.Conversation, session string, row *recordRow, open record.Open
 	if key := record.Key(r); row.kind != int64(record.KindInstruction) && key != string(row.id) {
 		return invalidRecord(session, row, fmt.Sprintf("its body is that of %q", key))
 	}
-	switch r := r.(type) {
-	case *record.Instruction:
-		c.Instructions = append(c.Instructions, r.Text)
-	case *record.Memory:
-		c.Memories = append(c.Memories, r)
-	case *record.Retrievable:
-		c.Retrievables = append(c.Retrievables, r)
-	case *record.Message:
-		c.Messages = append(c.Messages, r)
-	case *record.Thought:
-		c.Thoughts = append(c.Thoughts, r)
-	case *record.ToolCall:
-		c.ToolCalls = append(c.ToolCalls, r)
-	}
+	c.Add(r)
 	return nil
 }
 

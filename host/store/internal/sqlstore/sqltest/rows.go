@@ -63,7 +63,7 @@ func damagedRows(t *testing.T, d *Database) {
 		answer(all, err)
 		page, _, err := s.List(t.Context(), "", 10)
 		for i := range page {
-			page[i].Revision = "" // the number of a session has no checksum: whoever loads it finds no records then
+			page[i].Revision = "" // no checksum covers a session's number; a load under a wrong one finds no records
 		}
 		answer(fmt.Sprintf("%+v", page), err)
 		newest, err := s.Newest(t.Context(), "s")
