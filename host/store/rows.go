@@ -3,10 +3,8 @@ package store
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"hash/crc32"
 	"io"
 	"reflect"
@@ -243,7 +241,7 @@ func keepBytes(ctx context.Context, s Store, session string, reader any) (*recor
 	again := sha256.New()
 	go func() {
 		_, err := readOut(ctx, reader, io.MultiWriter(out, again))
-		if err == nil && contentID(again) != id {
+		if err == nil && ContentID(again.Sum(nil)) != id {
 			err = unreadable(errors.New("its bytes change while they are read"))
 		}
 		out.CloseWithError(err) //nolint:errcheck // it returns none
@@ -260,10 +258,8 @@ func keepBytes(ctx context.Context, s Store, session string, reader any) (*recor
 func contentOf(ctx context.Context, reader any) (id string, size int64, err error) {
 	digest := sha256.New()
 	size, err = readOut(ctx, reader, digest)
-	return contentID(digest), size, err
+	return ContentID(digest.Sum(nil)), size, err
 }
-
-func contentID(digest hash.Hash) string { return "sha256-" + hex.EncodeToString(digest.Sum(nil)) }
 
 // readOut writes all that a reader reads.
 func readOut(ctx context.Context, reader any, out io.Writer) (int64, error) {

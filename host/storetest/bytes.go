@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -120,7 +119,7 @@ func bytesCases() []testCase {
 			s := p.store()
 			text := strings.Repeat("the same text\n", 100_000) // more than a database has in a row
 			digest := sha256.Sum256([]byte(text))
-			id := "sha256-" + hex.EncodeToString(digest[:])
+			id := store.ContentID(digest[:])
 			put(p, s, session, id, text)
 			content, size, err := s.OpenBytes(p.Context(), session, id)
 			if err != nil {

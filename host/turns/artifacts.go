@@ -2,7 +2,6 @@ package turns
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 )
 
 // spoolBytes writes a text and returns the reader that storage gives for it.
@@ -50,7 +50,7 @@ func newDocumentText(text string) *documentText { return &documentText{strings.N
 // contentID is the id that stores have for the content.
 func (t *documentText) contentID() string {
 	sum := sha256.Sum256([]byte(t.text))
-	return "sha256-" + hex.EncodeToString(sum[:])
+	return store.ContentID(sum[:])
 }
 
 // artifactOver is an artifact over a text, and what reads it.

@@ -1,10 +1,8 @@
 package turns
 
 import (
-	"strconv"
-	"unicode/utf8"
-
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/store"
 )
 
 // SessionKey is the key of the session in a turn's stash.
@@ -12,9 +10,6 @@ const SessionKey = "sessionId"
 
 // DefaultSession is the session of turns that name none.
 const DefaultSession = "default"
-
-// maxSessionID is the most that the id of a session may take, in bytes of UTF-8.
-const maxSessionID = 512
 
 // sessionOf returns the session that a context belongs to. It refuses an invalid id, which must not select another
 // session.
@@ -32,13 +27,8 @@ func sessionOf(ctx Context) (string, error) {
 
 // sessionNamed returns the session of an id, which goes by a field's name in the error of a bad one.
 func sessionNamed(field, id string) (string, error) {
-	switch {
-	case id == "":
+	if id == "" {
 		return DefaultSession, nil
-	case len(id) > maxSessionID:
-		return "", newError(abi.CodeInvalidSessionID, field+": has "+strconv.Itoa(len(id))+" bytes, more than "+strconv.Itoa(maxSessionID), nil)
-	case !utf8.ValidString(id):
-		return "", newError(abi.CodeInvalidSessionID, field+": must be valid UTF-8", nil)
 	}
-	return id, nil
+	return id, store.CheckSessionID(field, id)
 }

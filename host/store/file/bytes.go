@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/turncore/turncore/host/store"
 )
@@ -164,9 +163,9 @@ func (r *byteReader) damaged(why string) error {
 }
 
 // sameContent tells whether a file that was put in the place of the reader's has the same bytes: their id says what they
-// are, as store.Rows makes it.
+// are.
 func (r *byteReader) sameContent(info fs.FileInfo) bool {
-	return strings.HasPrefix(r.id, "sha256-") && info.Size() == r.info.Size()
+	return store.IsContentID(r.id) && info.Size() == r.info.Size()
 }
 
 // ReadAt implements io.ReaderAt.

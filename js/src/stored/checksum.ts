@@ -115,3 +115,16 @@ export class Sha256 {
 function turn(n: number, bits: number): number {
   return (n >>> bits) | (n << (32 - bits));
 }
+
+/** The id of bytes that `rowsOf` puts into a store, made of their SHA-256 in hexadecimal digits: equal bytes have one id. */
+export function contentId(hash: string): string {
+  return `${CONTENT}${hash}`;
+}
+
+/** Whether an id is made of the content of its bytes. */
+export function isContentId(id: string): boolean {
+  return id.startsWith(CONTENT);
+}
+
+/** Begins the ids of bytes that say what the bytes are. */
+const CONTENT = 'sha256-';

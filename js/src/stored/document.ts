@@ -10,7 +10,7 @@ import type { Conversation } from '../sessions/conversation.js';
 import { storeError } from '../store-errors.js';
 import { isObject } from '../validation/field-kinds.js';
 import { fromBase64, toBase64 } from './base64.js';
-import { Sha256 } from './checksum.js';
+import { contentId, Sha256 } from './checksum.js';
 import { bytesOf, jsonKeeping, readersOf, recordFromJSON } from './codec.js';
 import { unstorable } from './form.js';
 import { type BytesStore, inSession, readOut } from './rows.js';
@@ -178,7 +178,7 @@ async function toJSON(record: Entry, readers: Map<string, unknown>): Promise<unk
       }).catch((error: unknown) => {
         throw unstorable(record, field, messageOf(error), error);
       });
-      reference = { bytesId: `sha256-${digest.hex()}`, bytesLength };
+      reference = { bytesId: contentId(digest.hex()), bytesLength };
     }
     references.set(reader, reference);
     if (!readers.has(reference.bytesId)) readers.set(reference.bytesId, reader);

@@ -17,7 +17,7 @@ import { Thought } from '../primitives/thought.js';
 import { ToolCall } from '../primitives/tool-call.js';
 import { storeError } from '../store-errors.js';
 import { isObject } from '../validation/field-kinds.js';
-import { crc32, Sha256 } from './checksum.js';
+import { contentId, crc32, Sha256 } from './checksum.js';
 import { decodeRecord, encodeKeeping, readersOf, type ReadOptions } from './codec.js';
 import { idOf, kindNumber, kindOf, unstorable } from './form.js';
 import { type BytesReference, openedBy, StoredReader } from './stored-reader.js';
@@ -177,7 +177,7 @@ async function keepBytes(
     size += piece.length;
   }).catch(fail);
   const hash = digest.hex();
-  const id = `sha256-${hash}`;
+  const id = contentId(hash);
   const reference = { bytesId: id, bytesLength: size };
   if ((await sizeIn(store, session, id)) === size) return reference;
   if (whole !== undefined) {

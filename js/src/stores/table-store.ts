@@ -10,6 +10,7 @@ import type { Conversation } from '../sessions/conversation.js';
 import { requireSession } from '../store/session-id.js';
 import type { BytesReader, Commit, PageOptions, SessionPage, Sessions } from '../store/store.js';
 import { sessionError, storeError } from '../store-errors.js';
+import { isContentId } from '../stored/checksum.js';
 import { bytesOf } from '../stored/codec.js';
 import { type Row, rowsOf } from '../stored/rows.js';
 import { openedBy, StoredReader } from '../stored/stored-reader.js';
@@ -218,7 +219,7 @@ export class TableStore implements DatabaseStore {
         if (found === undefined) {
           // Another writer has put the same bytes, where their id says what they are.
           const other = await find();
-          if (bytes.startsWith('sha256-') && other.size === size) {
+          if (isContentId(bytes) && other.size === size) {
             ({ content } = other);
             found = await read();
           }

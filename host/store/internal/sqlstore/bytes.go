@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,8 +15,6 @@ import (
 const (
 	// partSize is how many bytes a part of a content has: databases bound a row.
 	partSize = 1 << 20
-	// contentID begins the ids that say what the bytes are; store.Rows makes them.
-	contentID = "sha256-"
 	// maxRead is how long the database may take to read a part.
 	maxRead = time.Minute
 )
@@ -215,7 +212,7 @@ func (c *content) again(t *tx) error {
 		return err
 	case b == nil || b.content == c.number:
 		return store.NoBytes(c.session, c.id)
-	case b.size != c.size || !strings.HasPrefix(c.id, contentID):
+	case b.size != c.size || !store.IsContentID(c.id):
 		return fmt.Errorf("session %q, bytes %q were replaced while they were read: %w", c.session, c.id, io.ErrUnexpectedEOF)
 	}
 	c.number = b.content

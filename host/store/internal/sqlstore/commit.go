@@ -7,30 +7,13 @@ import (
 	"math"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 )
 
-// maxSession is how many bytes a session's id may have.
-const maxSession = 512
-
-func checkSession(id string) error {
-	why := ""
-	switch {
-	case len(id) > maxSession:
-		why = fmt.Sprintf("it has %d bytes, more than %d", len(id), maxSession)
-	case !utf8.ValidString(id):
-		why = "it is not valid UTF-8"
-	default:
-		return nil
-	}
-	e := host.NewError(host.CodeInvalidSessionID, fmt.Sprintf("%.64q: %s", id, why), nil)
-	e.Details = map[string]any{"session": id}
-	return e
-}
+func checkSession(id string) error { return store.CheckSessionID("session", id) }
 
 // Commit implements store.Store.
 func (s *Store) Commit(ctx context.Context, session string, c store.Commit) (revision string, err error) {
