@@ -194,6 +194,8 @@ const (
 	CodeTurnAbandoned = "E_TURN_ABANDONED"
 	// CodeTurnEventsLost: Events of the turn are no longer kept.
 	CodeTurnEventsLost = "E_TURN_EVENTS_LOST"
+	// CodeTurnFenced: Another process goes on with the turn.
+	CodeTurnFenced = "E_TURN_FENCED"
 	// CodeTurnGateAborted: The gate was aborted.
 	CodeTurnGateAborted = "E_TURN_GATE_ABORTED"
 	// CodeTurnGateReadOnly: The gate cannot be settled from here.
@@ -700,6 +702,11 @@ var codes = [...]CodeInfo{
 		Code: CodeTurnEventsLost, Status: 410, Fatal: false,
 		Message: "Events of the turn are no longer kept.",
 		Help:    "The reader was too slow or was away for too long. The turn itself goes on, or has ended. The server's option maxReplayBytes says how much is kept.",
+	},
+	{
+		Code: CodeTurnFenced, Status: 409, Fatal: true,
+		Message: "Another process goes on with the turn.",
+		Help:    "End the turn here without writing: the journal in the store has a later epoch, or has gone on.",
 	},
 	{
 		Code: CodeTurnGateAborted, Status: 499, Fatal: false,

@@ -72,6 +72,7 @@ const (
 
 	CodeSessionConflict     Code = abi.CodeSessionConflict     // The session was changed by another writer.
 	CodeSessionBusy         Code = abi.CodeSessionBusy         // A turn of the session is running.
+	CodeTurnFenced          Code = abi.CodeTurnFenced          // Another process goes on with the turn.
 	CodeInvalidSessionID    Code = abi.CodeInvalidSessionID    // The session's id is invalid.
 	CodeSessionNotFound     Code = abi.CodeSessionNotFound     // The store has no such session.
 	CodeSessionExists       Code = abi.CodeSessionExists       // The store already has the session.

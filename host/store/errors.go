@@ -16,6 +16,14 @@ func Conflict(session, kind, id string) error {
 	return e
 }
 
+// Fenced is the E_TURN_FENCED of a transaction with the epoch of a turn whose journal has another. Its details are a map of
+// turn and epoch, the one that the journal has: 0 if it is not there.
+func Fenced(turn string, epoch int64, why string) error {
+	e := host.NewError(host.Code(abi.CodeTurnFenced), "turn "+strconv.Quote(turn)+": "+why, nil)
+	e.Details = map[string]any{"turn": turn, "epoch": epoch}
+	return e
+}
+
 // NoBytes is the E_BYTES_NOT_FOUND of an id under which a session has no bytes. Its details are a map of session and id.
 func NoBytes(session, id string) error {
 	e := host.NewError(host.Code(abi.CodeBytesNotFound), "session "+strconv.Quote(session)+", id "+strconv.Quote(id), nil)

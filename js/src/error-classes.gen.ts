@@ -288,6 +288,9 @@ export const E_TURN_ABANDONED = /* @__PURE__ */ errorClass('E_TURN_ABANDONED');
 /** Events of the turn are no longer kept. */
 export const E_TURN_EVENTS_LOST = /* @__PURE__ */ errorClass('E_TURN_EVENTS_LOST');
 
+/** Another process goes on with the turn. */
+export const E_TURN_FENCED = /* @__PURE__ */ storeErrorClass('E_TURN_FENCED');
+
 /** The gate was aborted. */
 export const E_TURN_GATE_ABORTED = /* @__PURE__ */ errorClass('E_TURN_GATE_ABORTED');
 

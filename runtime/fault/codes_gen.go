@@ -194,6 +194,8 @@ const (
 	TurnAbandoned Code = "E_TURN_ABANDONED"
 	// TurnEventsLost: Events of the turn are no longer kept.
 	TurnEventsLost Code = "E_TURN_EVENTS_LOST"
+	// TurnFenced: Another process goes on with the turn.
+	TurnFenced Code = "E_TURN_FENCED"
 	// TurnGateAborted: The gate was aborted.
 	TurnGateAborted Code = "E_TURN_GATE_ABORTED"
 	// TurnGateReadOnly: The gate cannot be settled from here.
@@ -321,6 +323,7 @@ var table = [...]info{
 	{ToolFetch, "The address was not fetched.", 422, false},
 	{TurnAbandoned, "The turn was abandoned.", 410, false},
 	{TurnEventsLost, "Events of the turn are no longer kept.", 410, false},
+	{TurnFenced, "Another process goes on with the turn.", 409, true},
 	{TurnGateAborted, "The gate was aborted.", 499, false},
 	{TurnGateReadOnly, "The gate cannot be settled from here.", 405, true},
 	{TurnGateSettled, "The gate is already settled.", 409, false},

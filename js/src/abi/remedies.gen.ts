@@ -167,6 +167,8 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'The request that ran it is gone, and on this platform a turn ends with its request. It is never run again silently. Start another turn, or run turns in a Durable Object.',
   E_TURN_EVENTS_LOST:
     "The reader was too slow or was away for too long. The turn itself goes on, or has ended. The server's option maxReplayBytes says how much is kept.",
+  E_TURN_FENCED:
+    'End the turn here without writing: the journal in the store has a later epoch, or has gone on.',
   E_TURN_GATE_ABORTED: 'The gate or its turn was aborted while code waited for it.',
   E_TURN_GATE_READ_ONLY:
     'It was read from a response alone, which names no address for an answer. Send the answer to the server by a request of your own.',

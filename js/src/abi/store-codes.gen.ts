@@ -24,6 +24,7 @@ export const STORE_CODES = {
     fatal: false,
     message: "The store's schema is not one that this version of the library knows.",
   },
+  E_TURN_FENCED: { status: 409, fatal: true, message: 'Another process goes on with the turn.' },
 } as const;
 
 /** A code that stores raise, and what writes and reads their records. */
