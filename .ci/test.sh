@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the test lanes one after the other and prints what each took: time, and seconds of processors.
+# Runs the test lanes and prints what each took: time, and seconds of processors.
 #
 #   .ci/test.sh              all lanes
 #   LANES="lint go" ...      only these
@@ -9,6 +9,9 @@
 # tells how many tests it ran with tests_ran of lib.sh: a lane that ran none
 # fails, so that a pattern which matches nothing cannot pass.
 #
+# Lanes that say BESIDE in their first line wait more than they work: they run one after the other beside those behind
+# them, and print when all are done. A lane that says ALONE waits for them first.
+#
 # For the lanes: FUZZTIME (time for each fuzz target; without it 10 s for what takes bytes from outside, less for the rest), ROUNDS (how
 # often the race lane runs its tests, 1), CORPUS_PART (the part of the conformance corpus that most hosts play, such as
 # 2/4; without it the commit chooses), LANE_TIMEOUT (for each lane, 15m).
@@ -17,35 +20,27 @@ cd "$(dirname "$0")/.."
 export ROUNDS="${ROUNDS:-1}"
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export LANE_COUNT="$work/count"
+beside=
+trap '[[ -z $beside ]] || kill "$beside" 2>/dev/null; rm -rf "$work"' EXIT
 export JOURNALS="$work/journals" # what a lane recorded for those behind it
 
-# cpu_seconds: how long processors have worked for what has ended here, in whole seconds.
+# cpu_seconds: how long processors have worked for what has ended in this shell, in whole seconds.
 cpu_seconds() {
-  times >"$work/times"
-  awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); n += 60 * t[1] + t[2] } print int(n + 0.5) }' "$work/times"
+  times >"$work/times.$BASHPID"
+  awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); n += 60 * t[1] + t[2] } print int(n + 0.5) }' "$work/times.$BASHPID"
 }
 
-passed=0 failed=0 begun=$SECONDS
-summary=()
-asked=" ${LANES:-} "
-for script in .ci/lanes/*.sh; do
-  name=$(basename "$script" .sh)
-  name=${name#[0-9][0-9]-}
-  if [[ -n ${LANES:-} && $asked != *" $name "* ]]; then continue; fi
-  if [[ -n ${QUICK:-} ]] && ! head -n 1 "$script" | grep -q QUICK; then continue; fi
-  asked=${asked/ $name / }
-
+# run LANE SCRIPT: runs a lane and adds what it took to the summary.
+run() {
+  local name=$1 script=$2 status=0 result=passed from=$SECONDS cpu tests seconds
+  export LANE_COUNT="$work/count.$name"
   printf '\n=== %s\n' "$name"
   : >"$LANE_COUNT"
-  from=$SECONDS result=passed
-  cpu_seconds >"$work/from"
-  status=0
+  cpu_seconds >"$work/cpu.$name"
   timeout --kill-after=20s "${LANE_TIMEOUT:-15m}" bash "$script" </dev/null || status=$?
   seconds=$((SECONDS - from))
-  cpu_seconds >"$work/to"
-  cpu=$(($(<"$work/to") - $(<"$work/from")))
+  cpu_seconds >"$work/cpu.$name.end"
+  cpu=$(($(<"$work/cpu.$name.end") - $(<"$work/cpu.$name")))
   tests=$(awk '{ n += $1 } END { print n + 0 }' "$LANE_COUNT")
   if ((status == 124 || status == 137)); then
     result='FAILED (out of time)'
@@ -54,18 +49,71 @@ for script in .ci/lanes/*.sh; do
   elif ((tests == 0)); then
     result='FAILED (ran no test)'
   fi
-  if [[ $result == passed ]]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
   printf -- '--- %s: %s, %d tests, %d s, %d s of CPU\n' "$name" "$result" "$tests" "$seconds" "$cpu"
-  summary+=("$(printf '%-12s %6d s %6d s %8d  %s' "$name" "$seconds" "$cpu" "$tests" "$result")")
+  printf '%-12s %6d s %6d s %8d  %s\n' "$name" "$seconds" "$cpu" "$tests" "$result" >>"$work/summary"
+}
+
+# run_beside SCRIPT...: runs lanes one after the other.
+run_beside() {
+  local script
+  for script in "$@"; do run "$(name_of "$script")" "$script"; done
+}
+
+# join: waits for the lanes that run beside and prints what they said.
+join() {
+  [[ -n $beside ]] || return 0
+  wait "$beside" || true # what is in the summary decides
+  cat "$work/beside.log"
+  beside=
+}
+
+name_of() {
+  local name
+  name=$(basename "$1" .sh)
+  echo "${name#[0-9][0-9]-}"
+}
+
+# says WORD SCRIPT: the first line of a lane has the word.
+says() { head -n 1 "$2" | grep -qw "$1"; }
+
+begun=$SECONDS failed=0
+: >"$work/summary"
+asked=" ${LANES:-} "
+chosen=() waiting=()
+for script in .ci/lanes/*.sh; do
+  name=$(name_of "$script")
+  if [[ -n ${LANES:-} && $asked != *" $name "* ]]; then continue; fi
+  if [[ -n ${QUICK:-} ]] && ! says QUICK "$script"; then continue; fi
+  asked=${asked/ $name / }
+  chosen+=("$script")
+  if says BESIDE "$script"; then waiting+=("$script"); fi
 done
+
+for script in "${chosen[@]}"; do
+  if says BESIDE "$script"; then
+    if [[ $script == "${waiting[0]}" ]]; then
+      printf '\n=== beside the others:'
+      for each in "${waiting[@]}"; do printf ' %s' "$(name_of "$each")"; done
+      echo
+      run_beside "${waiting[@]}" >"$work/beside.log" 2>&1 &
+      beside=$!
+    fi
+    continue
+  fi
+  if says ALONE "$script"; then join; fi
+  run "$(name_of "$script")" "$script"
+done
+join
 
 if [[ -n ${asked// /} ]]; then
   echo "no such lane: $asked" >&2
-  failed=$((failed + 1))
+  failed=1
 fi
+passed=$(grep -c ' passed$' "$work/summary" || true)
+failed=$((${#chosen[@]} - passed + failed))
 printf '\n%-12s %8s %8s %8s  %s\n' lane time CPU tests result
-if ((${#summary[@]})); then printf '%s\n' "${summary[@]}"; fi
-cpu_seconds >"$work/to"
-printf '%-12s %6d s %6d s\n\n' total $((SECONDS - begun)) "$(<"$work/to")"
+cat "$work/summary"
+cpu_seconds >"$work/cpu"
+printf '%-12s %6d s %6d s\n\n' total $((SECONDS - begun)) "$(<"$work/cpu")"
 echo "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))

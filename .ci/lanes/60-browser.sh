@@ -1,4 +1,4 @@
-# The package, packed and installed, in headless Chromium: page and worker.
+# The package, packed and installed, in headless Chromium: page and worker. BESIDE
 source .ci/lib.sh
 need_chromium
 need_page_models

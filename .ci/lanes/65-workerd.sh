@@ -1,5 +1,4 @@
-# The package, packed and installed, in workerd: made at global scope, run in
-# requests.
+# The package, packed and installed, in workerd: made at global scope, run in requests. BESIDE
 source .ci/lib.sh
 new_consumer
 export TURNCORE_PACKAGE=$consumer/node_modules/turncore

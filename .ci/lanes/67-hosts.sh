@@ -1,5 +1,5 @@
-# The package, packed and installed in a fresh project, on every host and from every bundler: the README's first program,
-# a stream, a tool, a gate and an abort; and what docs/hosts.md shows.
+# The packed package in a fresh project, on every host and from every bundler. BESIDE
+# It plays the README's first program, a stream, a tool, a gate and an abort; and what docs/hosts.md shows.
 source .ci/lib.sh
 need_js
 nodes_and_hosts
