@@ -25,7 +25,8 @@ export function* begin(tables: Tables, id: string, now: () => number): Step<Sess
     const at = yield* nextRevision(tables, 0, now);
     const row: SessionRow = {
       ...{ number: 0, id, revision: at, settled: 0, newest: null, created: at, title: '' },
-      ...{ messages: 0, records: 0, digest: 0, keys: 0, sum: 0 },
+      ...{ messages: 0, records: 0, digest: 0, keys: 0 },
+      ...{ events: 0, appended: 0, base: 0, cut: 0, sum: 0 },
     };
     if (yield* addSession(tables, row)) return row;
   }

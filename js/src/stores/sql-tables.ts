@@ -54,7 +54,7 @@ export class SqlTables implements Tables {
     return this.#number(
       'addSession',
       ...[blob(r.id), r.revision, r.settled, r.newest, r.created, blob(r.title)],
-      ...[r.messages, r.records, r.digest, r.keys, r.sum],
+      ...[r.messages, r.records, r.digest, r.keys, r.events, r.appended, r.base, r.cut, r.sum],
     );
   }
 
@@ -62,7 +62,8 @@ export class SqlTables implements Tables {
     this.#run(
       'setSession',
       ...[r.revision, r.settled, r.newest, blob(r.title)],
-      ...[r.messages, r.records, r.digest, r.keys, r.sum, r.number],
+      ...[r.messages, r.records, r.digest, r.keys, r.events, r.appended, r.base, r.cut, r.sum],
+      r.number,
     );
   }
 

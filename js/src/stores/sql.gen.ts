@@ -19,9 +19,14 @@ export const SCHEMA: readonly (readonly string[])[] = [
   records INTEGER NOT NULL,
   digest INTEGER NOT NULL,
   keys INTEGER NOT NULL,
+  events INTEGER NOT NULL,
+  appended INTEGER NOT NULL,
+  base INTEGER NOT NULL,
+  cut INTEGER NOT NULL,
   sum INTEGER NOT NULL
 )`,
     `CREATE INDEX turncore_sessions_by_revision ON turncore_sessions (revision DESC, number DESC)`,
+    `CREATE INDEX turncore_sessions_by_base ON turncore_sessions (base)`,
     `CREATE TABLE turncore_records (
   session INTEGER NOT NULL,
   kind INTEGER NOT NULL,
@@ -43,6 +48,7 @@ export const SCHEMA: readonly (readonly string[])[] = [
   sum INTEGER NOT NULL,
   PRIMARY KEY (session, key)
 )`,
+    `CREATE INDEX turncore_keys_by_turn ON turncore_keys (session, turn, revision)`,
     `CREATE TABLE turncore_bytes (
   session INTEGER NOT NULL,
   id BLOB NOT NULL,
@@ -73,6 +79,50 @@ export const SCHEMA: readonly (readonly string[])[] = [
   PRIMARY KEY (session, kind, record, bytes)
 )`,
     `CREATE INDEX turncore_refs_by_bytes ON turncore_refs (session, bytes)`,
+    `CREATE TABLE turncore_events (
+  session INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  id BLOB NOT NULL,
+  body BLOB NOT NULL,
+  sum INTEGER NOT NULL,
+  PRIMARY KEY (session, revision)
+)`,
+    `CREATE UNIQUE INDEX turncore_events_by_id ON turncore_events (session, id)`,
+    `CREATE TABLE turncore_state (
+  session INTEGER NOT NULL,
+  scope BLOB NOT NULL,
+  name BLOB NOT NULL,
+  value BLOB NOT NULL,
+  sum INTEGER NOT NULL,
+  PRIMARY KEY (session, scope, name)
+)`,
+    `CREATE TABLE turncore_artifacts (
+  session INTEGER NOT NULL,
+  scope BLOB NOT NULL,
+  name BLOB NOT NULL,
+  version INTEGER NOT NULL,
+  content INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  body BLOB NOT NULL,
+  sum INTEGER NOT NULL,
+  PRIMARY KEY (session, scope, name, version)
+)`,
+    `CREATE INDEX turncore_artifacts_by_content ON turncore_artifacts (content)`,
+    `CREATE TABLE turncore_journals (
+  turn BLOB PRIMARY KEY,
+  epoch INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  next INTEGER NOT NULL,
+  checkpoint BLOB,
+  sum INTEGER NOT NULL
+)`,
+    `CREATE TABLE turncore_entries (
+  turn BLOB NOT NULL,
+  number INTEGER NOT NULL,
+  body BLOB NOT NULL,
+  sum INTEGER NOT NULL,
+  PRIMARY KEY (turn, number)
+)`,
   ],
 ];
 
@@ -81,18 +131,24 @@ export const STATEMENTS = {
   readMeta: `SELECT value FROM turncore_meta WHERE name = ?`,
   writeMeta: `INSERT INTO turncore_meta (name, value) VALUES (?, ?)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-  findSession: `SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys, sum
+  findSession: `SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys,
+  events, appended, base, cut, sum
 FROM turncore_sessions WHERE id = ?`,
-  listSessions: `SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys, sum
+  listSessions: `SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys,
+  events, appended, base, cut, sum
 FROM turncore_sessions WHERE (revision, number) < (?, ?) ORDER BY revision DESC, number DESC LIMIT ?`,
   lastRevision: `SELECT revision FROM turncore_sessions ORDER BY revision DESC, number DESC LIMIT 1`,
   addSession: `INSERT INTO turncore_sessions
-  (id, revision, settled, newest, created, title, messages, records, digest, keys, sum)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  (id, revision, settled, newest, created, title, messages, records, digest, keys, events, appended, base, cut, sum)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO NOTHING RETURNING number`,
   setSession: `UPDATE turncore_sessions
-SET revision = ?, settled = ?, newest = ?, title = ?, messages = ?, records = ?, digest = ?, keys = ?, sum = ?
+SET revision = ?, settled = ?, newest = ?, title = ?, messages = ?, records = ?, digest = ?, keys = ?,
+  events = ?, appended = ?, base = ?, cut = ?, sum = ?
 WHERE number = ?`,
+  forksOf: `SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys,
+  events, appended, base, cut, sum
+FROM turncore_sessions WHERE base = ? AND cut >= ? ORDER BY number`,
   dropSession: `DELETE FROM turncore_sessions WHERE number = ?`,
   allRecords: `SELECT kind, id, place, added, changed, body, sum
 FROM turncore_records WHERE session = ? ORDER BY kind, place`,
@@ -100,6 +156,10 @@ FROM turncore_records WHERE session = ? ORDER BY kind, place`,
 FROM turncore_records WHERE session = ? AND kind = ? ORDER BY place`,
   recordsAfter: `SELECT kind, id, place, added, changed, body, sum
 FROM turncore_records WHERE session = ? AND added > ? AND kind <> 0 ORDER BY kind + 0, place`,
+  sharedRecords: `SELECT kind, id, place, added, changed, body, sum
+FROM turncore_records WHERE session = ? AND added <= ? ORDER BY kind, place`,
+  sharedOfKind: `SELECT kind, id, place, added, changed, body, sum
+FROM turncore_records WHERE session = ? AND kind = ? AND added <= ? ORDER BY place`,
   findRecord: `SELECT kind, id, place, added, changed, body, sum
 FROM turncore_records WHERE session = ? AND kind = ? AND id = ?`,
   lastPlace: `SELECT place FROM turncore_records WHERE session = ? AND kind = ? ORDER BY place DESC LIMIT 1`,
@@ -113,9 +173,19 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   dropRecords: `DELETE FROM turncore_records WHERE session = ?`,
   forkRecords: `INSERT INTO turncore_records (session, kind, id, place, added, changed, body, sum)
 SELECT CAST(? AS INTEGER), kind, id, place, added, changed, body, sum FROM turncore_records WHERE session = ?`,
+  copyRecords: `INSERT INTO turncore_records (session, kind, id, place, added, changed, body, sum)
+SELECT CAST(? AS INTEGER), kind, id, place, added, changed, body, sum
+FROM turncore_records WHERE session = ? AND added <= ?`,
   allKeys: `SELECT key, turn, revision, sum FROM turncore_keys WHERE session = ?`,
+  findKey: `SELECT key, turn, revision, sum FROM turncore_keys WHERE session = ? AND key = ?`,
+  lastKey: `SELECT key, turn, revision, sum FROM turncore_keys
+WHERE session = ? AND turn = ? ORDER BY revision DESC LIMIT 1`,
+  keyOfRevision: `SELECT key, turn, revision, sum FROM turncore_keys WHERE session = ? AND turn = ? AND revision = ? LIMIT 1`,
+  countKeys: `SELECT COUNT(*) FROM turncore_keys WHERE session = ?`,
+  countKeysOfTurn: `SELECT COUNT(*) FROM turncore_keys WHERE session = ? AND turn = ?`,
   addKey: `INSERT INTO turncore_keys (session, key, turn, revision, sum) VALUES (?, ?, ?, ?, ?)`,
   dropKey: `DELETE FROM turncore_keys WHERE session = ? AND key = ?`,
+  dropKeysOfTurn: `DELETE FROM turncore_keys WHERE session = ? AND turn = ?`,
   dropKeys: `DELETE FROM turncore_keys WHERE session = ?`,
   addRef: `INSERT INTO turncore_refs (session, kind, record, bytes) VALUES (?, ?, ?, ?)
 ON CONFLICT (session, kind, record, bytes) DO NOTHING`,
@@ -123,6 +193,11 @@ ON CONFLICT (session, kind, record, bytes) DO NOTHING`,
   dropAllRefs: `DELETE FROM turncore_refs WHERE session = ?`,
   forkRefs: `INSERT INTO turncore_refs (session, kind, record, bytes)
 SELECT CAST(? AS INTEGER), kind, record, bytes FROM turncore_refs WHERE session = ?`,
+  copyRefs: `INSERT INTO turncore_refs (session, kind, record, bytes)
+SELECT CAST(? AS INTEGER), refs.kind, refs.record, refs.bytes
+FROM turncore_refs AS refs JOIN turncore_records AS records
+  ON records.session = refs.session AND records.kind = refs.kind AND records.id = refs.record
+WHERE refs.session = ? AND records.added <= ?`,
   findBytes: `SELECT id, content, size, added, sum FROM turncore_bytes WHERE session = ? AND id = ?`,
   allBytes: `SELECT id, content, size, added, sum FROM turncore_bytes WHERE session = ?`,
   putBytes: `INSERT INTO turncore_bytes (session, id, content, size, added, sum) VALUES (?, ?, ?, ?, ?, ?)
@@ -133,7 +208,9 @@ SET content = excluded.content, size = excluded.size, added = excluded.added, su
   forkBytes: `INSERT INTO turncore_bytes (session, id, content, size, added, sum)
 SELECT CAST(? AS INTEGER), id, content, size, added, sum FROM turncore_bytes WHERE session = ?`,
   addContent: `INSERT INTO turncore_contents (added) VALUES (?) RETURNING number`,
-  usesOfContent: `SELECT COUNT(*) FROM turncore_bytes WHERE content = ?`,
+  usesOfContent: `SELECT COUNT(*) FROM (
+  SELECT content FROM turncore_bytes UNION ALL SELECT content FROM turncore_artifacts
+) AS uses WHERE content = ?`,
   dropContent: `DELETE FROM turncore_contents WHERE number = ?`,
   addPart: `INSERT INTO turncore_parts (content, part, data, sum) VALUES (?, ?, ?, ?)`,
   findPart: `SELECT data, sum FROM turncore_parts WHERE content = ? AND part = ?`,
@@ -142,9 +219,52 @@ SELECT CAST(? AS INTEGER), id, content, size, added, sum FROM turncore_bytes WHE
 FROM turncore_bytes AS bytes JOIN turncore_sessions AS sessions ON sessions.number = bytes.session
 WHERE bytes.added < ? AND NOT EXISTS (
   SELECT 1 FROM turncore_refs AS refs WHERE refs.session = bytes.session AND refs.bytes = bytes.id
+) AND NOT EXISTS (
+  SELECT 1 FROM turncore_refs AS refs WHERE refs.session = sessions.base AND refs.bytes = bytes.id
 ) LIMIT ?`,
   unusedContents: `SELECT number FROM turncore_contents AS contents
 WHERE contents.added < ? AND NOT EXISTS (
   SELECT 1 FROM turncore_bytes AS bytes WHERE bytes.content = contents.number
+) AND NOT EXISTS (
+  SELECT 1 FROM turncore_artifacts AS artifacts WHERE artifacts.content = contents.number
 ) LIMIT ?`,
+  findEvent: `SELECT revision, id, body, sum FROM turncore_events WHERE session = ? AND id = ?`,
+  eventsAfter: `SELECT revision, id, body, sum
+FROM turncore_events WHERE session = ? AND revision > ? ORDER BY revision LIMIT ?`,
+  lastEvents: `SELECT revision, id, body, sum
+FROM turncore_events WHERE session = ? AND revision > ? ORDER BY revision DESC LIMIT ?`,
+  addEvent: `INSERT INTO turncore_events (session, revision, id, body, sum) VALUES (?, ?, ?, ?, ?)`,
+  dropEvents: `DELETE FROM turncore_events WHERE session = ?`,
+  forkEvents: `INSERT INTO turncore_events (session, revision, id, body, sum)
+SELECT CAST(? AS INTEGER), revision, id, body, sum FROM turncore_events WHERE session = ?`,
+  allState: `SELECT scope, name, value, sum FROM turncore_state WHERE session = ? AND scope = ? ORDER BY name`,
+  setState: `INSERT INTO turncore_state (session, scope, name, value, sum) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (session, scope, name) DO UPDATE SET value = excluded.value, sum = excluded.sum`,
+  dropState: `DELETE FROM turncore_state WHERE session = ? AND scope = ? AND name = ?`,
+  dropAllState: `DELETE FROM turncore_state WHERE session = ?`,
+  forkState: `INSERT INTO turncore_state (session, scope, name, value, sum)
+SELECT CAST(? AS INTEGER), scope, name, value, sum FROM turncore_state WHERE session = ?`,
+  allArtifacts: `SELECT scope, name, version, content, size, body, sum
+FROM turncore_artifacts WHERE session = ? AND scope = ? ORDER BY name, version`,
+  findArtifact: `SELECT scope, name, version, content, size, body, sum
+FROM turncore_artifacts WHERE session = ? AND scope = ? AND name = ? AND version = ?`,
+  lastArtifact: `SELECT scope, name, version, content, size, body, sum
+FROM turncore_artifacts WHERE session = ? AND scope = ? AND name = ? ORDER BY version DESC LIMIT 1`,
+  addArtifact: `INSERT INTO turncore_artifacts (session, scope, name, version, content, size, body, sum)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (session, scope, name, version) DO NOTHING RETURNING version`,
+  contentsOfArtifacts: `SELECT content FROM turncore_artifacts WHERE session = ?`,
+  dropAllArtifacts: `DELETE FROM turncore_artifacts WHERE session = ?`,
+  forkArtifacts: `INSERT INTO turncore_artifacts (session, scope, name, version, content, size, body, sum)
+SELECT CAST(? AS INTEGER), scope, name, version, content, size, body, sum
+FROM turncore_artifacts WHERE session = ?`,
+  findJournal: `SELECT turn, epoch, first, next, checkpoint, sum FROM turncore_journals WHERE turn = ?`,
+  addJournal: `INSERT INTO turncore_journals (turn, epoch, first, next, checkpoint, sum) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (turn) DO NOTHING RETURNING epoch`,
+  setJournal: `UPDATE turncore_journals SET epoch = ?, first = ?, next = ?, checkpoint = ?, sum = ? WHERE turn = ?`,
+  dropJournal: `DELETE FROM turncore_journals WHERE turn = ?`,
+  entriesFrom: `SELECT turn, number, body, sum FROM turncore_entries WHERE turn = ? AND number >= ? ORDER BY number`,
+  addEntry: `INSERT INTO turncore_entries (turn, number, body, sum) VALUES (?, ?, ?, ?)`,
+  dropEntriesBefore: `DELETE FROM turncore_entries WHERE turn = ? AND number < ?`,
+  dropEntries: `DELETE FROM turncore_entries WHERE turn = ?`,
 } as const;

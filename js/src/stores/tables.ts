@@ -18,6 +18,10 @@ export interface SessionRow {
   records: number;
   digest: number;
   keys: number;
+  events: number;
+  appended: number;
+  base: number;
+  cut: number;
   sum: number;
 }
 
@@ -155,8 +159,10 @@ function sum(...columns: readonly (number | string | Uint8Array | null)[]): numb
 
 /** The sum of a session's row. */
 export function sessionSum(r: SessionRow): number {
-  const { id, revision, settled, newest, created, title, messages, records, digest, keys } = r;
-  return sum(id, revision, settled, newest, created, title, messages, records, digest, keys);
+  return sum(
+    ...[r.id, r.revision, r.settled, r.newest, r.created, r.title, r.messages, r.records, r.digest],
+    ...[r.keys, r.events, r.appended, r.base, r.cut],
+  );
 }
 
 /** The sum of a record's row. */

@@ -375,7 +375,8 @@ describe('a store in SQLite', () => {
 /** Those of a key are flipped too: the row then belongs to something else. */
 const COLUMNS = {
   turncore_sessions:
-    'number id revision settled newest created title messages records digest keys sum',
+    'number id revision settled newest created title messages records digest keys ' +
+    'events appended base cut sum',
   turncore_records: 'session kind id place added changed body sum',
   turncore_keys: 'session key turn revision sum',
   turncore_bytes: 'session id content size added sum',

@@ -23,13 +23,15 @@ type sessionRow struct {
 	title             []byte
 	messages, records int64
 	digest, keys      int64
+	events, appended  int64
+	base, cut         int64
 	sum               int64
 }
 
 func (r *sessionRow) scan(from scanner) error {
 	err := from.Scan(
 		&r.number, &r.id, &r.revision, &r.settled, &r.newest, &r.created, &r.title, &r.messages, &r.records, &r.digest, &r.keys,
-		&r.sum,
+		&r.events, &r.appended, &r.base, &r.cut, &r.sum,
 	)
 	if r.title == nil {
 		r.title = []byte{} // a driver's empty BLOB; as nil it would be written as NULL
@@ -42,7 +44,10 @@ func (r *sessionRow) sumUp() int64 {
 	if r.newest.Valid {
 		newest = r.newest.Int64
 	}
-	return sum(r.id, r.revision, r.settled, newest, r.created, r.title, r.messages, r.records, r.digest, r.keys)
+	return sum(
+		r.id, r.revision, r.settled, newest, r.created, r.title, r.messages, r.records, r.digest, r.keys,
+		r.events, r.appended, r.base, r.cut,
+	)
 }
 
 func (r *sessionRow) check() error {

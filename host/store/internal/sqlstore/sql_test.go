@@ -7,7 +7,7 @@ import (
 
 func TestSchemaHasVersions(t *testing.T) {
 	versions := Schema()
-	if len(versions) != 1 || len(versions[0]) != 14 {
+	if len(versions) != 1 || len(versions[0]) != 23 {
 		t.Fatalf("the schema is %q", versions)
 	}
 	for _, statement := range versions[0] {

@@ -9,26 +9,34 @@ INSERT INTO turncore_meta (name, value) VALUES (?, ?)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 
 -- findSession: (id)
-SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys, sum
+SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys,
+  events, appended, base, cut, sum
 FROM turncore_sessions WHERE id = ?;
 
 -- listSessions: those behind a place in the list, the last updated first (revision, number, limit)
-SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys, sum
+SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys,
+  events, appended, base, cut, sum
 FROM turncore_sessions WHERE (revision, number) < (?, ?) ORDER BY revision DESC, number DESC LIMIT ?;
 
 -- lastRevision: of all sessions
 SELECT revision FROM turncore_sessions ORDER BY revision DESC, number DESC LIMIT 1;
 
--- addSession: (id, revision, settled, newest, created, title, messages, records, digest, keys, sum)
+-- addSession: (all columns but number, in their order)
 INSERT INTO turncore_sessions
-  (id, revision, settled, newest, created, title, messages, records, digest, keys, sum)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  (id, revision, settled, newest, created, title, messages, records, digest, keys, events, appended, base, cut, sum)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO NOTHING RETURNING number;
 
--- setSession: (revision, settled, newest, title, messages, records, digest, keys, sum, number)
+-- setSession: (revision, settled, newest, title, those from messages to sum in their order, number)
 UPDATE turncore_sessions
-SET revision = ?, settled = ?, newest = ?, title = ?, messages = ?, records = ?, digest = ?, keys = ?, sum = ?
+SET revision = ?, settled = ?, newest = ?, title = ?, messages = ?, records = ?, digest = ?, keys = ?,
+  events = ?, appended = ?, base = ?, cut = ?, sum = ?
 WHERE number = ?;
+
+-- forksOf: those that share records up to a revision or a later one (base, cut)
+SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys,
+  events, appended, base, cut, sum
+FROM turncore_sessions WHERE base = ? AND cut >= ? ORDER BY number;
 
 -- dropSession: (number)
 DELETE FROM turncore_sessions WHERE number = ?;
@@ -44,6 +52,14 @@ FROM turncore_records WHERE session = ? AND kind = ? ORDER BY place;
 -- recordsAfter: without instructions; "+ 0" keeps off the index whose order fits (session, revision)
 SELECT kind, id, place, added, changed, body, sum
 FROM turncore_records WHERE session = ? AND added > ? AND kind <> 0 ORDER BY kind + 0, place;
+
+-- sharedRecords: those of a base that its fork shares (base, cut)
+SELECT kind, id, place, added, changed, body, sum
+FROM turncore_records WHERE session = ? AND added <= ? ORDER BY kind, place;
+
+-- sharedOfKind: (base, kind, cut)
+SELECT kind, id, place, added, changed, body, sum
+FROM turncore_records WHERE session = ? AND kind = ? AND added <= ? ORDER BY place;
 
 -- findRecord: (session, kind, id)
 SELECT kind, id, place, added, changed, body, sum
@@ -78,14 +94,38 @@ DELETE FROM turncore_records WHERE session = ?;
 INSERT INTO turncore_records (session, kind, id, place, added, changed, body, sum)
 SELECT CAST(? AS INTEGER), kind, id, place, added, changed, body, sum FROM turncore_records WHERE session = ?;
 
+-- copyRecords: those that a fork shares (fork, base, cut)
+INSERT INTO turncore_records (session, kind, id, place, added, changed, body, sum)
+SELECT CAST(? AS INTEGER), kind, id, place, added, changed, body, sum
+FROM turncore_records WHERE session = ? AND added <= ?;
+
 -- allKeys: (session)
 SELECT key, turn, revision, sum FROM turncore_keys WHERE session = ?;
+
+-- findKey: (session, key)
+SELECT key, turn, revision, sum FROM turncore_keys WHERE session = ? AND key = ?;
+
+-- lastKey: of a turn (session, turn)
+SELECT key, turn, revision, sum FROM turncore_keys
+WHERE session = ? AND turn = ? ORDER BY revision DESC LIMIT 1;
+
+-- keyOfRevision: one of a turn (session, turn, revision)
+SELECT key, turn, revision, sum FROM turncore_keys WHERE session = ? AND turn = ? AND revision = ? LIMIT 1;
+
+-- countKeys: (session)
+SELECT COUNT(*) FROM turncore_keys WHERE session = ?;
+
+-- countKeysOfTurn: (session, turn)
+SELECT COUNT(*) FROM turncore_keys WHERE session = ? AND turn = ?;
 
 -- addKey: (session, key, turn, revision, sum)
 INSERT INTO turncore_keys (session, key, turn, revision, sum) VALUES (?, ?, ?, ?, ?);
 
 -- dropKey: (session, key)
 DELETE FROM turncore_keys WHERE session = ? AND key = ?;
+
+-- dropKeysOfTurn: (session, turn)
+DELETE FROM turncore_keys WHERE session = ? AND turn = ?;
 
 -- dropKeys: (session)
 DELETE FROM turncore_keys WHERE session = ?;
@@ -103,6 +143,13 @@ DELETE FROM turncore_refs WHERE session = ?;
 -- forkRefs: (to, from)
 INSERT INTO turncore_refs (session, kind, record, bytes)
 SELECT CAST(? AS INTEGER), kind, record, bytes FROM turncore_refs WHERE session = ?;
+
+-- copyRefs: those of the records that a fork shares (fork, base, cut)
+INSERT INTO turncore_refs (session, kind, record, bytes)
+SELECT CAST(? AS INTEGER), refs.kind, refs.record, refs.bytes
+FROM turncore_refs AS refs JOIN turncore_records AS records
+  ON records.session = refs.session AND records.kind = refs.kind AND records.id = refs.record
+WHERE refs.session = ? AND records.added <= ?;
 
 -- findBytes: (session, id)
 SELECT id, content, size, added, sum FROM turncore_bytes WHERE session = ? AND id = ?;
@@ -129,7 +176,9 @@ SELECT CAST(? AS INTEGER), id, content, size, added, sum FROM turncore_bytes WHE
 INSERT INTO turncore_contents (added) VALUES (?) RETURNING number;
 
 -- usesOfContent: (content)
-SELECT COUNT(*) FROM turncore_bytes WHERE content = ?;
+SELECT COUNT(*) FROM (
+  SELECT content FROM turncore_bytes UNION ALL SELECT content FROM turncore_artifacts
+) AS uses WHERE content = ?;
 
 -- dropContent: (number)
 DELETE FROM turncore_contents WHERE number = ?;
@@ -148,10 +197,105 @@ SELECT DISTINCT sessions.id
 FROM turncore_bytes AS bytes JOIN turncore_sessions AS sessions ON sessions.number = bytes.session
 WHERE bytes.added < ? AND NOT EXISTS (
   SELECT 1 FROM turncore_refs AS refs WHERE refs.session = bytes.session AND refs.bytes = bytes.id
+) AND NOT EXISTS (
+  SELECT 1 FROM turncore_refs AS refs WHERE refs.session = sessions.base AND refs.bytes = bytes.id
 ) LIMIT ?;
 
--- unusedContents: content from before a time that no session has (added, limit)
+-- unusedContents: content from before a time that neither bytes nor artifacts have (added, limit)
 SELECT number FROM turncore_contents AS contents
 WHERE contents.added < ? AND NOT EXISTS (
   SELECT 1 FROM turncore_bytes AS bytes WHERE bytes.content = contents.number
+) AND NOT EXISTS (
+  SELECT 1 FROM turncore_artifacts AS artifacts WHERE artifacts.content = contents.number
 ) LIMIT ?;
+
+-- findEvent: (session, id)
+SELECT revision, id, body, sum FROM turncore_events WHERE session = ? AND id = ?;
+
+-- eventsAfter: the first of those behind a revision (session, revision, limit)
+SELECT revision, id, body, sum
+FROM turncore_events WHERE session = ? AND revision > ? ORDER BY revision LIMIT ?;
+
+-- lastEvents: the last of those behind a revision, the last one first (session, revision, limit)
+SELECT revision, id, body, sum
+FROM turncore_events WHERE session = ? AND revision > ? ORDER BY revision DESC LIMIT ?;
+
+-- addEvent: (session, revision, id, body, sum)
+INSERT INTO turncore_events (session, revision, id, body, sum) VALUES (?, ?, ?, ?, ?);
+
+-- dropEvents: (session)
+DELETE FROM turncore_events WHERE session = ?;
+
+-- forkEvents: (to, from)
+INSERT INTO turncore_events (session, revision, id, body, sum)
+SELECT CAST(? AS INTEGER), revision, id, body, sum FROM turncore_events WHERE session = ?;
+
+-- allState: (session, scope)
+SELECT scope, name, value, sum FROM turncore_state WHERE session = ? AND scope = ? ORDER BY name;
+
+-- setState: (session, scope, name, value, sum)
+INSERT INTO turncore_state (session, scope, name, value, sum) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (session, scope, name) DO UPDATE SET value = excluded.value, sum = excluded.sum;
+
+-- dropState: (session, scope, name)
+DELETE FROM turncore_state WHERE session = ? AND scope = ? AND name = ?;
+
+-- dropAllState: (session)
+DELETE FROM turncore_state WHERE session = ?;
+
+-- forkState: (to, from)
+INSERT INTO turncore_state (session, scope, name, value, sum)
+SELECT CAST(? AS INTEGER), scope, name, value, sum FROM turncore_state WHERE session = ?;
+
+-- allArtifacts: (session, scope)
+SELECT scope, name, version, content, size, body, sum
+FROM turncore_artifacts WHERE session = ? AND scope = ? ORDER BY name, version;
+
+-- findArtifact: (session, scope, name, version)
+SELECT scope, name, version, content, size, body, sum
+FROM turncore_artifacts WHERE session = ? AND scope = ? AND name = ? AND version = ?;
+
+-- lastArtifact: the last version (session, scope, name)
+SELECT scope, name, version, content, size, body, sum
+FROM turncore_artifacts WHERE session = ? AND scope = ? AND name = ? ORDER BY version DESC LIMIT 1;
+
+-- addArtifact: (session, scope, name, version, content, size, body, sum)
+INSERT INTO turncore_artifacts (session, scope, name, version, content, size, body, sum)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (session, scope, name, version) DO NOTHING RETURNING version;
+
+-- contentsOfArtifacts: (session)
+SELECT content FROM turncore_artifacts WHERE session = ?;
+
+-- dropAllArtifacts: (session)
+DELETE FROM turncore_artifacts WHERE session = ?;
+
+-- forkArtifacts: (to, from)
+INSERT INTO turncore_artifacts (session, scope, name, version, content, size, body, sum)
+SELECT CAST(? AS INTEGER), scope, name, version, content, size, body, sum
+FROM turncore_artifacts WHERE session = ?;
+
+-- findJournal: (turn)
+SELECT turn, epoch, first, next, checkpoint, sum FROM turncore_journals WHERE turn = ?;
+
+-- addJournal: (turn, epoch, first, next, checkpoint, sum)
+INSERT INTO turncore_journals (turn, epoch, first, next, checkpoint, sum) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (turn) DO NOTHING RETURNING epoch;
+
+-- setJournal: (epoch, first, next, checkpoint, sum, turn)
+UPDATE turncore_journals SET epoch = ?, first = ?, next = ?, checkpoint = ?, sum = ? WHERE turn = ?;
+
+-- dropJournal: (turn)
+DELETE FROM turncore_journals WHERE turn = ?;
+
+-- entriesFrom: (turn, number)
+SELECT turn, number, body, sum FROM turncore_entries WHERE turn = ? AND number >= ? ORDER BY number;
+
+-- addEntry: (turn, number, body, sum)
+INSERT INTO turncore_entries (turn, number, body, sum) VALUES (?, ?, ?, ?);
+
+-- dropEntriesBefore: (turn, number)
+DELETE FROM turncore_entries WHERE turn = ? AND number < ?;
+
+-- dropEntries: (turn)
+DELETE FROM turncore_entries WHERE turn = ?;

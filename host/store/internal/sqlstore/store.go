@@ -179,7 +179,8 @@ func (t *tx) add(r *sessionRow) error {
 	r.sum = r.sumUp()
 	return t.row(
 		"addSession",
-		r.id, r.revision, r.settled, r.newest, r.created, r.title, r.messages, r.records, r.digest, r.keys, r.sum,
+		r.id, r.revision, r.settled, r.newest, r.created, r.title, r.messages, r.records, r.digest, r.keys,
+		r.events, r.appended, r.base, r.cut, r.sum,
 	).Scan(&r.number)
 }
 
@@ -188,7 +189,8 @@ func (t *tx) set(r *sessionRow) error {
 	r.sum = r.sumUp()
 	return t.exec(
 		"setSession",
-		r.revision, r.settled, r.newest, r.title, r.messages, r.records, r.digest, r.keys, r.sum, r.number,
+		r.revision, r.settled, r.newest, r.title, r.messages, r.records, r.digest, r.keys,
+		r.events, r.appended, r.base, r.cut, r.sum, r.number,
 	)
 }
 

@@ -17,12 +17,15 @@ import (
 
 // columns are those of all tables. Those of a key are flipped too: the row then belongs to something else.
 var columns = map[string][]string{
-	"turncore_sessions": {"number", "id", "revision", "settled", "newest", "created", "title", "messages", "records", "digest", "keys", "sum"},
-	"turncore_records":  {"session", "kind", "id", "place", "added", "changed", "body", "sum"},
-	"turncore_keys":     {"session", "key", "turn", "revision", "sum"},
-	"turncore_bytes":    {"session", "id", "content", "size", "added", "sum"},
-	"turncore_parts":    {"content", "part", "data", "sum"},
-	"turncore_refs":     {"session", "kind", "record", "bytes"},
+	"turncore_sessions": {
+		"number", "id", "revision", "settled", "newest", "created", "title", "messages", "records", "digest", "keys",
+		"events", "appended", "base", "cut", "sum",
+	},
+	"turncore_records": {"session", "kind", "id", "place", "added", "changed", "body", "sum"},
+	"turncore_keys":    {"session", "key", "turn", "revision", "sum"},
+	"turncore_bytes":   {"session", "id", "content", "size", "added", "sum"},
+	"turncore_parts":   {"content", "part", "data", "sum"},
+	"turncore_refs":    {"session", "kind", "record", "bytes"},
 }
 
 // binary are the columns that hold bytes.
