@@ -120,7 +120,7 @@ func (e *exporter) describe(s Store, session string) error {
 	if !ok {
 		return nil
 	}
-	found, err := find(e.ctx, sessions, session)
+	found, err := sessions.Find(e.ctx, session)
 	if err != nil || found == nil {
 		return err
 	}
@@ -129,23 +129,6 @@ func (e *exporter) describe(s Store, session string) error {
 	}
 	e.add("createdAt", quoted(found.CreatedAt.UTC().Format("2006-01-02T15:04:05.000Z")))
 	return nil
-}
-
-// find looks a session up in the list of a store; nil if it is not there.
-func find(ctx context.Context, s Sessions, session string) (*Session, error) {
-	for cursor := ""; ; {
-		page, next, err := s.List(ctx, cursor, 1000)
-		if err != nil {
-			return nil, err
-		}
-		if i := slices.IndexFunc(page, func(p Session) bool { return p.ID == session }); i >= 0 {
-			return &page[i], nil
-		}
-		if next == "" {
-			return nil, nil
-		}
-		cursor = next
-	}
 }
 
 func addRecords[R record.Record](e *exporter, name string, list []R) {

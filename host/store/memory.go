@@ -110,7 +110,7 @@ func (m *InMemory) Commit(_ context.Context, id string, c Commit) (string, error
 	if err != nil {
 		return "", err
 	}
-	if kind, key, conflicts := s.Conflict(c.Revision, c.Own, writes); conflicts {
+	if kind, key, conflicts := s.Conflict(c.Revision, c.Turn, writes); conflicts {
 		return "", Conflict(id, record.Kind(kind).String(), key)
 	}
 	if !there && len(writes) == 0 {
@@ -207,16 +207,31 @@ func (m *InMemory) List(_ context.Context, cursor string, limit int) (page []Ses
 	before, limit := ledger.PageOf(cursor, limit)
 	ids, last, more := m.recent.Page(before, limit)
 	for _, id := range ids {
-		s := m.sessions[id]
-		page = append(page, Session{
-			ID: id, Title: s.title, Revision: strconv.FormatUint(s.Revision, 10), CreatedAt: s.created, UpdatedAt: s.updated,
-			Messages: len(s.Tables[record.KindMessage].Rows),
-		})
+		page = append(page, *m.sessions[id].tell(id))
 	}
 	if more {
 		next = strconv.FormatUint(last, 10)
 	}
 	return page, next, nil
+}
+
+// Find implements [Sessions].
+func (m *InMemory) Find(_ context.Context, id string) (*Session, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, there := m.session(id)
+	if !there {
+		return nil, nil
+	}
+	return s.tell(id), nil
+}
+
+// tell is what a list says of the session.
+func (s *memorySession) tell(id string) *Session {
+	return &Session{
+		ID: id, Title: s.title, Revision: strconv.FormatUint(s.Revision, 10), CreatedAt: s.created, UpdatedAt: s.updated,
+		Messages: len(s.Tables[record.KindMessage].Rows),
+	}
 }
 
 // Fork implements [Sessions].

@@ -39,11 +39,13 @@ type Store interface {
 // Writes that only add records go in behind the newest, whatever the revision. If Revision is set, the commit fails with
 // E_SESSION_CONFLICT, and nothing is stored, when it stores over, mutates, deletes or replaces
 //
-//   - a record that was added or changed after Revision, by a revision that is not in Own;
-//   - a record that is not there, and the session's last change or deletion is later than Revision and not in Own.
+//   - a record that was added or changed after Revision, by a revision that is not the writer's own;
+//   - a record that is not there, and the session's last change or deletion is later than Revision and not the writer's
+//     own.
 //
-// A revision that the session does not know, as that of a session that was deleted since, is earlier than all. A revision
-// in Own counts as the writer's own, no others do: not even those between two of its own.
+// A revision that the session does not know, as that of a session that was deleted since, is earlier than all. The
+// writer's own revisions are those that the commits of Turn with a Key have returned, and no others: not even those
+// between two of them.
 //
 // # Writes
 //
@@ -56,14 +58,15 @@ type Commit struct {
 	// Key names the commit in the session; "" for none.
 	Key string
 	// Turn is the turn that writes: Key is remembered until a commit has the turn in Ended. It names one run of a turn,
-	// and is not the turn's id.
+	// and is not the turn's id. "" for none.
 	Turn string
 	// Ended are turns that write no more.
 	Ended []string
 	// Revision is the one that the writer has seen; "" checks nothing.
 	Revision string
-	// Own are revisions that came of the writer's own commits, after Revision.
-	Own []string
+	// Epoch is that of the [Journal] of Turn: the commit fails with E_TURN_FENCED, and nothing is stored, if the journal
+	// has another one or is not there. That is checked before Key. 0 checks nothing. A store that is no Journal ignores it.
+	Epoch int64
 }
 
 // Conversation has the records of a session, or those added after a revision: each kind in the order of storing. Do

@@ -90,15 +90,15 @@ func conflictCases() []testCase {
 		{"a writer's own commits", func(p *place) {
 			s := p.store()
 			p.write(s, session, put(message("a", "1")))
-			c := store.Commit{Revision: p.load(s, session, "").Revision}
+			c := store.Commit{Turn: "t", Revision: p.load(s, session, "").Revision}
 			if c.Revision == "" {
 				p.Log("the store has no revisions")
 				return
 			}
 			do := func(deltas ...store.Delta) {
 				p.Helper()
-				c.Deltas = deltas
-				c.Own = append(c.Own, p.commit(s, session, c))
+				c.Deltas, c.Key = deltas, c.Key+"k"
+				p.commit(s, session, c)
 			}
 			do(change(message("a", "2")), put(message("b", "2")))
 			do(change(message("a", "3")), change(message("b", "3")))
@@ -108,22 +108,35 @@ func conflictCases() []testCase {
 			do(change(message("a", "5")), put(message("c", "5")))
 			do(change(message("c", "6")), remove(record.KindMessage, "nobody's"))
 			p.expect(s, session, "b=3 a=5 theirs=1 c=6")
+			c.Key = "another"
 			c.Deltas = []store.Delta{change(message("theirs", "2"))}
+			p.refused(s, session, c, conflict)
+			s = p.again(s)
+			c.Deltas = []store.Delta{change(message("c", "7"))}
+			for _, turn := range []string{"", "other"} {
+				theirs := c
+				theirs.Turn = turn
+				p.refused(s, session, theirs, conflict)
+			}
+			c.Key = ""
+			p.commit(s, session, c)
+			c.Deltas = []store.Delta{change(message("c", "8"))} // which nobody's commit has changed: it had no key
 			p.refused(s, session, c, conflict)
 		}},
 		{"what lies between a writer's own commits is not its own", func(p *place) {
 			s := p.store()
 			p.write(s, session, put(message("a", "1")), put(message("b", "1")))
-			c := store.Commit{Revision: p.load(s, session, "").Revision}
+			c := store.Commit{Turn: "t", Revision: p.load(s, session, "").Revision}
 			if c.Revision == "" {
 				p.Log("the store has no revisions")
 				return
 			}
-			c.Deltas = []store.Delta{put(message("mine", "1"))}
-			c.Own = append(c.Own, p.commit(s, session, c))
+			c.Deltas, c.Key = []store.Delta{put(message("mine", "1"))}, "k1"
+			p.commit(s, session, c)
 			p.write(s, session, change(message("a", "2")))
-			c.Deltas = []store.Delta{put(message("mine too", "1"))}
-			c.Own = append(c.Own, p.commit(s, session, c))
+			c.Deltas, c.Key = []store.Delta{put(message("mine too", "1"))}, "k2"
+			p.commit(s, session, c)
+			c.Key = "k3"
 			c.Deltas = []store.Delta{change(message("a", "3"))}
 			p.refused(s, session, c, conflict)
 			c.Deltas = []store.Delta{change(message("b", "3")), change(message("mine", "3"))}

@@ -129,6 +129,49 @@ func sessionCases() []testCase {
 				}
 			}
 		}),
+		ofSessions("a session that is found", func(p *place, s store.Sessions) {
+			find := func(id string) *store.Session {
+				p.Helper()
+				found, err := s.Find(p.Context(), id)
+				if err != nil {
+					p.Fatalf("finding %q: %v", id, err)
+				}
+				return found
+			}
+			if found := find(session); found != nil {
+				p.Errorf("one that is not there: %+v", found)
+			}
+			for n := range 30 {
+				p.write(s, fmt.Sprint(n), put(message("a", "x")))
+			}
+			p.write(s, session, put(message("a", "x")), put(message("b", "x")))
+			if err := errors.Join(s.SetTitle(p.Context(), session, unicodeText), s.PutBytes(p.Context(), "bytes", "b", strings.NewReader("x"))); err != nil {
+				p.Fatal(err)
+			}
+			for _, id := range []string{session, "0", "17", "bytes"} {
+				page, _, err := s.List(p.Context(), "", 0)
+				i := slices.IndexFunc(page, func(s store.Session) bool { return s.ID == id })
+				if err != nil || i < 0 {
+					p.Fatalf("%q is not in the list: %v", id, err)
+				}
+				if found := find(id); found == nil || *found != page[i] {
+					p.Errorf("%+v is found, and %+v listed", found, page[i])
+				}
+			}
+			if found := find(session); found.Title != unicodeText || found.Messages != 2 || found.Revision != p.load(s, session, "").Revision {
+				p.Errorf("%+v", found)
+			}
+			if err := s.Delete(p.Context(), session); err != nil {
+				p.Fatal(err)
+			}
+			if found := find(session); found != nil {
+				p.Errorf("one that was deleted: %+v", found)
+			}
+			again, _ := p.again(s).(store.Sessions)
+			if s = again; find("17") == nil || find(session) != nil {
+				p.Error("after it was opened again, others are found")
+			}
+		}),
 		ofSessions("a title", func(p *place, s store.Sessions) {
 			if err := s.SetTitle(p.Context(), session, "x"); !errors.Is(err, host.Code("E_SESSION_NOT_FOUND")) || !strings.Contains(err.Error(), session) {
 				p.Errorf("the title of nobody: %v", err)

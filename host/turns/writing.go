@@ -22,8 +22,7 @@ type writing struct {
 type writtenSession struct {
 	keeper   *keeper
 	session  string
-	revision string   // that it has loaded; "" for none
-	own      []string // revisions that came of its own commits since
+	revision string // that it has loaded; "" for none
 	wrote    bool
 }
 
@@ -41,8 +40,7 @@ func (w *writing) of(k *keeper, session string) *writtenSession {
 func (w *writing) saw(k *keeper, session, revision string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.of(k, session)
-	s.revision, s.own = revision, nil
+	w.of(k, session).revision = revision
 }
 
 // sawPart notes the revision that a part of a session was fetched with, unless all of it was loaded before.
@@ -50,7 +48,7 @@ func (w *writing) sawPart(k *keeper, session, revision string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if s := w.of(k, session); s.revision == "" {
-		s.revision, s.own = revision, nil
+		s.revision = revision
 	}
 }
 
@@ -78,23 +76,17 @@ func (p *program) commit(ctx Context, k *keeper, session string, deltas []store.
 	defer func() { <-w.busy }()
 	w.mu.Lock()
 	s := w.of(k, session)
-	c := store.Commit{Deltas: deltas, Turn: p.run(), Ended: k.toEnd(session), Revision: s.revision, Own: slices.Clone(s.own)}
+	c := store.Commit{Deltas: deltas, Turn: p.run(), Ended: k.toEnd(session), Revision: s.revision}
 	if c.Key = ctx.shared().effect.next(); c.Key == "" {
 		w.commits++
 		c.Key = c.Turn + ".c" + strconv.Itoa(w.commits)
 	}
 	s.wrote = true
 	w.mu.Unlock()
-	revision, err := k.store.Commit(ctx, session, c)
-	if err != nil {
+	if _, err := k.store.Commit(ctx, session, c); err != nil {
 		return err
 	}
 	k.told(session, c.Ended)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if revision != "" && s.revision != "" && !slices.Contains(s.own, revision) {
-		s.own = append(s.own, revision)
-	}
 	return nil
 }
 

@@ -62,9 +62,9 @@ func (s *Session[T]) Since(text string) (revision uint64, partly bool) {
 	return n, true
 }
 
-// Conflict tells which record a commit may not touch: one that another writer has changed after the revision that the
-// commit's writer has seen; see store.Commit. seen is "" for a commit that checks nothing.
-func (s *Session[T]) Conflict(seen string, own []string, writes []Write[T]) (kind uint8, id string, conflicts bool) {
+// Conflict tells which record a commit of a turn may not touch: one that another writer has changed after the revision
+// that the commit's writer has seen; see store.Commit. seen is "" for a commit that checks nothing.
+func (s *Session[T]) Conflict(seen, turn string, writes []Write[T]) (kind uint8, id string, conflicts bool) {
 	if seen == "" {
 		return 0, "", false
 	}
@@ -72,12 +72,7 @@ func (s *Session[T]) Conflict(seen string, own []string, writes []Write[T]) (kin
 	if ok && n == s.Revision {
 		return 0, "", false
 	}
-	w := writer{seen: n, lost: !ok, own: make(map[uint64]bool, len(own))}
-	for _, text := range own {
-		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
-			w.own[n] = true
-		}
-	}
+	w := writer{seen: n, lost: !ok, turn: turn, keys: &s.Keys}
 	made := make(map[named]bool)
 	for i := range writes {
 		c := &writes[i]
@@ -108,7 +103,8 @@ func (s *Session[T]) Conflict(seen string, own []string, writes []Write[T]) (kin
 type writer struct {
 	seen uint64
 	lost bool // seen is a revision that the session never had
-	own  map[uint64]bool
+	turn string
+	keys *Keys
 }
 
 // named is what names a record.
@@ -118,7 +114,9 @@ type named struct {
 }
 
 // knows tells whether the writer knows of what a revision did.
-func (w *writer) knows(revision uint64) bool { return revision <= w.seen && !w.lost || w.own[revision] }
+func (w *writer) knows(revision uint64) bool {
+	return revision <= w.seen && !w.lost || w.keys.Own(w.turn, revision)
+}
 
 // Clone returns the same state, which goes its own way: of another session, without keys.
 func (s *Session[T]) Clone() *Session[T] {

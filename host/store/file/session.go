@@ -184,7 +184,7 @@ func (s *Store) commit(f *session, c *store.Commit, writes []ledger.Write[stored
 	case done:
 		return revision, s.write(f, &commit{Ended: c.Ended}, time.Time{})
 	}
-	if kind, id, conflicts := state.Conflict(c.Revision, c.Own, writes); conflicts {
+	if kind, id, conflicts := state.Conflict(c.Revision, c.Turn, writes); conflicts {
 		return 0, store.Conflict(f.head.ID, record.Kind(kind).String(), id)
 	}
 	if len(writes) == 0 && !forgets && (c.Key == "" || !f.there) {

@@ -29,16 +29,35 @@ func (s *Store) List(ctx context.Context, cursor string, limit int) (page []stor
 		if f == nil {
 			continue // it was deleted meanwhile
 		}
-		page = append(page, store.Session{
-			ID: id, Title: f.summary.Title, Revision: strconv.FormatUint(f.summary.Revision, 10),
-			CreatedAt: time.UnixMilli(f.head.Created).UTC(), UpdatedAt: time.UnixMilli(f.summary.Updated).UTC(), Messages: f.summary.Messages,
-		})
+		page = append(page, *f.tell())
 		s.leave(f)
 	}
 	if more {
 		next = strconv.FormatUint(last, 10)
 	}
 	return page, next, nil
+}
+
+// Find implements store.Sessions.
+func (s *Store) Find(ctx context.Context, session string) (*store.Session, error) {
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
+	f, err := s.enter(session, false)
+	if f == nil {
+		return nil, err
+	}
+	defer s.leave(f)
+	return f.tell(), nil
+}
+
+// tell is what a list says of the session. The caller holds f.mu.
+func (f *session) tell() *store.Session {
+	return &store.Session{
+		ID: f.head.ID, Title: f.summary.Title, Revision: strconv.FormatUint(f.summary.Revision, 10),
+		CreatedAt: time.UnixMilli(f.head.Created).UTC(), UpdatedAt: time.UnixMilli(f.summary.Updated).UTC(),
+		Messages: f.summary.Messages,
+	}
 }
 
 // SetTitle implements store.Sessions.

@@ -159,7 +159,7 @@ FROM turncore_records WHERE session = ? AND added > ? AND kind <> 0 ORDER BY kin
   sharedRecords: `SELECT kind, id, place, added, changed, body, sum
 FROM turncore_records WHERE session = ? AND added <= ? ORDER BY kind, place`,
   sharedOfKind: `SELECT kind, id, place, added, changed, body, sum
-FROM turncore_records WHERE session = ? AND kind = ? AND added <= ? ORDER BY place`,
+FROM turncore_records WHERE session = ? AND kind = ? AND added + 0 <= ? ORDER BY place`,
   findRecord: `SELECT kind, id, place, added, changed, body, sum
 FROM turncore_records WHERE session = ? AND kind = ? AND id = ?`,
   lastPlace: `SELECT place FROM turncore_records WHERE session = ? AND kind = ? ORDER BY place DESC LIMIT 1`,

@@ -123,67 +123,31 @@ func (c *committing) run(writes []write) (revision string, err error) {
 			return "", err
 		}
 	}
-	known, changed, err := c.keys()
+	changed, err := c.forget(c.row, c.c.Ended)
 	if err != nil {
 		return "", err
 	}
-	if known != "" {
+	known, err := c.done(c.row, c.c.Key, c.c.Turn)
+	if err != nil {
+		return "", err
+	}
+	if known != 0 {
 		if changed {
 			err = c.set(c.row)
 		}
-		return known, err
+		return revisionText(c.row.number, known), err
 	}
 	if err := c.apply(writes); err != nil {
 		return "", err
 	}
-	if c.c.Key != "" {
-		k := keyRow{key: []byte(c.c.Key), turn: []byte(c.c.Turn), revision: c.row.revision}
-		if err := c.exec("addKey", c.row.number, k.key, k.turn, k.revision, k.sumUp()); err != nil {
-			return "", err
-		}
-		c.row.keys++
-		changed = true
+	kept, err := c.remember(c.row, c.c.Key, c.c.Turn)
+	if err != nil {
+		return "", err
 	}
-	if changed || len(writes) > 0 {
+	if changed || kept || len(writes) > 0 {
 		err = c.set(c.row)
 	}
 	return c.row.at(), err
-}
-
-// keys forgets the keys of turns that have ended and returns the revision of the commit that had the key, if there was
-// one.
-func (c *committing) keys() (known string, changed bool, err error) {
-	if c.row.keys == 0 {
-		return "", false, nil
-	}
-	rows, err := c.rows("allKeys", c.row.number)
-	all, err := list(rows, err, (*keyRow).scan)
-	if err != nil {
-		return "", false, err
-	}
-	if int64(len(all)) != c.row.keys {
-		return "", false, invalidSession(c.id, fmt.Sprintf("it has %d keys, not %d", len(all), c.row.keys))
-	}
-	ended := make(map[string]bool, len(c.c.Ended))
-	for _, turn := range c.c.Ended {
-		ended[turn] = true
-	}
-	for i := range all {
-		k := &all[i]
-		switch {
-		case k.sum != k.sumUp():
-			return "", false, invalidSession(c.id, fmt.Sprintf("the checksum of its key %q is wrong", k.key))
-		case ended[string(k.turn)]:
-			if err := c.exec("dropKey", c.row.number, k.key); err != nil {
-				return "", false, err
-			}
-			c.row.keys--
-			changed = true
-		case c.c.Key != "" && string(k.key) == c.c.Key:
-			known = revisionText(c.row.number, k.revision)
-		}
-	}
-	return known, changed, nil
 }
 
 // apply applies the writes.
@@ -415,8 +379,8 @@ type writer struct {
 	checks  bool
 	settled int64 // the session's before the commit
 	seen    int64
-	lost    bool // seen is a revision that the session never had
-	own     map[int64]bool
+	lost    bool           // seen is a revision that the session never had
+	own     map[int64]bool // whether revisions that were looked up are the writer's own
 	made    map[named]bool // what the commit itself writes
 }
 
@@ -437,15 +401,21 @@ func (w *writer) read(r *sessionRow, c *store.Commit) {
 	}
 	w.checks, w.settled, w.seen, w.lost = true, r.settled, seen, !ok
 	w.own, w.made = make(map[int64]bool), make(map[named]bool)
-	for _, own := range c.Own {
-		if number, revision, ok := readRevision(own); ok && number == r.number {
-			w.own[revision] = true
-		}
-	}
 }
 
 // knows tells whether the writer knows of what a revision did.
-func (w *writer) knows(revision int64) bool { return revision <= w.seen && !w.lost || w.own[revision] }
+func (c *committing) knows(revision int64) (bool, error) {
+	w := &c.who
+	if revision <= w.seen && !w.lost {
+		return true, nil
+	}
+	if own, looked := w.own[revision]; looked {
+		return own, nil
+	}
+	own, err := c.own(c.row, c.c.Turn, revision)
+	w.own[revision] = own
+	return own, err
+}
 
 // check returns the E_SESSION_CONFLICT of a write, nil if there is none.
 func (c *committing) check(w *write) error {
@@ -473,8 +443,19 @@ func (c *committing) check(w *write) error {
 		if err != nil {
 			return err
 		}
-		if there && !c.who.knows(changed) && (i < len(old) || w.kind != record.KindInstruction) ||
-			!there && i < len(old) && (c.who.lost || c.who.settled > 0 && !c.who.knows(c.who.settled)) {
+		known := true
+		switch {
+		case there && (i < len(old) || w.kind != record.KindInstruction):
+			known, err = c.knows(changed)
+		case !there && i < len(old) && c.who.lost:
+			known = false
+		case !there && i < len(old) && c.who.settled > 0:
+			known, err = c.knows(c.who.settled)
+		}
+		if err != nil {
+			return err
+		}
+		if !known {
 			return store.Conflict(c.id, w.kind.String(), id)
 		}
 	}

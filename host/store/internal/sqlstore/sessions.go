@@ -43,6 +43,21 @@ func (s *Store) List(ctx context.Context, cursor string, limit int) (page []stor
 	return page, next, err
 }
 
+// Find implements store.Sessions.
+func (s *Store) Find(ctx context.Context, session string) (found *store.Session, err error) {
+	if err := checkSession(session); err != nil {
+		return nil, err
+	}
+	err = s.view(ctx, session, func(t *tx) error {
+		r, err := t.session("findSession", session)
+		if found = nil; r != nil {
+			found = new(r.session())
+		}
+		return err
+	})
+	return found, err
+}
+
 // Fork implements store.Sessions. The sessions share the content of their bytes.
 func (s *Store) Fork(ctx context.Context, from, to string) error {
 	if err := errors.Join(checkSession(from), checkSession(to)); err != nil {

@@ -57,9 +57,9 @@ FROM turncore_records WHERE session = ? AND added > ? AND kind <> 0 ORDER BY kin
 SELECT kind, id, place, added, changed, body, sum
 FROM turncore_records WHERE session = ? AND added <= ? ORDER BY kind, place;
 
--- sharedOfKind: (base, kind, cut)
+-- sharedOfKind: "+ 0" keeps off the index whose order does not fit (base, kind, cut)
 SELECT kind, id, place, added, changed, body, sum
-FROM turncore_records WHERE session = ? AND kind = ? AND added <= ? ORDER BY place;
+FROM turncore_records WHERE session = ? AND kind = ? AND added + 0 <= ? ORDER BY place;
 
 -- findRecord: (session, kind, id)
 SELECT kind, id, place, added, changed, body, sum

@@ -18,6 +18,7 @@ type Store struct {
 	read, write   *sql.DB // the same for a database whose transactions run side by side
 	reads, writes map[string]*sql.Stmt
 	now           func() time.Time
+	tell          func(statement string)
 	queue         queue
 	collected     atomic.Int64 // when bytes were last collected, in microseconds
 	collecting    sync.WaitGroup
@@ -37,12 +38,14 @@ type Options struct {
 	ReadOnly bool
 	// Schema has the versions of the schema, those of [Schema] if nil.
 	Schema [][]string
+	// Tell is told of each statement that the store runs; nil for nobody.
+	Tell func(statement string)
 }
 
 // Open makes a store of a database. write has the connections of transactions that write, read of those that do not;
 // they may be the same. The store closes both, also if Open fails.
 func Open(ctx context.Context, read, write *sql.DB, d *Dialect, o Options) (*Store, error) {
-	s := &Store{d: d, read: read, write: write, now: o.Now}
+	s := &Store{d: d, read: read, write: write, now: o.Now, tell: o.Tell}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -113,6 +116,9 @@ func (t *tx) statement(name string) *sql.Stmt {
 	s := t.statements[name]
 	if s == nil {
 		panic("no statement " + name)
+	}
+	if t.s.tell != nil {
+		t.s.tell(name)
 	}
 	return t.tx.StmtContext(t.ctx, s)
 }

@@ -98,18 +98,13 @@ func (m *model) commit(session string) {
 		at := m.seen[max(0, n-1-m.r.IntN(12))]
 		if at.session == session {
 			c.Revision, of.Revision = at.memory, at.s
-			for _, own := range m.seen[max(0, n-3):] {
-				if own.session == session && m.r.IntN(2) == 0 {
-					c.Own, of.Own = append(c.Own, own.memory), append(of.Own, own.s)
-				}
-			}
 		}
 	}
 	a, err := m.memory.Commit(m.t.Context(), session, c)
 	b, err2 := m.s.Commit(m.t.Context(), session, of)
 	if !m.same(err, err2) {
 		if m.t.Failed() {
-			m.t.Logf("the commit was %+v, with %q and %q in the database", c, of.Revision, of.Own)
+			m.t.Logf("the commit was %+v, with %q in the database", c, of.Revision)
 		}
 		m.conflicts++
 		return

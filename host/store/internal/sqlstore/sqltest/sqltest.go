@@ -34,6 +34,7 @@ func Run(t *testing.T, database func(t *testing.T) *Database) {
 		run  func(*testing.T, *Database)
 	}{
 		{"as in memory", asInMemory},
+		{"commits of a turn cost the same", commitsCostTheSame},
 		{"places run out", placesRunOut},
 		{"damaged rows", damagedRows},
 		{"migrations", migrations},
