@@ -9,5 +9,5 @@ need_node 24
 {
   "$node24" js/test/stores/sqlite.mjs
   node js/test/stores/suite.mjs
-} | hosts_passed 5
+} | hosts_passed 9
 PATH=$(dirname "$node24"):$PATH node_test js/test/stores/*.test.mjs

@@ -3,5 +3,5 @@
  *
  * @packageDocumentation
  */
-export { indexedDBStore } from '../stores/indexeddb.js';
+export { indexedDBStore, type IndexedDBOptions } from '../stores/indexeddb.js';
 export type { DatabaseStore } from '../stores/table-store.js';

@@ -18,7 +18,10 @@ export const NAMES = [
   'parts',
 ] as const;
 
-/** Makes the tables in a database that has none. */
+/**
+ * Makes the tables in a database that has none. Their numbers begin anywhere: those of a database that was deleted, which
+ * revisions, files and writers may still have, are not used again.
+ */
 export function makeTables(db: IDBDatabase): void {
   db.createObjectStore('meta', { keyPath: 'name' });
   const sessions = db.createObjectStore('sessions', { keyPath: 'number', autoIncrement: true });
@@ -36,6 +39,12 @@ export function makeTables(db: IDBDatabase): void {
   const contents = db.createObjectStore('contents', { keyPath: 'number', autoIncrement: true });
   contents.createIndex('added', 'added');
   db.createObjectStore('parts', { keyPath: ['content', 'part'] });
+  for (const table of [sessions, contents]) {
+    // The number that is used for a moment: the others follow it.
+    const number = 1 + Math.floor(Math.random() * 2 ** 48);
+    table.add({ number });
+    table.delete(number);
+  }
 }
 
 /** What a request answers. */
@@ -64,6 +73,8 @@ function beginning(...key: readonly (number | string)[]): IDBKeyRange {
 /** The tables in a transaction of IndexedDB. */
 export class IndexedDBTables implements Tables {
   readonly #tx: IDBTransaction;
+  /** Contents that were dropped and have files, which are deleted behind the transaction. */
+  readonly dropped: number[] = [];
 
   constructor(tx: IDBTransaction) {
     this.#tx = tx;
@@ -212,7 +223,10 @@ export class IndexedDBTables implements Tables {
     return rows(this.#table('bytes').getAll(beginning(session)));
   }
 
-  putBytes(session: number, row: BytesRow): Promise<void> {
+  async putBytes(session: number, row: BytesRow): Promise<void> {
+    if (!(await this.hasContent(row.content))) {
+      throw new Error('it was deleted while the bytes were written');
+    }
     return this.#put('bytes', { ...row, session });
   }
 
@@ -235,7 +249,14 @@ export class IndexedDBTables implements Tables {
     return answer(this.#table('bytes').index('content').count(content));
   }
 
+  /** Whether there is a content with a number. */
+  async hasContent(content: number): Promise<boolean> {
+    return (await answer(this.#table('contents').count(content))) > 0;
+  }
+
   async dropContent(content: number): Promise<void> {
+    const first = await this.findPart(content, 0);
+    if (first !== undefined && first.data === undefined) this.dropped.push(content);
     await Promise.all([this.#drop('parts', beginning(content)), this.#drop('contents', content)]);
   }
 

@@ -1,11 +1,23 @@
 /**
  * Conversations in a browser's IndexedDB.
  */
+import type { Clock } from '../entropy.js';
 import { TurncoreError } from '../errors.js';
 import { storeError } from '../store-errors.js';
 import { type Database, type DatabaseStore, TableStore } from './table-store.js';
 import { IndexedDBTables, makeTables, NAMES, VERSION } from './indexeddb-tables.js';
-import { runLater, type Step, type Tables } from './tables.js';
+import { OriginFiles } from './origin-files.js';
+import { ask, runLater, type Step } from './tables.js';
+
+/** Settings of {@link indexedDBStore}. */
+export interface IndexedDBOptions {
+  /**
+   * Keeps bytes in files of the origin private file system, where the browser has it: those of 64 KiB and more, such as
+   * long results of tools, pictures and sounds. Otherwise, and with false, they are in the database, in parts of 1 MiB.
+   * What is in files is read in any case. Default: true.
+   */
+  readonly opfs?: boolean | undefined;
+}
 
 /**
  * A store in the browser: the pages and workers of an origin that give the same name share it. It opens its database at the
@@ -17,28 +29,58 @@ import { runLater, type Step, type Tables } from './tables.js';
  *
  * @param name the database's name. Default: "turncore"
  */
-export function indexedDBStore(name = 'turncore'): DatabaseStore {
+export function indexedDBStore(name = 'turncore', options: IndexedDBOptions = {}): DatabaseStore {
+  return openIndexedDB(name, options);
+}
+
+/** How long the browser may take to open a database, in ms. */
+const PATIENCE = 5000;
+
+/** Settings of tests. */
+interface TestOptions {
+  readonly clock?: Clock;
+  readonly version?: number;
+  /** How long the browser may take to open a database, in ms. */
+  readonly patience?: number;
+}
+
+/** @internal {@link indexedDBStore} with settings of tests. */
+export function openIndexedDB(
+  name: string,
+  { opfs = true }: IndexedDBOptions,
+  { clock, version = VERSION, patience = PATIENCE }: TestOptions = {},
+): DatabaseStore {
   if (typeof name !== 'string' || name === '') {
     throw TurncoreError.of('E_INVALID_VALUE', 'name: must be the name of a database');
   }
-  return new TableStore(new BrowserDatabase(name));
+  return new TableStore(new BrowserDatabase(name, opfs, version, patience), clock);
 }
 
 class BrowserDatabase implements Database {
   readonly #name: string;
+  readonly #version: number;
+  readonly #patience: number;
+  readonly files: OriginFiles;
+  /** Files that are being deleted. */
+  readonly #dropping = new Set<Promise<void>>();
   #opening: Promise<IDBDatabase> | undefined;
+  /** Why it is not open yet: the browser opens it when other tabs let it. */
+  #blocked: Error | undefined;
   #closed = false;
   transactions = 0;
 
-  constructor(name: string) {
+  constructor(name: string, opfs: boolean, version: number, patience: number) {
     this.#name = name;
+    this.#version = version;
+    this.#patience = patience;
+    this.files = new OriginFiles(name, opfs);
   }
 
-  view<T>(run: (tables: Tables) => Step<T>): Promise<T> {
+  view<T>(run: (tables: IndexedDBTables) => Step<T>): Promise<T> {
     return this.#transaction('readonly', run);
   }
 
-  update<T>(run: (tables: Tables) => Step<T>): Promise<T> {
+  update<T>(run: (tables: IndexedDBTables) => Step<T>): Promise<T> {
     return this.#transaction('readwrite', run);
   }
 
@@ -46,24 +88,39 @@ class BrowserDatabase implements Database {
     return REASONS[(error as Partial<DOMException> | undefined)?.name ?? ''];
   }
 
-  close(): void {
+  /** Deletes files whose contents are gone: of a page that was closed before it did so, or of a deleted database. */
+  collect(): Promise<number> {
+    return this.files.collect((contents) =>
+      this.view(function* (tables) {
+        const known = new Set<number>();
+        for (const each of contents) if (yield* ask(tables.hasContent(each))) known.add(each);
+        return known;
+      }),
+    );
+  }
+
+  async close(): Promise<void> {
     this.#closed = true;
     this.#opening?.then(
       (db) => db.close(),
       () => undefined,
     );
+    await Promise.all(this.#dropping);
   }
 
-  async #transaction<T>(mode: IDBTransactionMode, run: (tables: Tables) => Step<T>): Promise<T> {
-    const db = await this.#open();
-    const tx = db.transaction(NAMES, mode, { durability: 'strict' });
+  async #transaction<T>(
+    mode: IDBTransactionMode,
+    run: (tables: IndexedDBTables) => Step<T>,
+  ): Promise<T> {
+    const tx = await this.#begin(mode);
     const done = new Promise<void>((resolve, reject) => {
       tx.oncomplete = () => resolve();
       tx.onabort = () => reject(tx.error ?? new DOMException('', 'AbortError'));
     });
+    const tables = new IndexedDBTables(tx);
     let result: T;
     try {
-      result = await runLater(run(new IndexedDBTables(tx)));
+      result = await runLater(run(tables));
     } catch (error) {
       try {
         tx.abort();
@@ -76,37 +133,73 @@ class BrowserDatabase implements Database {
     }
     await done;
     if (mode === 'readwrite') this.transactions++;
+    for (const content of tables.dropped) this.#dropFile(content);
     return result;
   }
 
+  /** Begins a transaction: in a database opened again, if another tab has had this one closed meanwhile. */
+  async #begin(mode: IDBTransactionMode): Promise<IDBTransaction> {
+    for (let tries = 0; ; tries++) {
+      const opening = this.#open();
+      const db = await opening;
+      try {
+        return db.transaction(NAMES, mode, { durability: 'strict' });
+      } catch (error) {
+        if ((error as Error).name !== 'InvalidStateError' || tries > 0) throw error;
+        if (this.#opening === opening) this.#opening = undefined;
+      }
+    }
+  }
+
+  /** Deletes the file of a content that was dropped. One that is left, since the page was closed, is collected. */
+  #dropFile(content: number): void {
+    const dropping = this.files.drop(content).finally(() => this.#dropping.delete(dropping));
+    this.#dropping.add(dropping);
+  }
+
   #open(): Promise<IDBDatabase> {
-    if (this.#closed) throw storeError('E_STORE_FAILED', 'it is closed');
-    this.#opening ??= this.#request().catch((error: unknown) => {
-      this.#opening = undefined;
-      throw error;
-    });
+    if (this.#closed) throw new Error('it is closed');
+    if (this.#blocked !== undefined) throw this.#blocked;
+    if (this.#opening === undefined) {
+      const opening = this.#request();
+      this.#opening = opening;
+      opening.catch(() => {
+        if (this.#opening === opening) this.#opening = undefined;
+      });
+    }
     return this.#opening;
   }
 
+  /** Opens it. A request that other tabs block stays: the browser would queue a second one behind it. */
   #request(): Promise<IDBDatabase> {
     const { indexedDB } = globalThis as { readonly indexedDB?: IDBFactory };
-    if (indexedDB === undefined) {
-      throw storeError('E_STORE_FAILED', 'this platform has no IndexedDB');
-    }
+    if (indexedDB === undefined) throw new Error('this platform has no IndexedDB');
     return new Promise((resolve, reject) => {
-      const request = indexedDB.open(this.#name, VERSION);
-      request.onupgradeneeded = () => makeTables(request.result);
-      request.onblocked = () =>
-        reject(storeError('E_STORE_FAILED', 'another tab has an earlier version of it open'));
+      const request = indexedDB.open(this.#name, this.#version);
+      const block = (why: string): void => {
+        this.#blocked = new Error(why);
+        reject(this.#blocked);
+      };
+      const timer = setTimeout(
+        () => block('the browser does not open it: another tab may hold it'),
+        this.#patience,
+      );
+      request.onblocked = () => block('another tab has an earlier version of it open');
+      request.onupgradeneeded = ({ oldVersion }) => {
+        if (oldVersion < 1) makeTables(request.result);
+      };
       request.onerror = () => {
+        clearTimeout(timer);
+        this.#blocked = undefined;
         const error = request.error!;
         if (error.name !== 'VersionError') reject(error);
         else {
-          const why = `the database has a later version than ${VERSION}, which this library knows`;
+          const why = `the database has a later version than ${this.#version}, which this library knows`;
           reject(storeError('E_STORE_VERSION', why, { cause: error }));
         }
       };
       request.onsuccess = () => {
+        clearTimeout(timer);
         const db = request.result;
         // Another tab deletes it or brings it up to date: it must not wait for this one. The next call opens it again.
         const again = (): void => {
@@ -115,6 +208,9 @@ class BrowserDatabase implements Database {
         };
         db.onversionchange = again;
         db.onclose = again;
+        if (this.#blocked !== undefined) this.#opening = Promise.resolve(db);
+        this.#blocked = undefined;
+        if (this.#closed) db.close();
         resolve(db);
       };
     });

@@ -191,7 +191,7 @@ export class SqlTables implements Tables {
   }
 
   addPart(content: number, part: number, { data, sum }: PartRow): void {
-    this.#run('addPart', content, part, data, sum);
+    this.#run('addPart', content, part, data!, sum); // it has no files
   }
 
   findPart(content: number, part: number): PartRow | undefined {

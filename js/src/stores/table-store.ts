@@ -5,7 +5,6 @@ import type { Awaitable } from '../awaitable.js';
 import { type Clock, systemClock } from '../entropy.js';
 import { invalidValue, isTurncoreError } from '../errors.js';
 import type { ConduitBytes } from '../primitives/readers.js';
-import { RangeReader } from '../readers/range-reader.js';
 import type { Conversation } from '../sessions/conversation.js';
 import { requireSession } from '../store/session-id.js';
 import type { BytesReader, Commit, PageOptions, SessionPage, Sessions } from '../store/store.js';
@@ -15,8 +14,8 @@ import { bytesOf } from '../stored/codec.js';
 import { type Row, rowsOf } from '../stored/rows.js';
 import { openedBy, StoredReader } from '../stored/stored-reader.js';
 import { checkRecord, Committing, readRecord } from './commit.js';
+import { type ContentPlace, contentReader, type Files, putContent } from './contents.js';
 import { failure, invalidBytes, invalidSession, tooLong } from './faults.js';
-import { PART, partsOf } from './parts.js';
 import {
   addSession,
   begin,
@@ -33,8 +32,6 @@ import {
   ask,
   bytesSum,
   type BytesRow,
-  type PartRow,
-  partSum,
   type RecordRow,
   type SessionRow,
   type Step,
@@ -67,6 +64,10 @@ export interface Database {
   readonly transactions: number;
   /** The most bytes of a row; undefined for no bound that a record would meet. */
   readonly maxRow?: number | undefined;
+  /** Files for contents; undefined where all of them are in the tables. */
+  readonly files?: Files | undefined;
+  /** Deletes what was left beside the tables. Returns how much. */
+  collect?(): Promise<number>;
   close(): Awaitable<void>;
 }
 
@@ -95,6 +96,8 @@ export class TableStore implements DatabaseStore {
   readonly #db: Database;
   /** The time in microseconds. */
   readonly #now: () => number;
+  /** Where contents are. */
+  readonly #place: ContentPlace;
   #closing = false;
   #collecting: Promise<void> | undefined;
   /** When unused bytes were last collected; undefined until that is read. */
@@ -103,6 +106,11 @@ export class TableStore implements DatabaseStore {
   constructor(db: Database, clock: Clock = systemClock) {
     this.#db = db;
     this.#now = () => clock() * 1000;
+    this.#place = {
+      view: (session, run) => this.#view(session, run),
+      update: (session, run) => this.#update(session, run),
+      files: db.files,
+    };
   }
 
   async load(id: string, after = ''): Promise<Conversation> {
@@ -166,35 +174,9 @@ export class TableStore implements DatabaseStore {
     const session = requireSession(id);
     if (typeof bytes !== 'string') throw invalidValue('id', 'must be a string');
     const now = this.#now;
-    const parts = partsOf(content);
-    const first = await parts.next();
-    const whole = first.done === true ? new Uint8Array(0) : first.value;
-    if (whole.length < PART) {
-      await this.#update(session, function* (tables) {
-        const number = yield* ask(tables.addContent(now()));
-        if (whole.length > 0) yield* addPart(tables, number, 0, whole);
-        yield* setBytes(tables, session, bytes, number, whole.length, now);
-      });
-      return;
-    }
-    // A transaction for each part: none of them is in memory longer than that.
-    const number = await this.#update(session, (tables) => ask(tables.addContent(now())));
-    try {
-      let size = 0;
-      let part = 0;
-      for (let next = first; next.done !== true; next = await parts.next()) {
-        const data = next.value;
-        await this.#update(session, (tables) => addPart(tables, number, part, data));
-        part++;
-        size += data.length;
-      }
-      await this.#update(session, (tables) => setBytes(tables, session, bytes, number, size, now));
-    } catch (error) {
-      // Otherwise they would stay until they are collected.
-      const drop = this.#update(session, (tables) => dropContent(tables, number));
-      await drop.catch(() => undefined);
-      throw error;
-    }
+    await putContent(this.#place, session, content, now, (tables, number, size) =>
+      setBytes(tables, session, bytes, number, size, now),
+    );
   }
 
   async openBytes(id: string, bytes: string): Promise<BytesReader> {
@@ -207,48 +189,16 @@ export class TableStore implements DatabaseStore {
       if (row === undefined) throw sessionError('E_BYTES_NOT_FOUND', { session, id: bytes });
       return row;
     };
-    const row = await find();
-    const { size } = row;
-    let { content } = row;
-    let held: { readonly part: number; readonly data: Uint8Array } | undefined;
-    const hold = async (part: number): Promise<Uint8Array> => {
-      if (held?.part !== part) {
-        const read = (): Promise<PartRow | undefined> =>
-          this.#view(session, (tables) => ask(tables.findPart(content, part)));
-        let found = await read();
-        if (found === undefined) {
-          // Another writer has put the same bytes, where their id says what they are.
-          const other = await find();
-          if (isContentId(bytes) && other.size === size) {
-            ({ content } = other);
-            found = await read();
-          }
-        }
-        if (found === undefined) {
-          throw sessionError('E_BYTES_NOT_FOUND', { session, id: bytes });
-        }
-        if (found.sum !== partSum(content, part, found.data)) {
-          throw invalidBytes(session, bytes, `the checksum of part ${part} is wrong`);
-        }
-        if (found.data.length !== Math.min(PART, size - part * PART)) {
-          throw invalidBytes(session, bytes, `part ${part} has ${found.data.length} bytes`);
-        }
-        held = { part, data: found.data };
-      }
-      return held.data;
-    };
-    const reader = new RangeReader({
-      size: () => size,
-      read: async (from, to) => {
-        const read = new Uint8Array(to - from);
-        for (let at = from; at < to;) {
-          const data = await hold(Math.floor(at / PART));
-          const piece = data.subarray(at % PART, Math.min(data.length, (at % PART) + to - at));
-          read.set(piece, at - from);
-          at += piece.length;
-        }
-        return read;
+    const { content, size } = await find();
+    const reader = contentReader(this.#place, {
+      ...{ session, content, size },
+      again: async () => {
+        // Only an id that says what the bytes are keeps its bytes.
+        const other = await find();
+        return isContentId(bytes) && other.size === size ? other.content : undefined;
       },
+      missing: () => sessionError('E_BYTES_NOT_FOUND', { session, id: bytes }),
+      damaged: (why) => invalidBytes(session, bytes, why),
     });
     // A record that has it is written down with the id of the bytes: this store has them.
     return new StoredReader(bytes, size, () => reader, this, session);
@@ -342,6 +292,7 @@ export class TableStore implements DatabaseStore {
       });
       deleted += count;
     }
+    deleted += (await this.#db.collect?.()) ?? 0;
     await this.#update('', (tables) => ask(tables.writeMeta('collected', at)));
     this.#collected = at;
     return deleted;
@@ -418,10 +369,6 @@ function* addedTo(tables: Tables, row: SessionRow, after: number): Step<RecordRo
   const rows = [...instructions, ...later];
   for (const each of rows) checkRecord(row.id, each);
   return rows;
-}
-
-function* addPart(tables: Tables, content: number, part: number, data: Uint8Array): Step<void> {
-  yield* ask(tables.addPart(content, part, { data, sum: partSum(content, part, data) }));
 }
 
 /** The row of bytes of a session. */

@@ -55,7 +55,8 @@ export interface BytesRow {
 
 /** A row of parts, without what identifies it. */
 export interface PartRow {
-  data: Uint8Array;
+  /** Undefined for a part that is in the file of its content. */
+  data: Uint8Array | undefined;
   sum: number;
 }
 

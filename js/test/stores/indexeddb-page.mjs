@@ -5,22 +5,27 @@ import { storeTests } from 'turncore/storetest';
 const names = new WeakMap();
 let databases = 0;
 
-function open(name = `test-${++databases}`) {
-  const store = indexedDBStore(name);
-  names.set(store, name);
+function open(name = `test-${++databases}-${typeof document}`, options) {
+  const store = indexedDBStore(name, options);
+  names.set(store, [name, options]);
   return store;
 }
 
-const maker = {
-  open: () => open(),
-  again: (store) => open(names.get(store)),
+const makerOf = (options) => ({
+  open: () => open(undefined, options),
+  again: (store) => open(...names.get(store)),
   close: (store) => store.close(),
-};
+  ...options,
+});
 
-/** Runs the suite. @returns for each test its name, and what is wrong */
-globalThis.runSuite = async () => {
+/**
+ * Runs the suite.
+ * @param options of the store, and of the suite
+ * @returns for each test its name, and what is wrong
+ */
+globalThis.runSuite = async (options) => {
   const results = [];
-  for (const { name, run } of await storeTests(maker)) {
+  for (const { name, run } of await storeTests(makerOf(options))) {
     const wrong = await run().then(
       () => undefined,
       (error) => `${error?.stack ?? error}`,
@@ -29,6 +34,41 @@ globalThis.runSuite = async () => {
   }
   return results;
 };
+
+/** How many files there are in the origin private file system, of all databases. */
+globalThis.countFiles = async () => {
+  let count = 0;
+  const visit = async (folder) => {
+    for await (const each of folder.values()) {
+      if (each.kind === 'directory') await visit(each);
+      else count++;
+    }
+  };
+  await visit(await navigator.storage.getDirectory());
+  return count;
+};
+
+/** Calls a function of this module in a worker. */
+globalThis.inWorker = (name, ...args) =>
+  new Promise((resolve, reject) => {
+    const worker = new Worker(import.meta.url, { type: 'module' });
+    worker.onmessage = ({ data }) => {
+      worker.terminate();
+      if (data.error === undefined) resolve(data.value);
+      else reject(new Error(data.error));
+    };
+    worker.onerror = (event) => reject(new Error(event.message));
+    worker.postMessage({ name, args });
+  });
+if (typeof document === 'undefined') {
+  globalThis.onmessage = async ({ data: { name, args } }) => {
+    try {
+      postMessage({ value: await globalThis[name](...args) });
+    } catch (error) {
+      postMessage({ error: `${error?.stack ?? error}` });
+    }
+  };
+}
 
 const code = (call) =>
   Promise.resolve(call).then(

@@ -47,7 +47,14 @@ async function inBrowsers() {
       const browser = await browsers[name]();
       try {
         await browser.open(`${server.address}/page/index.html`);
-        passed(`IndexedDB in ${name}`, await browser.evaluate('runSuite()'));
+        for (const [what, call] of [
+          ['with files', 'runSuite({ opfs: true })'],
+          ['without files', 'runSuite({ opfs: false, sessions: 500 })'],
+          ['with files, in a worker', "inWorker('runSuite', { opfs: true, sessions: 500 })"],
+        ]) {
+          passed(`IndexedDB in ${name}, ${what}`, await browser.evaluate(call));
+          assert.equal((await browser.evaluate('countFiles()')) > 0, true, `${what}: files`);
+        }
         assert.deepEqual(await browser.evaluate('runFaults()'), {
           later: 'E_STORE_VERSION',
           others: 'E_STORE_FAILED',
