@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/turncore/turncore/abi"
@@ -13,6 +14,35 @@ func Conflict(session, kind, id string) error {
 	detail := "session " + strconv.Quote(session) + ", " + kind + " " + strconv.Quote(id)
 	e := host.NewError(host.Code(abi.CodeSessionConflict), detail, nil)
 	e.Details = map[string]any{"session": session, "kind": kind, "id": id}
+	return e
+}
+
+// AppendConflict is the E_SESSION_CONFLICT of an append. kind and id name what it would add: an "event" whose id the
+// session has, or an "artifact" whose next version is another. Both are "" if another turn has appended before. Its details
+// are a map of session, kind and id.
+func AppendConflict(session, kind, id string) error {
+	if kind != "" {
+		return Conflict(session, kind, id)
+	}
+	e := host.NewError(host.Code(abi.CodeSessionConflict), "session "+strconv.Quote(session), nil)
+	e.Details = map[string]any{"session": session}
+	return e
+}
+
+// NoArtifact is the E_BYTES_NOT_FOUND of a version that an artifact does not have. Its details are a map of session, kind
+// "artifact", id, version, and the scope if it is not the session's own.
+func NoArtifact(session, scope, name string, version int) error {
+	place := ""
+	if scope != "" {
+		place = ", scope " + strconv.Quote(scope)
+	}
+	what := fmt.Sprintf("session %q%s, artifact %q, version %d", session, place, name, version)
+	e := host.NewError(host.Code(abi.CodeBytesNotFound), what, nil)
+	details := map[string]any{"session": session, "kind": "artifact", "id": name, "version": int64(version)}
+	if scope != "" {
+		details["scope"] = scope
+	}
+	e.Details = details
 	return e
 }
 

@@ -19,6 +19,8 @@ type InMemory struct {
 	sessions map[string]*memorySession
 	revision uint64 // of the last write to any session
 	recent   ledger.Recent[string]
+	shared   map[string]*memoryScope
+	journals map[string]*ledger.Journal
 }
 
 // memorySession is what an InMemory has of a session.
@@ -27,6 +29,7 @@ type memorySession struct {
 	title            string
 	created, updated time.Time
 	bytes            map[string][]byte
+	own              memoryScope
 }
 
 var _ Sessions = (*InMemory)(nil)
@@ -102,6 +105,9 @@ func (m *InMemory) Commit(_ context.Context, id string, c Commit) (string, error
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, there := m.session(id)
+	if err := m.checkEpoch(c.Turn, c.Epoch); err != nil {
+		return "", err
+	}
 	s.Keys.Forget(c.Ended)
 	if revision, done := s.Keys.Find(c.Key); done {
 		return strconv.FormatUint(revision, 10), nil
@@ -245,7 +251,7 @@ func (m *InMemory) Fork(_ context.Context, from, to string) error {
 	if _, there := m.session(to); there {
 		return SessionExists(to)
 	}
-	s := &memorySession{Session: old.Clone(), title: old.title}
+	s := &memorySession{Session: old.Clone(), title: old.title, own: old.own.Clone()}
 	m.add(to, s)
 	s.bytes = maps.Clone(old.bytes)
 	return nil

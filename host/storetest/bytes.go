@@ -29,7 +29,7 @@ func bytesCases() []testCase {
 		}
 	}
 	return []testCase{
-		{"bytes", func(p *place) {
+		{name: "bytes", run: func(p *place) {
 			s := p.store()
 			put(p, s, session, "a", "one")
 			put(p, s, session, "empty", "")
@@ -47,7 +47,7 @@ func bytesCases() []testCase {
 			put(p, s, session, "a", "3")
 			expect(p, p.again(s), session, "a", "3")
 		}},
-		{"bytes that are not there", func(p *place) {
+		{name: "bytes that are not there", run: func(p *place) {
 			s := p.store()
 			for range 2 {
 				if _, _, err := s.OpenBytes(p.Context(), session, "a"); !errors.Is(err, host.Code("E_BYTES_NOT_FOUND")) ||
@@ -58,7 +58,7 @@ func bytesCases() []testCase {
 				put(p, s, "another", "a", "x")
 			}
 		}},
-		{"bytes whose source fails", func(p *place) {
+		{name: "bytes whose source fails", run: func(p *place) {
 			s := p.store()
 			put(p, s, session, "a", "as it was")
 			broken := errors.New("the source is gone")
@@ -73,7 +73,7 @@ func bytesCases() []testCase {
 				p.Errorf("%v, want E_BYTES_NOT_FOUND", err)
 			}
 		}},
-		{"large bytes", func(p *place) {
+		{name: "large bytes", run: func(p *place) {
 			s := p.store()
 			// Sizes around a MiB, a part of which many databases keep a row for.
 			for _, size := range []int64{1<<20 - 1, 1 << 20, 1<<20 + 1, 2 << 20, 33<<20 + 5} {
@@ -115,7 +115,7 @@ func bytesCases() []testCase {
 				}
 			}
 		}},
-		{"bytes of a content put again while they are read", func(p *place) {
+		{name: "bytes of a content put again while they are read", run: func(p *place) {
 			s := p.store()
 			text := strings.Repeat("the same text\n", 100_000) // more than a database has in a row
 			digest := sha256.Sum256([]byte(text))
@@ -135,7 +135,7 @@ func bytesCases() []testCase {
 				p.Errorf("%d bytes of %d, %v", len(got), len(text), err)
 			}
 		}},
-		{"bytes read and put at once", func(p *place) {
+		{name: "bytes read and put at once", run: func(p *place) {
 			s := p.store()
 			var all sync.WaitGroup
 			for n := range 8 {
@@ -156,7 +156,7 @@ func bytesCases() []testCase {
 			}
 			all.Wait()
 		}},
-		{"a call whose context has ended", func(p *place) {
+		{name: "a call whose context has ended", run: func(p *place) {
 			s := p.store()
 			p.write(s, session, put2())
 			put(p, s, session, "a", "one")

@@ -21,7 +21,7 @@ func conflictCases() []testCase {
 		put(toolCall("x", "1")), put(toolCall("y", "1")),
 	}
 	return []testCase{
-		{"two writers", func(p *place) {
+		{name: "two writers", run: func(p *place) {
 			s := p.store()
 			for n, c := range []struct {
 				theirs, mine store.Delta
@@ -87,7 +87,7 @@ func conflictCases() []testCase {
 				p.commit(s, id, mine) // it knows better now
 			}
 		}},
-		{"a writer's own commits", func(p *place) {
+		{name: "a writer's own commits", run: func(p *place) {
 			s := p.store()
 			p.write(s, session, put(message("a", "1")))
 			c := store.Commit{Turn: "t", Revision: p.load(s, session, "").Revision}
@@ -123,7 +123,7 @@ func conflictCases() []testCase {
 			c.Deltas = []store.Delta{change(message("c", "8"))} // which nobody's commit has changed: it had no key
 			p.refused(s, session, c, conflict)
 		}},
-		{"what lies between a writer's own commits is not its own", func(p *place) {
+		{name: "what lies between a writer's own commits is not its own", run: func(p *place) {
 			s := p.store()
 			p.write(s, session, put(message("a", "1")), put(message("b", "1")))
 			c := store.Commit{Turn: "t", Revision: p.load(s, session, "").Revision}
@@ -143,7 +143,7 @@ func conflictCases() []testCase {
 			p.commit(s, session, c)
 			p.expect(s, session, "a=2 b=3 mine=3 mine too=1")
 		}},
-		{"a session that was empty", func(p *place) {
+		{name: "a session that was empty", run: func(p *place) {
 			s := p.store()
 			c := store.Commit{Revision: p.load(s, session, "").Revision}
 			if c.Revision == "" {
@@ -157,7 +157,7 @@ func conflictCases() []testCase {
 			p.commit(s, session, c)
 			p.expect(s, session, "a=1 b=2")
 		}},
-		{"a session that was deleted", func(p *place) {
+		{name: "a session that was deleted", run: func(p *place) {
 			s, ok := p.store().(store.Sessions)
 			if !ok {
 				p.Log("the store has no Sessions")
@@ -179,7 +179,7 @@ func conflictCases() []testCase {
 			p.commit(s, session, c)
 			p.expect(s, session, "b=1 c=1")
 		}},
-		{"a counter that two writers count up", func(p *place) {
+		{name: "a counter that two writers count up", run: func(p *place) {
 			stores := []store.Store{p.store()}
 			stores = append(stores, p.another())
 			const rounds = 20
@@ -224,7 +224,7 @@ func conflictCases() []testCase {
 				p.Errorf("counted to %s with %d messages, want %d of both", c.Memories[0].Content, len(c.Messages), 2*rounds)
 			}
 		}},
-		{"two writers that only add", func(p *place) {
+		{name: "two writers that only add", run: func(p *place) {
 			stores := []store.Store{p.store()}
 			stores = append(stores, p.another())
 			const rounds = 50

@@ -135,7 +135,7 @@ func (p *place) play(s store.Store, session string) {
 func faultCases() []testCase {
 	var all []testCase
 	for what := range faults {
-		all = append(all, testCase{"each call of a conversation " + faultNames[what], func(p *place) { p.faults(what) }})
+		all = append(all, testCase{name: "each call of a conversation " + faultNames[what], run: func(p *place) { p.faults(what) }})
 	}
 	return all
 }

@@ -37,7 +37,7 @@ func oddIDs() []string {
 func idCases() []testCase {
 	ids := slices.Compact(slices.Sorted(slices.Values(oddIDs())))
 	return []testCase{
-		{"odd ids of sessions", func(p *place) {
+		{name: "odd ids of sessions", run: func(p *place) {
 			s := p.store()
 			for n, id := range ids {
 				p.write(s, id, put(message("m", fmt.Sprint(n))))
@@ -75,7 +75,7 @@ func idCases() []testCase {
 				p.expect(s, id, want)
 			}
 		}},
-		{"odd ids of records", func(p *place) {
+		{name: "odd ids of records", run: func(p *place) {
 			s := p.store()
 			var deltas []store.Delta
 			var want []string
@@ -121,7 +121,7 @@ func idCases() []testCase {
 				p.Errorf("memories %q and instructions %q, want %q", memories, c.Instructions, odd)
 			}
 		}},
-		{"odd ids of bytes and keys", func(p *place) {
+		{name: "odd ids of bytes and keys", run: func(p *place) {
 			s := p.store()
 			for n, id := range ids {
 				if err := s.PutBytes(p.Context(), session, id, strings.NewReader(fmt.Sprint(n))); err != nil {

@@ -14,7 +14,7 @@ func keyCases() []testCase {
 		return store.Commit{Deltas: []store.Delta{put(message(id, key))}, Key: key, Turn: turn}
 	}
 	return []testCase{
-		{"a second commit under a key is the first", func(p *place) {
+		{name: "a second commit under a key is the first", run: func(p *place) {
 			s := p.store()
 			first := p.commit(s, session, keyed("k1", "t", "a"))
 			p.commit(s, session, keyed("k2", "t", "b"))
@@ -29,7 +29,7 @@ func keyCases() []testCase {
 			p.commit(s, "another", keyed("k1", "t", "a"))
 			p.expect(s, "another", "a=k1")
 		}},
-		{"a second commit under a key does not conflict", func(p *place) {
+		{name: "a second commit under a key does not conflict", run: func(p *place) {
 			s := p.store()
 			p.write(s, session, put(memory("m", "0")))
 			c := store.Commit{Deltas: []store.Delta{change(memory("m", "1"))}, Key: "k", Turn: "t", Revision: p.load(s, session, "").Revision}
@@ -40,7 +40,7 @@ func keyCases() []testCase {
 			}
 			p.expect(s, session, "m=2")
 		}},
-		{"keys are forgotten with their turn", func(p *place) {
+		{name: "keys are forgotten with their turn", run: func(p *place) {
 			s := p.store()
 			p.commit(s, session, keyed("k1", "t1", "a"))
 			p.commit(s, session, keyed("k2", "t2", "b"))
@@ -57,14 +57,14 @@ func keyCases() []testCase {
 			p.commit(s, session, again)
 			p.expect(s, session, "a=k1 b=k2 c=k3 e=k1 f=k1")
 		}},
-		{"turns that end where nothing is written", func(p *place) {
+		{name: "turns that end where nothing is written", run: func(p *place) {
 			s := p.store()
 			p.commit(s, session, keyed("k1", "t1", "a"))
 			p.commit(s, session, store.Commit{Ended: []string{"t1"}})
 			p.commit(s, session, keyed("k1", "t1", "b"))
 			p.expect(s, session, "a=k1 b=k1")
 		}},
-		{"a commit that failed has no key", func(p *place) {
+		{name: "a commit that failed has no key", run: func(p *place) {
 			s := p.store()
 			seen := p.write(s, session, put(message("a", "1")))
 			if seen == "" {
@@ -78,7 +78,7 @@ func keyCases() []testCase {
 			p.commit(s, session, c)
 			p.expect(s, session, "a=3 b=1")
 		}},
-		{"the same key at once", func(p *place) {
+		{name: "the same key at once", run: func(p *place) {
 			stores := []store.Store{p.store()}
 			stores = append(stores, p.another())
 			p.write(stores[0], session, put(message("a", "1")))

@@ -9,7 +9,7 @@ import (
 
 func loadCases() []testCase {
 	return []testCase{
-		{"an unknown session is empty", func(p *place) {
+		{name: "an unknown session is empty", run: func(p *place) {
 			s := p.store()
 			p.expect(s, "nobody's", "")
 			p.write(s, session, put(message("a", "1")))
@@ -21,7 +21,7 @@ func loadCases() []testCase {
 				}
 			}
 		}},
-		{"every record survives", func(p *place) {
+		{name: "every record survives", run: func(p *place) {
 			s := p.store()
 			var want []string
 			deltas := make([]store.Delta, 0, len(samples()))
@@ -40,7 +40,7 @@ func loadCases() []testCase {
 			s = p.again(s)
 			p.same("one by one", showAll(p.Context(), p.load(s, "one by one", "")), want)
 		}},
-		{"what was loaded can be stored again", func(p *place) {
+		{name: "what was loaded can be stored again", run: func(p *place) {
 			s := p.store()
 			var deltas []store.Delta
 			for _, r := range samples() {
@@ -68,7 +68,7 @@ func loadCases() []testCase {
 			s = p.again(s)
 			p.same("in another session", showAll(p.Context(), p.load(s, "another", "")), want)
 		}},
-		{"records added since a revision", func(p *place) {
+		{name: "records added since a revision", run: func(p *place) {
 			s := p.store()
 			if p.load(s, session, "").Revision == "" && p.write(s, session, put(message("a", "1"))) == "" {
 				p.Log("the store has no revisions: it always returns everything")
@@ -94,7 +94,7 @@ func loadCases() []testCase {
 				p.Errorf("after %q: %q", second, brief(added))
 			}
 		}},
-		{"everything after a change", func(p *place) {
+		{name: "everything after a change", run: func(p *place) {
 			s := p.store()
 			for name, step := range map[string]struct {
 				write store.Delta
@@ -125,7 +125,7 @@ func loadCases() []testCase {
 				s = p.again(s)
 			}
 		}},
-		{"a delete of nothing changes nothing", func(p *place) {
+		{name: "a delete of nothing changes nothing", run: func(p *place) {
 			s := p.store()
 			p.write(s, session, put(message("a", "1")))
 			before := p.load(s, session, "")
@@ -135,7 +135,7 @@ func loadCases() []testCase {
 			}
 			p.expect(s, session, "a=1 b=2")
 		}},
-		{"revisions of others", func(p *place) {
+		{name: "revisions of others", run: func(p *place) {
 			s := p.store()
 			p.write(s, "other", put(message("a", "1")))
 			other := p.load(s, "other", "").Revision
@@ -146,7 +146,7 @@ func loadCases() []testCase {
 				}
 			}
 		}},
-		{"revisions do not repeat", func(p *place) {
+		{name: "revisions do not repeat", run: func(p *place) {
 			s := p.store()
 			seen := map[string]bool{}
 			for n := range 40 {

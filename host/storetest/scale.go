@@ -10,7 +10,7 @@ import (
 
 func scaleCases() []testCase {
 	return []testCase{
-		{"5,000 messages", func(p *place) {
+		{name: "5,000 messages", run: func(p *place) {
 			const all, each = 5000, 50
 			s := p.store()
 			revision := ""
@@ -36,7 +36,7 @@ func scaleCases() []testCase {
 				}
 			}
 		}},
-		{"10,000 sessions", func(p *place) {
+		{name: "10,000 sessions", run: func(p *place) {
 			const all, writers = 10_000, 32
 			s := p.store()
 			var group sync.WaitGroup

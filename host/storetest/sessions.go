@@ -31,7 +31,7 @@ func listed(p *place, s store.Sessions, size int) (ids []string) {
 
 // ofSessions is a test of a store that has the methods of store.Sessions.
 func ofSessions(name string, run func(p *place, s store.Sessions)) testCase {
-	return testCase{name, func(p *place) {
+	return testCase{name: name, run: func(p *place) {
 		s, ok := p.store().(store.Sessions)
 		if !ok {
 			p.Log("the store has no Sessions")
@@ -43,7 +43,7 @@ func ofSessions(name string, run func(p *place, s store.Sessions)) testCase {
 
 func sessionCases() []testCase {
 	return []testCase{
-		{"the newest time", func(p *place) {
+		{name: "the newest time", run: func(p *place) {
 			s, ok := p.store().(store.Newest)
 			if !ok {
 				p.Log("the store has no Newest")

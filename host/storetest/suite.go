@@ -20,13 +20,18 @@ type Suite struct {
 // Close method. An Opener of what lives in memory may return the same store each time.
 type Opener func() (store.Store, error)
 
-// Test runs the suite. It logs how many tests have passed.
+// Test runs the suite: of the tests of store.Appender and store.Journal those of the parts that the store has. It logs
+// which it lacks, and how many tests have passed.
 func Test(t *testing.T, s Suite) {
 	if s.Place == nil {
 		t.Fatal("storetest: a Suite needs a Place")
 	}
 	passed := 0
+	has := s.parts(t)
 	for _, c := range cases() {
+		if c.needs&^has != 0 {
+			continue
+		}
 		if t.Run(c.name, func(t *testing.T) { c.run(s.place(t)) }) {
 			passed++
 		}
@@ -36,14 +41,44 @@ func Test(t *testing.T, s Suite) {
 
 // testCase is one test of a store.
 type testCase struct {
-	name string
-	run  func(p *place)
+	name  string
+	run   func(p *place)
+	needs part // tests of other stores are not run
+}
+
+// part are parts that a store may lack.
+type part uint8
+
+const (
+	partAppender part = 1 << iota
+	partJournal
+)
+
+// parts are those that the store has.
+func (s *Suite) parts(t *testing.T) (has part) {
+	p := s.place(t)
+	of := p.store()
+	if _, ok := of.(store.Appender); ok {
+		has |= partAppender
+	} else {
+		t.Log("it is no store.Appender")
+	}
+	if _, ok := of.(store.Journal); ok {
+		has |= partJournal
+	} else {
+		t.Log("it is no store.Journal")
+	}
+	if err := closed(of); err != nil {
+		t.Fatalf("closing the store: %v", err)
+	}
+	return has
 }
 
 func cases() []testCase {
 	var all []testCase
 	for _, topic := range [][]testCase{
 		loadCases(), writeCases(), keyCases(), conflictCases(), bytesCases(), idCases(), sessionCases(), scaleCases(), turnCases(), faultCases(),
+		appendCases(), journalCases(),
 	} {
 		all = append(all, topic...)
 	}

@@ -124,7 +124,7 @@ func allSteps() (all []string) {
 
 func turnCases() []testCase {
 	return []testCase{
-		{"a conversation outlives its process", func(p *place) {
+		{name: "a conversation outlives its process", run: func(p *place) {
 			s := p.store()
 			for turn := range turnsOf {
 				r, err := conversation(p.Context(), s)
@@ -154,7 +154,7 @@ func turnCases() []testCase {
 				p.Errorf("messages %s, want %s", got, want)
 			}
 		}},
-		{"turns of two processes at once", func(p *place) {
+		{name: "turns of two processes at once", run: func(p *place) {
 			one := p.store()
 			two := p.another()
 			seen := p.load(one, session, "").Revision

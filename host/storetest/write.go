@@ -10,7 +10,7 @@ import (
 
 func writeCases() []testCase {
 	return []testCase{
-		{"records keep their order", func(p *place) {
+		{name: "records keep their order", run: func(p *place) {
 			s := p.store()
 			var want []string
 			for n := range 50 {
@@ -28,7 +28,7 @@ func writeCases() []testCase {
 			p.expect(s, session, strings.Join(want, " "))
 			p.expect(p.again(s), session, strings.Join(want, " "))
 		}},
-		{"writes", func(p *place) {
+		{name: "writes", run: func(p *place) {
 			s := p.store()
 			group := func() []store.Delta {
 				return []store.Delta{put(toolCall("u", "1")), put(toolCall("v", "1")), put(toolCall("w", "1")), put(toolCall("x", "1"))}
@@ -69,7 +69,7 @@ func writeCases() []testCase {
 				p.expect(s, single, c.want)
 			}
 		}},
-		{"a group in the same place again and again", func(p *place) {
+		{name: "a group in the same place again and again", run: func(p *place) {
 			s := p.store()
 			p.write(s, session, put(toolCall("first", "1")), put(toolCall("0", "1")), put(toolCall("last", "1")))
 			want := ""
@@ -81,7 +81,7 @@ func writeCases() []testCase {
 			p.write(s, session, put(toolCall("behind", "1")))
 			p.expect(p.again(s), session, "first"+want+" 60 last behind")
 		}},
-		{"sessions are apart", func(p *place) {
+		{name: "sessions are apart", run: func(p *place) {
 			s := p.store()
 			for _, id := range []string{"a", "b", "A", "a ", " a", "ab"} {
 				p.write(s, id, put(message("m", "of "+id)), put(record.NewInstruction("be "+id)))
@@ -92,7 +92,7 @@ func writeCases() []testCase {
 			}
 			p.expect(s, "a", "be a")
 		}},
-		{"a commit without writes", func(p *place) {
+		{name: "a commit without writes", run: func(p *place) {
 			s := p.store()
 			p.write(s, session)
 			p.write(s, session, put(message("a", "1")))
@@ -100,7 +100,7 @@ func writeCases() []testCase {
 			p.commit(s, session, store.Commit{Ended: []string{"t"}, Revision: before.Revision})
 			p.expect(s, session, "a=1")
 		}},
-		{"what was loaded stays as it is", func(p *place) {
+		{name: "what was loaded stays as it is", run: func(p *place) {
 			s := p.store()
 			p.write(s, session, put(message("a", "1")), put(message("b", "2")), put(toolCall("x", "1")))
 			before := p.load(s, session, "")

@@ -32,6 +32,8 @@ type Session[T any] struct {
 	Tables   [Kinds]Table[T]
 	Newest   time.Time // as store.Newest has it; zero for none
 	Keys     Keys
+	Events   Events
+	Appended uint64 // the revision of the last append; 0 for none
 }
 
 // Apply does the writes of a revision.
@@ -120,7 +122,8 @@ func (w *writer) knows(revision uint64) bool {
 
 // Clone returns the same state, which goes its own way: of another session, without keys.
 func (s *Session[T]) Clone() *Session[T] {
-	c := &Session[T]{Settled: s.Settled, Newest: s.Newest}
+	c := &Session[T]{Settled: s.Settled, Newest: s.Newest, Appended: s.Appended}
+	c.Events.All = slices.Clip(s.Events.All)
 	for kind := range s.Tables {
 		c.Tables[kind].Rows = slices.Clone(s.Tables[kind].Rows)
 	}

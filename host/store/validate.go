@@ -1,0 +1,68 @@
+package store
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/turncore/turncore/host"
+)
+
+// Validate returns the E_INVALID_VALUE of an append that no store takes: it names the field.
+func (a *Append) Validate() error {
+	if a.Event != nil {
+		if err := checkText("event.id", a.Event.ID); err != nil {
+			return err
+		}
+	}
+	for i, v := range a.State {
+		if err := checkNames(fmt.Sprintf("state[%d]", i), v.Scope, v.Name); err != nil {
+			return err
+		}
+	}
+	for i, v := range a.Artifacts {
+		field := fmt.Sprintf("artifacts[%d]", i)
+		if err := checkNames(field, v.Scope, v.Name); err != nil {
+			return err
+		}
+		if v.Version < 0 {
+			return invalidField(field+".version", "must not be negative")
+		}
+	}
+	return nil
+}
+
+// Empty tells whether the append has neither an event nor state nor artifacts.
+func (a *Append) Empty() bool { return a.Event == nil && len(a.State)+len(a.Artifacts) == 0 }
+
+// Validate returns the E_INVALID_VALUE of what no store adds to a journal: it names the field.
+func (a *JournalAppend) Validate() error {
+	switch {
+	case a.Epoch < 1:
+		return invalidField("epoch", "must be positive")
+	case a.At < 0:
+		return invalidField("at", "must not be negative")
+	case len(a.Entries) == 0:
+		return invalidField("entries", "must have at least one")
+	}
+	return nil
+}
+
+func checkNames(field, scope, name string) error {
+	if err := checkText(field+".scope", scope); err != nil {
+		return err
+	}
+	return checkText(field+".name", name)
+}
+
+func checkText(field, text string) error {
+	if !utf8.ValidString(text) {
+		return invalidField(field, "must be valid UTF-8")
+	}
+	return nil
+}
+
+func invalidField(field, why string) error {
+	e := host.NewError(host.CodeInvalidValue, field+": "+why, nil)
+	e.Details = map[string]any{"field": field}
+	return e
+}
