@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -15,8 +16,10 @@ var reasons = map[string]string{
 	"25006": "it is read-only", "42501": "access is denied", "28": "access is denied", "3D": "there is no such database",
 	"57P": "it was shut down", "55P03": "it is locked", "57014": "it took too long", "54": "an id or a key is too long",
 	"40": "transactions met each other", "XX": "it is damaged", "58": "its files cannot be read or written",
-	"08": "its connection broke",
+	"08": connectionBroke, "25P03": connectionBroke,
 }
+
+const connectionBroke = "its connection broke"
 
 func reason(err error) string {
 	var answer *pgconn.PgError
@@ -35,9 +38,22 @@ func reason(err error) string {
 	var network net.Error
 	if errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "driver: bad connection") {
-		return "its connection broke"
+		return connectionBroke
 	}
 	return ""
+}
+
+// broken tells whether a connection that was there broke.
+func broken(err error) bool {
+	var connect *pgconn.ConnectError
+	var answer *pgconn.PgError
+	if errors.As(err, &connect) {
+		return false
+	}
+	if errors.As(err, &answer) && strings.HasPrefix(answer.Code, "57P") {
+		return true
+	}
+	return reason(err) == connectionBroke
 }
 
 // again tells whether transactions met each other, of which one succeeds when it is tried again.
@@ -49,5 +65,8 @@ func again(err error) bool {
 // answered tells whether the database itself has refused a commit.
 func answered(err error) bool {
 	var answer *pgconn.PgError
-	return errors.As(err, &answer) && !strings.HasPrefix(answer.Code, "57P")
+	if errors.As(err, &answer) {
+		return !strings.HasPrefix(answer.Code, "57P")
+	}
+	return errors.Is(err, pgx.ErrTxCommitRollback)
 }

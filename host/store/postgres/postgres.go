@@ -48,7 +48,7 @@ func open(ctx context.Context, url string, o Options, with sqlstore.Options) (*S
 		// Not the error itself: it may show the password.
 		return nil, host.NewError(host.CodeStoreFailed, "its URL cannot be read", nil)
 	}
-	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(useIndexes))
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(prepare))
 	n := o.MaxConnections
 	if n <= 0 {
 		n = maxConnections
@@ -62,10 +62,13 @@ func open(ctx context.Context, url string, o Options, with sqlstore.Options) (*S
 	return &Store{s}, nil
 }
 
-// useIndexes has a connection look rows up by indexes, as every statement of a store can: without statistics, as of tables
-// that have just grown, the planner would read them whole.
-func useIndexes(ctx context.Context, c *pgx.Conn) error {
-	_, err := c.Exec(ctx, "SET enable_seqscan = off; SET enable_bitmapscan = off")
+// prepare has a connection look rows up by indexes, as every statement of a store can: without statistics, as of tables
+// that have just grown, the planner would read them whole. And the server ends a transaction of a client that has gone
+// without a word, which would keep others from its session.
+func prepare(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, "SET enable_seqscan = off; SET enable_bitmapscan = off;"+
+		"SELECT set_config('idle_in_transaction_session_timeout', '1min', false)"+
+		" WHERE current_setting('idle_in_transaction_session_timeout') = '0'")
 	return err
 }
 
@@ -82,6 +85,7 @@ WHERE table_schema = current_schema() AND table_name LIKE 'turncore\_%'`,
 	MaxID:    maxID,
 	Reason:   reason,
 	Again:    again,
+	Broken:   broken,
 	Answered: answered,
 }
 

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ func (s *Store) Commit(ctx context.Context, session string, c store.Commit) (rev
 		revision, err = (&committing{tx: t, id: session, c: &c}).run(writes)
 		return err
 	}
+	var unanswered error
 	for again := true; ; again = false {
 		if writes, err = s.writesOf(ctx, session, c.Deltas); err == nil {
 			err = s.update(ctx, session, commit)
@@ -32,12 +34,14 @@ func (s *Store) Commit(ctx context.Context, session string, c store.Commit) (rev
 		// Bytes that were there may have been collected, and then they are put again. Of a commit that the database did not
 		// answer the key says whether it was stored.
 		var uncertain *uncertainError
-		if !again || !errors.Is(err, host.CodeBytesNotFound) && (c.Key == "" || !errors.As(err, &uncertain)) {
+		if c.Key != "" && again && errors.As(err, &uncertain) {
+			unanswered = err
+		} else if !again || !errors.Is(err, host.CodeBytesNotFound) {
 			break
 		}
 	}
 	if err != nil {
-		return "", err
+		return "", cmp.Or(unanswered, err)
 	}
 	s.collectAtTimes()
 	return revision, nil

@@ -30,6 +30,9 @@ type Dialect struct {
 	Reason func(err error) string
 	// Again says that a transaction that failed with the error may succeed if it is tried again.
 	Again func(err error) bool
+	// Broken says that a connection broke that was there: another one may do. It matters for those whose transactions run
+	// side by side.
+	Broken func(err error) bool
 	// Answered says that the database has refused a commit, which then has stored nothing. It matters for those whose
 	// transactions run side by side.
 	Answered func(err error) bool

@@ -61,15 +61,25 @@ func (e *uncertainError) Unwrap() error { return e.error }
 // failure is the error of a call about a session, "" for none. The database's own becomes an E_STORE_FAILED.
 func (s *Store) failure(ctx context.Context, session string, err error) error {
 	var coded *host.Error
+	var uncertain *uncertainError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &coded):
 		return err
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
+	case ctx.Err() != nil && !errors.As(err, &uncertain):
+		return ended(ctx, session)
 	}
 	return failed(session, s.reason(err), err)
+}
+
+// ended is the error of a call whose context ended while the database had not answered.
+func ended(ctx context.Context, session string) error {
+	err := context.Cause(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return failed(session, "it does not answer in time", err)
+	}
+	return err
 }
 
 // reason says what is wrong with the database.

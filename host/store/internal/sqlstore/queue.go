@@ -43,7 +43,7 @@ func (s *Store) update(ctx context.Context, session string, run func(*tx) error)
 	case <-j.done:
 	case <-ctx.Done():
 		if s.queue.remove(j) {
-			return context.Cause(ctx)
+			return ended(ctx, session)
 		}
 		<-j.done // it is being written
 	}
@@ -182,22 +182,31 @@ func (s *Store) updateAlone(ctx context.Context, run func(*tx) error) (err error
 	if s.closed.Load() {
 		return errClosed
 	}
-	for range tries {
+	for met, broken := 1, 0; ; {
 		var b *sql.Tx
-		if b, err = s.write.BeginTx(ctx, s.d.Writing); err != nil {
-			return err
+		if b, err = s.write.BeginTx(ctx, s.d.Writing); err == nil {
+			if err = run(&tx{s, ctx, b, s.writes}); err != nil {
+				_ = b.Rollback() // the first error says more
+			} else if err = b.Commit(); err == nil {
+				s.transactions.Add(1)
+				return nil
+			} else if !s.d.Answered(err) {
+				return &uncertainError{err}
+			}
 		}
-		if err = run(&tx{s, ctx, b, s.writes}); err != nil {
-			_ = b.Rollback() // the first error says more
-		} else if err = b.Commit(); err == nil {
-			s.transactions.Add(1)
-			return nil
-		} else if !s.d.Answered(err) {
-			return &uncertainError{err}
-		}
-		if !s.d.Again(err) {
+		switch {
+		case s.d.Again(err) && met < tries:
+			met++
+		case s.another(ctx, err, broken):
+			broken++
+		default:
 			return err
 		}
 	}
-	return err
+}
+
+// another tells whether something that has stored nothing is to be tried on another connection, after n that broke. All
+// that the store holds may be broken, as after a restart of the database.
+func (s *Store) another(ctx context.Context, err error, n int) bool {
+	return s.d.Alone && err != nil && ctx.Err() == nil && s.d.Broken(err) && n < s.write.Stats().MaxOpenConnections
 }

@@ -211,10 +211,14 @@ func (s *Store) view(ctx context.Context, session string, run func(*tx) error) e
 	if s.closed.Load() {
 		return s.failure(ctx, session, errClosed)
 	}
-	b, err := s.read.BeginTx(ctx, s.d.Snapshot)
-	if err == nil {
-		err = run(&tx{s, ctx, b, s.reads})
-		_ = b.Rollback() // it has written nothing
+	for n := 0; ; n++ {
+		b, err := s.read.BeginTx(ctx, s.d.Snapshot)
+		if err == nil {
+			err = run(&tx{s, ctx, b, s.reads})
+			_ = b.Rollback() // it has written nothing
+		}
+		if !s.another(ctx, err, n) {
+			return s.failure(ctx, session, err)
+		}
 	}
-	return s.failure(ctx, session, err)
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -48,28 +49,49 @@ func Start(ctx context.Context) (_ *Server, err error) {
 	if s.log, err = os.Create(filepath.Join(folder, "log")); err != nil {
 		return nil, err
 	}
+	return s, s.Resume(ctx)
+}
+
+// Resume starts the server, as after Crash. It returns when the server answers.
+func (s *Server) Resume(ctx context.Context) error {
+	bin, err := programs()
+	if err != nil {
+		return err
+	}
 	s.process = command(
-		filepath.Join(bin, "postgres"), "-D", data, "-k", folder,
+		filepath.Join(bin, "postgres"), "-D", filepath.Join(s.folder, "data"), "-k", s.folder,
 		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=200",
 	)
 	s.process.Stdout, s.process.Stderr = s.log, s.log
 	if err := s.process.Start(); err != nil {
-		return nil, err
+		return err
 	}
-	for range 600 {
-		ready := command(filepath.Join(bin, "pg_isready"), "-q", "-h", folder)
+	for range 1200 {
+		ready := command(filepath.Join(bin, "pg_isready"), "-q", "-h", s.folder)
 		if ready.Run() == nil {
-			return s, nil
+			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(50 * time.Millisecond):
+			return ctx.Err()
+		case <-time.After(25 * time.Millisecond):
 		}
 	}
-	out, _ := os.ReadFile(filepath.Join(folder, "log"))
-	return nil, fmt.Errorf("the server does not begin:\n%s", out)
+	out, _ := os.ReadFile(filepath.Join(s.folder, "log"))
+	return fmt.Errorf("the server does not begin:\n%s", out)
 }
+
+// Crash ends the server and all its sessions at once, without any writing: what is not in its log is lost.
+func (s *Server) Crash() error {
+	if err := s.process.Process.Signal(syscall.SIGQUIT); err != nil {
+		return err
+	}
+	_ = s.process.Wait() // it fails, for the server did not end as it should
+	return nil
+}
+
+// Folder has the server's socket and its data.
+func (s *Server) Folder() string { return s.folder }
 
 // Stop stops the server and deletes its folder.
 func (s *Server) Stop() {
