@@ -69,6 +69,14 @@ func at(t *testing.T, url string, o Options) *Store {
 	return s
 }
 
+// collected has a store collect bytes at once, so that its commits do not.
+func collected(t *testing.T, s *Store) {
+	t.Helper()
+	if _, err := s.Collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // raw connects to a database.
 func raw(t *testing.T, url string) *sql.DB {
 	t.Helper()
@@ -170,6 +178,7 @@ func TestServerCrashes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		collected(t, s)
 		crashed := make(chan error, 1)
 		crash := func() { crashed <- running.Crash() }
 		var count atomic.Int64
@@ -248,7 +257,8 @@ func converse(t *testing.T, s *Store, session string, do func(call func() error)
 func TestServerThatNeverAnswers(t *testing.T) {
 	url, p := created(t), proxied(t)
 	const why = "it does not answer in time"
-	s := at(t, p.url(url), Options{MaxConnections: 1})
+	s := at(t, p.url(url)+" connect_timeout=1", Options{MaxConnections: 1})
+	collected(t, s)
 	direct := raw(t, url)
 	soon := func() context.Context {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -311,4 +321,200 @@ func TestServerThatNeverAnswers(t *testing.T) {
 WHERE datname = current_database() AND state LIKE 'idle in transaction%'`).Scan(&open); err != nil || open > 0 {
 		t.Errorf("%d transactions are open (%v)", open, err)
 	}
+}
+
+func TestFull(t *testing.T) {
+	url := created(t)
+	s, db := at(t, url, Options{}), raw(t, url)
+	collected(t, s)
+	if _, err := s.Commit(t.Context(), "s", said("first", "text")); err != nil {
+		t.Fatal(err)
+	}
+	for _, when := range []string{"AFTER INSERT", "CONSTRAINT"} {
+		// The server says that the disk is full when it writes rows, or at COMMIT.
+		fault(t, db, "turncore_records", when, "53100", "octet_length(NEW.body) > 1000")
+		fault(t, db, "turncore_parts", when, "53100", "octet_length(NEW.data) > 1000")
+		_, err := s.Commit(t.Context(), "s", said("large", strings.Repeat("x", 1<<20)))
+		fails(t, err, `session "s": it is full`)
+		fails(t, s.PutBytes(t.Context(), "s", "id", strings.NewReader(strings.Repeat("x", 5<<19))), `session "s": it is full`)
+		if _, err := s.Commit(t.Context(), "s", said("after "+when, "text")); err != nil {
+			t.Error(err)
+		}
+		run(t, db, "DROP FUNCTION fault_of_turncore_records CASCADE", "DROP FUNCTION fault_of_turncore_parts CASCADE")
+	}
+	has(t, s, "s", "first", "after AFTER INSERT", "after CONSTRAINT")
+	for _, table := range []string{"turncore_contents", "turncore_parts"} {
+		var n int
+		if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+table).Scan(&n); err != nil || n > 0 {
+			t.Errorf("%d rows of %s are left (%v)", n, table, err)
+		}
+	}
+}
+
+// fault has the server fail with a code when a row is added to a table, or when a transaction that did is committed.
+func fault(t *testing.T, db *sql.DB, table, when, code, condition string) {
+	t.Helper()
+	name, deferred := "fault_of_"+table, ""
+	if when == "CONSTRAINT" {
+		when, deferred = "AFTER INSERT", "DEFERRABLE INITIALLY DEFERRED"
+	}
+	constraint := ""
+	if deferred != "" {
+		constraint = "CONSTRAINT"
+	}
+	run(t, db, fmt.Sprintf(`CREATE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN IF %s THEN RAISE EXCEPTION 'injected' USING ERRCODE = '%s'; END IF; RETURN NULL; END $$`, name, condition, code),
+		fmt.Sprintf("CREATE %s TRIGGER %s %s ON %s %s FOR EACH ROW EXECUTE FUNCTION %s()", constraint, name, when, table, deferred, name))
+}
+
+func TestReadOnly(t *testing.T) {
+	url := created(t)
+	readOnly := url + " default_transaction_read_only=on"
+	_, err := Open(t.Context(), readOnly, Options{})
+	fails(t, err, "it is read-only")
+	if _, err := at(t, url, Options{}).Commit(t.Context(), "s", said("m", "text")); err != nil {
+		t.Fatal(err)
+	}
+	s := at(t, readOnly, Options{})
+	_, err = s.Commit(t.Context(), "s", said("n", "text"))
+	fails(t, err, `session "s": it is read-only`)
+	fails(t, s.Delete(t.Context(), "s"), `session "s": it is read-only`)
+	has(t, s, "s", "m")
+}
+
+// A table goes while the store is open: calls that need it say so, and the others answer.
+func TestTableIsDropped(t *testing.T) {
+	url := created(t)
+	s, db := at(t, url, Options{}), raw(t, url)
+	if _, err := s.Commit(t.Context(), "s", said("m", "text")); err != nil {
+		t.Fatal(err)
+	}
+	run(t, db, "ALTER TABLE turncore_keys RENAME TO kept")
+	_, err := s.Commit(t.Context(), "s", said("n", "text"))
+	fails(t, err, `session "s": ERROR: relation "turncore_keys" does not exist`)
+	has(t, s, "s", "m")
+	_, err = Open(t.Context(), url, Options{})
+	if !errors.Is(err, host.CodeStoreVersion) || !strings.Contains(err.Error(), "halfway") {
+		t.Errorf("the error is %v", err)
+	}
+	run(t, db, "ALTER TABLE kept RENAME TO turncore_keys")
+	if _, err := s.Commit(t.Context(), "s", said("n", "text")); err != nil {
+		t.Error(err)
+	}
+	has(t, s, "s", "m", "n")
+}
+
+func TestNoDatabase(t *testing.T) {
+	url := created(t)
+	for _, test := range []struct{ url, why string }{
+		{strings.Replace(url, "dbname=", "dbname=no", 1), "there is no such database"},
+		{strings.Replace(url, "user=turncore", "user=nobody_knows", 1), "access is denied"},
+		{strings.Replace(url, "host="+running.Folder(), "host=/nowhere", 1), "it cannot be reached"},
+		{"postgres://user:secret@[host", "its URL cannot be read"},
+	} {
+		_, err := Open(t.Context(), test.url, Options{})
+		if fails(t, err, test.why); strings.Contains(fmt.Sprint(err), "secret") {
+			t.Errorf("the error shows the password: %v", err)
+		}
+	}
+}
+
+// limited makes a user for whom the server sets a limit, and returns the URL of a database for it.
+func limited(t *testing.T, url, limit string) string {
+	t.Helper()
+	name := "limited_" + strings.ToLower(t.Name())
+	run(t, raw(t, url), "CREATE ROLE "+name+" LOGIN "+limit, "GRANT ALL ON SCHEMA public TO "+name)
+	return strings.Replace(url, "user=turncore", "user="+name, 1)
+}
+
+func TestTooManyConnections(t *testing.T) {
+	url := limited(t, created(t), "CONNECTION LIMIT 2")
+	s := at(t, url, Options{MaxConnections: 1})
+	other, err := raw(t, url).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	run(t, other, "SELECT 1")
+	if _, err := s.Commit(t.Context(), "s", said("m", "text")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), url, Options{})
+	fails(t, err, "it has too many connections")
+	has(t, s, "s", "m")
+}
+
+func TestStatementTakesTooLong(t *testing.T) {
+	url := created(t)
+	patient, db := at(t, url, Options{}), raw(t, url)
+	if _, err := patient.Commit(t.Context(), "s", said("m", "text")); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ setting, why string }{
+		{"statement_timeout=50", "it took too long"}, {"lock_timeout=50", "it is locked"},
+	} {
+		s := at(t, url+" "+test.setting, Options{})
+		other, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, other, "SELECT 1 FROM turncore_sessions FOR UPDATE")
+		_, err = s.Commit(t.Context(), "s", said(test.why, "text"))
+		fails(t, err, `session "s": `+test.why)
+		if err := other.Rollback(); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Commit(t.Context(), "s", said(test.why, "text")); err != nil {
+			t.Error(err)
+		}
+	}
+	has(t, patient, "s", "m", "it took too long", "it is locked")
+}
+
+// Transactions that meet are tried again: a deadlock, and one that the server cannot put in an order.
+func TestTransactionsMeet(t *testing.T) {
+	url := created(t)
+	s, db := at(t, url+" deadlock_timeout=10", Options{}), raw(t, url+" deadlock_timeout=600000")
+	if _, err := s.Commit(t.Context(), "s", said("m", "text")); err != nil {
+		t.Fatal(err)
+	}
+	other, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, other, "SELECT 1 FROM turncore_records FOR UPDATE")
+	done := make(chan error, 1)
+	go func() {
+		c := said("n", "text")
+		c.Deltas = append(c.Deltas, wrote(store.OpMutate, "m", "changed"))
+		_, err := s.Commit(t.Context(), "s", c)
+		done <- err
+	}()
+	waits := "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+	for n := 0; n == 0; {
+		if err := db.QueryRowContext(t.Context(), waits).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, other, "SELECT 1 FROM turncore_sessions FOR UPDATE")
+	if err := errors.Join(other.Commit(), <-done); err != nil {
+		t.Error(err)
+	}
+	has(t, s, "s", "m=changed", "n=text")
+
+	// The server refuses the first commits, as the last they may be, and then all.
+	run(t, db, "CREATE SEQUENCE refusals")
+	for _, when := range []string{"AFTER INSERT", "CONSTRAINT"} {
+		run(t, db, "ALTER SEQUENCE refusals RESTART")
+		fault(t, db, "turncore_records", when, "40001", "nextval('refusals') < 4")
+		if _, err := s.Commit(t.Context(), "s", said(when, "text")); err != nil {
+			t.Error(err)
+		}
+		run(t, db, "ALTER SEQUENCE refusals RESTART", "DROP FUNCTION fault_of_turncore_records CASCADE")
+		fault(t, db, "turncore_records", when, "40001", "true")
+		_, err := s.Commit(t.Context(), "s", said("never", "text"))
+		fails(t, err, `session "s": transactions met each other`)
+		run(t, db, "DROP FUNCTION fault_of_turncore_records CASCADE")
+	}
+	has(t, s, "s", "m=changed", "n=text", "AFTER INSERT", "CONSTRAINT")
 }

@@ -11,6 +11,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -35,8 +36,12 @@ type Options struct {
 // maxConnections is how many connections a store has where nothing else is given.
 const maxConnections = 10
 
+// connectTimeout is how long connecting may take where the URL does not say so.
+const connectTimeout = 10 * time.Second
+
 // Open opens a database by a URL such as postgres://user:password@host:5432/database or by pgx's keywords and values,
-// and brings its schema up to date. It fails with E_STORE_VERSION if a later version of the library has made the tables
+// and brings its schema up to date. Connecting takes 10 seconds at most, or as many as connect_timeout in the URL says.
+// It fails with E_STORE_VERSION if a later version of the library has made the tables
 // or a migration was left halfway, and with E_STORE_FAILED if the database cannot be opened. Close the store after use.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return open(ctx, url, o, sqlstore.Options{})
@@ -48,7 +53,14 @@ func open(ctx context.Context, url string, o Options, with sqlstore.Options) (*S
 		// Not the error itself: it may show the password.
 		return nil, host.NewError(host.CodeStoreFailed, "its URL cannot be read", nil)
 	}
-	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(prepare))
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = connectTimeout
+	}
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
+		ctx, cancel := context.WithTimeout(ctx, config.ConnectTimeout)
+		defer cancel()
+		return prepare(ctx, c)
+	}))
 	n := o.MaxConnections
 	if n <= 0 {
 		n = maxConnections

@@ -105,6 +105,9 @@ func (p *proxy) serve() {
 	}
 }
 
+// cancelRequest begins a connection that only cancels what another one does.
+const cancelRequest = 80877102
+
 // proxiedConn is a connection through a proxy.
 type proxiedConn struct {
 	p              *proxy
@@ -161,6 +164,8 @@ func (c *proxiedConn) statements() {
 		switch {
 		case kind == 1 && head[0] == 'Q':
 			judged = c.p.verdict(strings.ToLower(strings.TrimSuffix(string(body), "\x00")))
+		case kind == 0 && binary.BigEndian.Uint32(body) == cancelRequest:
+			// passes, for it is no statement
 		case kind == 0 || head[0] == 'S':
 			judged = c.p.verdict("")
 		}

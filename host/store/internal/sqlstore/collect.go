@@ -10,6 +10,8 @@ import (
 const (
 	// unused is how long bytes stay to which no record refers: a turn stores them before the record that has them.
 	unused = time.Hour
+	// maxCollect is how long a commit's collecting may take: where the database does not answer, it holds a connection.
+	maxCollect = time.Minute
 	// sweep is how many sessions or contents are looked at together.
 	sweep = 100
 )
@@ -133,6 +135,8 @@ func (s *Store) collectAtTimes() {
 		return
 	}
 	s.collecting.Go(func() {
-		_, _ = s.Collect(context.Background()) // the next time tells again
+		ctx, cancel := context.WithTimeout(s.open, maxCollect)
+		defer cancel()
+		_, _ = s.Collect(ctx) // the next time goes on, and tells again
 	})
 }

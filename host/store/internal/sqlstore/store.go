@@ -23,7 +23,9 @@ type Store struct {
 	collected     atomic.Int64 // when bytes were last collected, in microseconds
 	collecting    sync.WaitGroup
 	mu            sync.Mutex
-	closing       bool // no collecting begins
+	closing       bool            // no collecting begins
+	open          context.Context // of collecting
+	giveUp        context.CancelFunc
 	closed        atomic.Bool
 	transactions  atomic.Int64
 }
@@ -46,6 +48,7 @@ type Options struct {
 // they may be the same. The store closes both, also if Open fails.
 func Open(ctx context.Context, read, write *sql.DB, d *Dialect, o Options) (*Store, error) {
 	s := &Store{d: d, read: read, write: write, now: o.Now, tell: o.Tell}
+	s.open, s.giveUp = context.WithCancel(context.Background())
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -80,6 +83,9 @@ func Open(ctx context.Context, read, write *sql.DB, d *Dialect, o Options) (*Sto
 	return s, nil
 }
 
+// patience is how long Close waits for bytes to be collected.
+const patience = 5 * time.Second
+
 // Close waits for what is being written and closes the database. Later calls fail with E_STORE_FAILED.
 func (s *Store) Close() error {
 	s.mu.Lock()
@@ -89,7 +95,11 @@ func (s *Store) Close() error {
 	if closing {
 		return nil
 	}
+	// A database that does not answer holds nobody up for long.
+	late := time.AfterFunc(patience, s.giveUp)
 	s.collecting.Wait()
+	late.Stop()
+	s.giveUp()
 	s.closed.Store(true)
 	s.queue.close()
 	closeAll(s.reads)
