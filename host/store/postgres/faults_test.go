@@ -163,7 +163,8 @@ func TestCommitWithoutAnswer(t *testing.T) {
 	has(t, direct, "s", append(want, "without a key")...)
 }
 
-// The server crashes before or after any statement of a conversation, and starts again: what was committed is there, once.
+// The server crashes before or after any statement of a conversation, and starts again: what was committed is there,
+// once.
 func TestServerCrashes(t *testing.T) {
 	points := 6
 	if os.Getenv("TURNCORE_LONG") != "" {
@@ -312,7 +313,8 @@ func TestServerThatNeverAnswers(t *testing.T) {
 		cancel()
 		return pass
 	})
-	if _, err := s.Commit(ctx, "s", said("m", "text")); !errors.Is(err, context.Canceled) || errors.Is(err, host.CodeStoreFailed) {
+	_, err = s.Commit(ctx, "s", said("m", "text"))
+	if !errors.Is(err, context.Canceled) || errors.Is(err, host.CodeStoreFailed) {
 		t.Errorf("the error is %v", err)
 	}
 	p.judges(nil)
@@ -354,17 +356,14 @@ func TestFull(t *testing.T) {
 // fault has the server fail with a code when a row is added to a table, or when a transaction that did is committed.
 func fault(t *testing.T, db *sql.DB, table, when, code, condition string) {
 	t.Helper()
-	name, deferred := "fault_of_"+table, ""
+	name, kind, deferred := "fault_of_"+table, "", ""
 	if when == "CONSTRAINT" {
-		when, deferred = "AFTER INSERT", "DEFERRABLE INITIALLY DEFERRED"
-	}
-	constraint := ""
-	if deferred != "" {
-		constraint = "CONSTRAINT"
+		when, kind, deferred = "AFTER INSERT", "CONSTRAINT", "DEFERRABLE INITIALLY DEFERRED"
 	}
 	run(t, db, fmt.Sprintf(`CREATE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN IF %s THEN RAISE EXCEPTION 'injected' USING ERRCODE = '%s'; END IF; RETURN NULL; END $$`, name, condition, code),
-		fmt.Sprintf("CREATE %s TRIGGER %s %s ON %s %s FOR EACH ROW EXECUTE FUNCTION %s()", constraint, name, when, table, deferred, name))
+		fmt.Sprintf("CREATE %s TRIGGER %s %s ON %s %s FOR EACH ROW EXECUTE FUNCTION %s()",
+			kind, name, when, table, deferred, name))
 }
 
 func TestReadOnly(t *testing.T) {

@@ -41,8 +41,8 @@ const connectTimeout = 10 * time.Second
 
 // Open opens a database by a URL such as postgres://user:password@host:5432/database or by pgx's keywords and values,
 // and brings its schema up to date. Connecting takes 10 seconds at most, or as many as connect_timeout in the URL says.
-// It fails with E_STORE_VERSION if a later version of the library has made the tables
-// or a migration was left halfway, and with E_STORE_FAILED if the database cannot be opened. Close the store after use.
+// It fails with E_STORE_VERSION if a later version of the library has made the tables or a migration was left halfway, and
+// with E_STORE_FAILED if the database cannot be opened. Close the store after use.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return open(ctx, url, o, sqlstore.Options{})
 }
