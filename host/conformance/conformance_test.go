@@ -10,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/conformance"
+	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/wazero"
 	"github.com/turncore/turncore/wasm/full"
@@ -37,36 +38,41 @@ type named struct {
 
 func (e named) Name() string { return e.name }
 
-// engines are those of the tests, and wazero's interpreter unless the race detector slows it further: it is one more engine
-// behind the same code of the host.
+// engines are those of the tests, and wazero's interpreter and its compiler with metering unless the race detector slows them
+// further: they are more engines behind the same code of the host.
 func engines(t *testing.T) []host.Engine {
 	all := hosttest.Engines(t)
 	module, ok := full.Module()
 	if !ok || underRace {
 		return all
 	}
-	e, err := wazero.New(t.Context(), module, wazero.WithInterpreter())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := e.Close(context.Background()); err != nil {
-			t.Error(err)
+	add := func(name string, option wazero.Option) {
+		e, err := wazero.New(t.Context(), module, option)
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
-	return append(all, named{e, "wazero-interpreter"})
+		t.Cleanup(func() {
+			if err := e.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+		all = append(all, named{e, name})
+	}
+	add("wazero-interpreter", wazero.WithInterpreter())
+	add("wazero-metered", wazero.WithFuel(engine.Fuel{}))
+	return all
 }
 
 // Every engine plays every scenario as the corpus says, and writes the same log as the first.
 func TestCorpus(t *testing.T) {
 	files := load(t)
 	first := map[string]string{}
-	for _, engine := range engines(t) {
-		t.Run(engine.Name(), func(t *testing.T) {
+	for _, e := range engines(t) {
+		t.Run(e.Name(), func(t *testing.T) {
 			passed := 0
 			var common, full strings.Builder // what the core module plays too comes first
 			for _, file := range files {
-				player := conformance.NewPlayer(conformance.Options{Engine: engine})
+				player := conformance.NewPlayer(conformance.Options{Engine: e})
 				for _, s := range file.Scenarios {
 					if !s.Playable(conformance.Features()...) {
 						continue
@@ -79,12 +85,12 @@ func TestCorpus(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			t.Logf("%s: %d passed", engine.Name(), passed)
+			t.Logf("%s: %d passed", e.Name(), passed)
 			if passed == 0 {
 				t.Error("nothing was played")
 			}
 			if folder := os.Getenv(logsTo); folder != "" {
-				name := strings.ReplaceAll(engine.Name(), " ", "-") + ".log"
+				name := strings.ReplaceAll(e.Name(), " ", "-") + ".log"
 				if err := os.WriteFile(filepath.Join(folder, name), []byte(common.String()+full.String()), 0o644); err != nil {
 					t.Error(err)
 				}

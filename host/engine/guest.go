@@ -18,6 +18,8 @@ const (
 type Guest struct {
 	// GCPercent, set before the instance's first step, is sent to the guest behind its Hello; 0 for nothing.
 	GCPercent uint32
+	// Fuel, set before the instance's first step, is what its module may use, which is [Metered] then.
+	Fuel Fuel
 
 	stderr stderr
 	naps   int // in this step

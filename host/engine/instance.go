@@ -98,11 +98,12 @@ func (i *Instance) exchange(in []byte) ([]byte, error) {
 		return i.core.Step(inbox[:copy(inbox, in)]), nil
 	}
 	i.guest.begin()
+	i.refuel()
 	size := uint32(len(in))
 	inbox, err := i.module.Inbox(size)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, i.spent(err)
 	case inbox == 0:
 		return nil, errTooLarge
 	}
@@ -113,7 +114,7 @@ func (i *Instance) exchange(in []byte) ([]byte, error) {
 	buffer[copy(buffer, in)] = markRunning
 	outbox, err := i.module.Step(size)
 	if err != nil {
-		return nil, err
+		return nil, i.spent(err)
 	}
 	memory := i.module.Memory()
 	i.measure(memory)

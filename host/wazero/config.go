@@ -4,6 +4,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+
+	"github.com/turncore/turncore/host/engine"
 )
 
 // DefaultMemoryLimitPages bounds an instance's memory unless [WithMemoryLimitPages] says otherwise: 512 MiB.
@@ -18,6 +20,7 @@ type config struct {
 	chosen bool   // the user named the folder, so failing to use it is an error
 	heap   bool   // keep linear memory on Go's heap
 	gc     uint32 // percent, 0 for Go's default
+	fuel   engine.Fuel
 
 	interpret bool
 }
@@ -45,6 +48,19 @@ func WithoutCache() Option {
 // a collection. Lower values take less memory and more time. 0 or less keeps Go's default, 100.
 func WithGCPercent(percent int) Option {
 	return func(c *config) { c.gc = uint32(min(max(percent, 0), math.MaxInt32)) }
+}
+
+// WithFuel bounds what the module's code may do as it starts and in each step, for modules that are not trusted: one that
+// uses more ends with [host.CodeInstanceFailed], and an [engine.FuelError] as its cause. Amounts that are not positive
+// stand for [engine.DefaultStartFuel] and [engine.DefaultStepFuel]. Counting takes up to a tenth of the time of a turn.
+func WithFuel(fuel engine.Fuel) Option {
+	if fuel.Start <= 0 {
+		fuel.Start = engine.DefaultStartFuel
+	}
+	if fuel.Step <= 0 {
+		fuel.Step = engine.DefaultStepFuel
+	}
+	return func(c *config) { c.fuel = fuel }
 }
 
 // WithInterpreter runs the module without compiling it to machine code, for platforms that do not allow it, and for

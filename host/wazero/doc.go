@@ -4,7 +4,7 @@
 //	module, _ := os.ReadFile("turncore.wasm")
 //	engine, err := wazero.New(ctx, module)
 //
-// Load only modules that you trust. The engine bounds a module's memory and checks its output, but it cannot
-// interrupt its code: a step that loops forever never returns, and neither does [New] if the module loops as it
-// starts. The machine code cannot be preempted, so the next garbage collection then stops the whole process.
+// The engine bounds a module's memory and checks its output, but it cannot interrupt its code, and the machine code cannot
+// be preempted: while a step loops, the next garbage collection stops the whole process. So give a module that you do not
+// trust a bound on what it may do, [WithFuel]: it ends as it starts or steps, as soon as it has used more.
 package wazero

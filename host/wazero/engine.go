@@ -74,6 +74,11 @@ func (e *Engine) load(ctx context.Context, module []byte) error {
 	if err != nil {
 		return err
 	}
+	if e.config.fuel.Step > 0 {
+		if module, err = engine.Meter(module); err != nil {
+			return err
+		}
+	}
 	if e.config.cache != "" {
 		switch err := e.compileCached(ctx, module); {
 		case err == nil:

@@ -20,6 +20,7 @@ type instance struct {
 	module      api.Module
 	memory      api.Memory
 	inbox, step api.Function
+	fuel        api.MutableGlobal // nil if the module does not count it
 	stack       [1]uint64
 }
 
@@ -27,7 +28,7 @@ type instance struct {
 func (e *Engine) start(ctx context.Context, g *engine.Guest) (engine.Module, error) {
 	config := wz.NewModuleConfig().
 		WithName(""). // anonymous: there may be many
-		WithStartFunctions(engine.ExportInitialize).
+		WithStartFunctions().
 		WithStdout(g).WithStderr(g).
 		WithSysNanotime().WithSysWalltime().WithRandSource(rand.Reader).
 		WithNanosleep(func(ns int64) {
@@ -49,16 +50,55 @@ func (e *Engine) start(ctx context.Context, g *engine.Guest) (engine.Module, err
 		module: module, memory: module.Memory(),
 		inbox: module.ExportedFunction(abi.ExportInbox), step: module.ExportedFunction(abi.ExportStep),
 	}
-	version, err := i.call(module.ExportedFunction(abi.ExportABI), 0)
-	if err == nil {
-		err = engine.CheckVersion(uint32(version))
-	}
-	if err != nil {
+	if err := i.initialize(e.config.fuel, g); err != nil {
 		_ = module.Close(ctx) // the reason why it is closed says more
 		return nil, err
 	}
+	if i.fuel != nil {
+		return metered{i}, nil
+	}
 	return i, nil
 }
+
+// initialize runs what the module does before its first step, and checks its version.
+func (i *instance) initialize(fuel engine.Fuel, g *engine.Guest) error {
+	if fuel.Step > 0 {
+		i.fuel, _ = i.module.ExportedGlobal(engine.ExportFuel).(api.MutableGlobal)
+		g.Fuel = fuel
+		metered{i}.SetFuel(fuel.Start)
+	}
+	for _, name := range []string{engine.ExportStart, engine.ExportInitialize} {
+		f := i.module.ExportedFunction(name)
+		if f == nil {
+			continue
+		}
+		if _, err := i.call(f, 0); err != nil {
+			return i.startError(fuel, err)
+		}
+	}
+	version, err := i.call(i.module.ExportedFunction(abi.ExportABI), 0)
+	if err != nil {
+		return i.startError(fuel, err)
+	}
+	return engine.CheckVersion(uint32(version))
+}
+
+// startError is the error of a start that failed.
+func (i *instance) startError(fuel engine.Fuel, err error) error {
+	if i.fuel != nil && (metered{i}).Fuel() < 0 {
+		err = &engine.FuelError{Units: fuel.Start, Limit: "Start"}
+	}
+	return fmt.Errorf("start: %w", err)
+}
+
+// metered is an instance whose module counts fuel.
+type metered struct{ *instance }
+
+// SetFuel implements [engine.Metered].
+func (m metered) SetFuel(units int64) { m.fuel.Set(uint64(units)) }
+
+// Fuel implements [engine.Metered].
+func (m metered) Fuel() int64 { return int64(m.fuel.Get()) }
 
 // call calls a function of one parameter or none.
 func (i *instance) call(f api.Function, argument uint32) (uint64, error) {

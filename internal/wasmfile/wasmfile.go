@@ -16,8 +16,8 @@ const (
 	Memory
 	Global
 	Export
-	Start // the function to start with
-	_     // elements of tables
+	Start   // the function to start with
+	Element // elements of tables
 	Code
 	Data
 	DataCount

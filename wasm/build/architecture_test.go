@@ -178,7 +178,7 @@ func TestHostsKnowFramesOnly(t *testing.T) {
 		hosts++
 		for _, dep := range fields[1:] {
 			for _, folder := range []string{"runtime", "internal", "wasm/module"} {
-				if within(dep, folder) && !within(dep, "internal/confine") && !within(dep, "internal/carried") && !within(dep, "internal/size") {
+				if within(dep, folder) && !within(dep, "internal/confine") && !within(dep, "internal/metering") && !within(dep, "internal/carried") && !within(dep, "internal/size") {
 					t.Errorf("%s imports %s", fields[0], dep)
 				}
 			}
@@ -239,7 +239,7 @@ func coreFiles(t *testing.T) (*token.FileSet, []*ast.File) {
 	}
 	files = slices.DeleteFunc(files, func(file *ast.File) bool {
 		name := fset.Position(file.Pos()).Filename
-		return strings.HasPrefix(name, "internal/guest/") || strings.HasPrefix(name, "internal/confine/") ||
+		return strings.HasPrefix(name, "internal/guest/") || strings.HasPrefix(name, "internal/confine/") || strings.HasPrefix(name, "internal/metering/") ||
 			strings.HasPrefix(name, "internal/wasmfile/") || strings.HasPrefix(name, "internal/size/")
 	})
 	return fset, files

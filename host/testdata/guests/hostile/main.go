@@ -54,6 +54,9 @@ func step(size int32) int64 {
 		os.Exit(3)
 	case "deadlock":
 		<-make(chan struct{})
+	case "spin":
+		for {
+		}
 	case "sleep":
 		time.Sleep(time.Hour)
 	case "16 naps":

@@ -1,0 +1,308 @@
+// Package metering makes a WebAssembly module count what it does, so that a host can end it.
+//
+// The module gets one more global, its fuel, which the host sets before each call. Functions pay at their beginning, loops
+// at each round, and instructions that work on many bytes at once for the number of bytes. Who cannot pay ends with a
+// trap. So every call ends, on every engine, whether or not it can interrupt code.
+//
+// # What is paid
+//
+// A unit pays for up to [InstructionsOfUnit] instructions of a function or of a loop, without the loops in it, each time
+// it is entered: whether or not a branch leaves some out. A call counts as many instructions as a short function may have,
+// since a function of at most [shortFunction] instructions that neither calls nor loops pays nothing itself. memory.copy,
+// memory.fill, memory.init and their like for tables pay a unit for every [BytesOfUnit] bytes or entries that they are
+// asked for, memory.grow for every [BytesOfUnit] bytes.
+//
+// # What is refused
+//
+// What the package does not know it does not let pass: exceptions, tail calls, garbage-collected types, threads, 64-bit
+// memories, relaxed SIMD. Neither does it pass on a file that says of something that it is larger than the file itself, or
+// that a function has more than [MaxLocals] locals: engines reserve memory for what a file says. Custom sections are left
+// out.
+package metering
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/turncore/turncore/internal/wasmfile"
+)
+
+// Names of what a metered module exports besides.
+const (
+	// Fuel is a mutable global of type i64. It begins with 0, and is negative once the module could not pay.
+	Fuel = "turncore_fuel"
+	// Start is the module's start function, if it has one. It is no start function any more, so that the host can set the
+	// fuel before it calls it, once, before all others.
+	Start = "turncore_start"
+)
+
+// What a unit of fuel pays for.
+const (
+	InstructionsOfUnit = 32
+	BytesOfUnit        = 256
+)
+
+// MaxLocals is how many locals a function may have with its parameters. Browsers have the same bound.
+const MaxLocals = 50_000
+
+// shortFunction is how many instructions a function may have that does not pay itself.
+const shortFunction = 16
+
+// ErrMalformed is the error of a file that is no well-formed module.
+var ErrMalformed = errors.New("the module is malformed")
+
+// Module returns the module with metering. It must not be metered already.
+func Module(file []byte) ([]byte, error) {
+	r := wasmfile.Reader{Rest: file}
+	if string(r.Bytes(uint32(len(wasmfile.Header)))) != wasmfile.Header {
+		return nil, ErrMalformed
+	}
+	m := meter{out: make([]byte, 0, len(file)+len(file)/8)}
+	if err := m.findStart(r); err != nil {
+		return nil, err
+	}
+	m.out = append(m.out, wasmfile.Header...)
+	for len(r.Rest) > 0 {
+		if err := m.section(r.Section()); err != nil {
+			return nil, err
+		}
+	}
+	m.reach(len(order))
+	return m.out, nil
+}
+
+// findStart finds the start function, and whether all sections are whole.
+func (m *meter) findStart(r wasmfile.Reader) error {
+	for len(r.Rest) > 0 {
+		id, body := r.Section()
+		if id == wasmfile.Start {
+			start := wasmfile.Reader{Rest: body}
+			m.start, m.starts = start.Uint(), true
+			if start.Failed || len(start.Rest) > 0 {
+				return ErrMalformed
+			}
+		}
+	}
+	if r.Failed {
+		return ErrMalformed
+	}
+	return nil
+}
+
+// order is the order of sections in a file.
+var order = []byte{
+	wasmfile.Type, wasmfile.Import, wasmfile.Function, wasmfile.Table, wasmfile.Memory, wasmfile.Global, wasmfile.Export,
+	wasmfile.Start, wasmfile.Element, wasmfile.DataCount, wasmfile.Code, wasmfile.Data,
+}
+
+// meter is a module on its way.
+type meter struct {
+	out    []byte
+	next   int    // the place in order of the first section that may come
+	start  uint32 // the start function
+	starts bool   // there is one
+
+	params    []uint32 // of each type
+	functions []uint32 // the types of functions that the module defines
+	imported  uint32   // globals
+	global    uint32   // the index of the fuel
+}
+
+// section takes a section over.
+func (m *meter) section(id byte, body []byte) error {
+	if id == wasmfile.Custom {
+		return nil
+	}
+	place := placeOf(id)
+	switch {
+	case place < 0:
+		return fmt.Errorf("the module has a section of kind %d", id)
+	case place < m.next:
+		return ErrMalformed
+	}
+	m.reach(place)
+	m.next = place + 1
+	r := wasmfile.Reader{Rest: body}
+	var err error
+	switch id {
+	case wasmfile.Type:
+		err = m.types(&r)
+	case wasmfile.Import:
+		err = m.imports(&r)
+	case wasmfile.Function:
+		for n := count(&r); n > 0 && !r.Failed; n-- {
+			m.functions = append(m.functions, r.Uint())
+		}
+	case wasmfile.Global:
+		n, rest := count(&r), r
+		for range n {
+			r.Bytes(2)
+			expression(&r)
+		}
+		if r.Failed || len(r.Rest) > 0 {
+			return ErrMalformed
+		}
+		m.globals(n, rest.Rest)
+		return nil
+	case wasmfile.Export:
+		return m.exports(&r)
+	case wasmfile.Start:
+		return nil
+	case wasmfile.Code:
+		return m.code(&r)
+	case wasmfile.Element:
+		err = elements(&r)
+	case wasmfile.Data:
+		data(&r)
+	case wasmfile.Table:
+		for n := count(&r); n > 0 && !r.Failed; n-- {
+			r.Byte()
+			limits(&r)
+		}
+	case wasmfile.Memory:
+		for n := count(&r); n > 0 && !r.Failed; n-- {
+			limits(&r)
+		}
+	case wasmfile.DataCount:
+		r.Uint()
+	}
+	if err == nil && (r.Failed || len(r.Rest) > 0) {
+		return ErrMalformed
+	}
+	m.out = wasmfile.AppendSized(append(m.out, id), body)
+	return err
+}
+
+func placeOf(id byte) int {
+	for place, other := range order {
+		if other == id {
+			return place
+		}
+	}
+	return -1
+}
+
+// reach adds the sections before a place in the order that are needed and not there.
+func (m *meter) reach(place int) {
+	if at := placeOf(wasmfile.Global); m.next <= at && at < place {
+		m.globals(0, nil)
+	}
+	if at := placeOf(wasmfile.Export); m.next <= at && at < place {
+		m.export(0, nil)
+	}
+}
+
+// types notes how many parameters functions of each type have.
+func (m *meter) types(r *wasmfile.Reader) error {
+	for n := count(r); n > 0 && !r.Failed; n-- {
+		if kind := r.Byte(); kind != 0x60 && !r.Failed {
+			return fmt.Errorf("the module has a type of kind %#x, which is no function", kind)
+		}
+		params := r.Uint()
+		r.Bytes(params)
+		r.Bytes(r.Uint())
+		m.params = append(m.params, params)
+	}
+	return nil
+}
+
+// imports counts the globals.
+func (m *meter) imports(r *wasmfile.Reader) error {
+	for n := count(r); n > 0 && !r.Failed; n-- {
+		module, name := r.Name(), r.Name()
+		switch kind := r.Byte(); kind {
+		case 0: // function
+			r.Uint()
+		case 1: // table
+			r.Byte()
+			limits(r)
+		case 2: // memory
+			limits(r)
+		case 3: // global
+			r.Bytes(2)
+			m.imported++
+		default:
+			if !r.Failed {
+				return fmt.Errorf("the module imports %s of %s, which is of kind %d", name, module, kind)
+			}
+		}
+	}
+	return nil
+}
+
+// limits reads the size of a memory or table, and its maximum if it has one.
+func limits(r *wasmfile.Reader) {
+	flags := r.Byte()
+	r.Uint()
+	if flags&1 != 0 {
+		r.Uint()
+	}
+}
+
+// globals writes the section of n globals, and the fuel behind them.
+func (m *meter) globals(n uint32, rest []byte) {
+	m.global = m.imported + n
+	body := append(binary.AppendUvarint(nil, uint64(n)+1), rest...)
+	body = append(body, typeI64, 1, opI64Const, 0, opEnd) // 1: mutable
+	m.out = wasmfile.AppendSized(append(m.out, wasmfile.Global), body)
+}
+
+// exports writes the section of exports. None may be the fuel.
+func (m *meter) exports(r *wasmfile.Reader) error {
+	n := count(r)
+	rest := r.Rest
+	for range n {
+		name, kind, index := r.Name(), r.Byte(), r.Uint()
+		switch {
+		case r.Failed:
+			return ErrMalformed
+		case name == Fuel, name == Start:
+			return fmt.Errorf("the module exports %s: it is metered already", name)
+		case kind == 3 && index >= m.global:
+			return ErrMalformed
+		}
+	}
+	if r.Failed || len(r.Rest) > 0 {
+		return ErrMalformed
+	}
+	m.export(n, rest)
+	return nil
+}
+
+// export writes the section of n exports, and the fuel and the start function behind them.
+func (m *meter) export(n uint32, rest []byte) {
+	more := binary.AppendUvarint(append(wasmfile.AppendSized(nil, []byte(Fuel)), 3), uint64(m.global))
+	count := uint64(n) + 1
+	if m.starts {
+		more = binary.AppendUvarint(append(wasmfile.AppendSized(more, []byte(Start)), 0), uint64(m.start))
+		count++
+	}
+	body := append(append(binary.AppendUvarint(nil, count), rest...), more...)
+	m.out = wasmfile.AppendSized(append(m.out, wasmfile.Export), body)
+}
+
+// code writes the section of code.
+func (m *meter) code(r *wasmfile.Reader) error {
+	n := count(r)
+	if r.Failed || uint64(n) != uint64(len(m.functions)) {
+		return ErrMalformed
+	}
+	body := binary.AppendUvarint(nil, uint64(n))
+	var f function
+	for k := range n {
+		code := r.Bytes(r.Uint())
+		if r.Failed || uint64(m.functions[k]) >= uint64(len(m.params)) {
+			return ErrMalformed
+		}
+		if err := f.read(code, m.params[m.functions[k]], m.global); err != nil {
+			return fmt.Errorf("function %d of those that the module defines: %w", k, err)
+		}
+		body = wasmfile.AppendSized(body, f.write())
+	}
+	if len(r.Rest) > 0 {
+		return ErrMalformed
+	}
+	m.out = wasmfile.AppendSized(append(m.out, wasmfile.Code), body)
+	return nil
+}
