@@ -153,18 +153,26 @@ func listSessions(ctx context.Context, s store.Sessions, out io.Writer, asJSON b
 
 func listSession(out io.Writer, s *store.Session, asJSON bool) error {
 	if asJSON {
-		return json.NewEncoder(out).Encode(struct {
-			ID        string    `json:"id"`
-			Title     string    `json:"title,omitempty"`
-			Messages  int       `json:"messages"`
-			CreatedAt time.Time `json:"createdAt"`
-			UpdatedAt time.Time `json:"updatedAt"`
-			Revision  string    `json:"revision"`
-		}{s.ID, s.Title, s.Messages, s.CreatedAt, s.UpdatedAt, s.Revision})
+		const form = "2006-01-02T15:04:05.000Z07:00"
+		return jsonLines(out).Encode(struct {
+			ID        string `json:"id"`
+			Title     string `json:"title,omitempty"`
+			Messages  int    `json:"messages"`
+			CreatedAt string `json:"createdAt"`
+			UpdatedAt string `json:"updatedAt"`
+			Revision  string `json:"revision"`
+		}{s.ID, s.Title, s.Messages, s.CreatedAt.Format(form), s.UpdatedAt.Format(form), s.Revision})
 	}
 	line := fmt.Sprintf("%s\t%d\t%s\t%s", s.ID, s.Messages, s.UpdatedAt.Format(time.RFC3339), s.Title)
 	_, err := fmt.Fprintln(out, printable(line))
 	return err
+}
+
+// jsonLines writes lines of JSON, as the npm package's command writes them.
+func jsonLines(out io.Writer) *json.Encoder {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	return e
 }
 
 // showSession prints what was said and done in a conversation, in the order of its times.
@@ -202,15 +210,12 @@ func showSession(ctx context.Context, s store.Store, out io.Writer, name string,
 	}
 	slices.SortStableFunc(list, func(a, b entry) int { return a.at.Compare(b.at) })
 	for _, e := range list {
-		line := printable(e.text)
 		if asJSON {
-			text, err := json.Marshal(e.record)
-			if err != nil {
-				return err
-			}
-			line = string(text)
+			err = jsonLines(out).Encode(e.record)
+		} else {
+			_, err = fmt.Fprintln(out, printable(e.text))
 		}
-		if _, err := fmt.Fprintln(out, line); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -47,6 +47,10 @@ export interface RunOptions extends EngineOptions {
   readonly seed: number | undefined;
   /** File for the journal. */
   readonly log: string | undefined;
+  /** File of a database; undefined for memory. */
+  readonly store: string | undefined;
+  /** Name of the conversation in the store. */
+  readonly session: string | undefined;
 }
 
 const engineFlags = {
@@ -70,14 +74,19 @@ const runFlags = {
   'fixed-clock': { type: 'boolean' },
   seed: { type: 'string' },
   log: { type: 'string' },
+  store: { type: 'string' },
+  session: { type: 'string' },
 } as const;
 
 /** Reads the command line of a run. Returns undefined if it asks for help. @throws UsageError */
 export function parseRun(args: string[], env: Environment): RunOptions | undefined {
   const { values, positionals } = parse('run', args, runFlags);
   if (values.help === true) return undefined;
-  for (const name of ['base-url', 'model', 'provider', 'log'] as const) {
+  for (const name of ['base-url', 'model', 'provider', 'log', 'store', 'session'] as const) {
     if (values[name] === '') throw wrong(`--${name}: it is empty`);
+  }
+  if (values.session !== undefined && values.store === undefined) {
+    throw wrong('--session names a conversation in a --store: give one');
   }
   return {
     prompt: promptOf(positionals),
@@ -91,6 +100,8 @@ export function parseRun(args: string[], env: Environment): RunOptions | undefin
     fixedClock: values['fixed-clock'] === true,
     seed: seedOf(values.seed),
     log: values.log,
+    store: values.store,
+    session: values.session,
   };
 }
 
@@ -115,6 +126,56 @@ export function parseInspect(args: string[]): InspectOptions | undefined {
   if (values.help === true) return undefined;
   const file = journalOf('inspect', positionals);
   return { file, json: values.json === true, verbose: values.verbose === true };
+}
+
+/** What can be done with conversations, with the fewest and the most names. */
+const ACTIONS = {
+  list: [0, 0],
+  show: [1, 1],
+  export: [1, 1],
+  import: [0, 1],
+  delete: [1, Infinity],
+} as const;
+
+/** The settings of "turncore sessions". */
+export interface SessionsOptions {
+  readonly action: keyof typeof ACTIONS;
+  /** Of conversations; of import the file. */
+  readonly names: readonly string[];
+  /** File of the database. */
+  readonly file: string;
+  /** Name of an imported conversation; undefined for the document's own. */
+  readonly as: string | undefined;
+  readonly json: boolean;
+}
+
+/** Reads the command line of "sessions". Returns undefined if it asks for help. @throws UsageError */
+export function parseSessions(args: string[]): SessionsOptions | undefined {
+  const { values, positionals } = parse('sessions', args, {
+    ...help,
+    store: { type: 'string' },
+    session: { type: 'string' },
+    json: { type: 'boolean' },
+  });
+  if (values.help === true) return undefined;
+  const [name, ...names] = positionals;
+  const { store, session, json = false } = values;
+  const known = name !== undefined && Object.hasOwn(ACTIONS, name);
+  const action = name as keyof typeof ACTIONS;
+  const [least, most] = known ? ACTIONS[action] : [0, Infinity];
+  const problem = [
+    [name === undefined, 'give an action: list, show, export, import or delete'],
+    [!known, `"${name}" is no action: list, show, export, import or delete`],
+    [names.length < least, `${name} needs the name of a conversation`],
+    [names.length > most, `${name} does not take ${names.length} names`],
+    [store === undefined, 'give the database with --store'],
+    [store === '', '--store: it is empty'],
+    [session !== undefined && action !== 'import', '--session is for import'],
+    [session === '', '--session: it is empty'],
+    [json && action !== 'list' && action !== 'show', '--json is for list and show'],
+  ].find(([is]) => is);
+  if (problem !== undefined) throw new UsageError('sessions', problem[1] as string);
+  return { action, names, file: store!, as: session, json };
 }
 
 function parse<O extends NonNullable<ParseArgsConfig['options']>>(

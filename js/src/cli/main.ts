@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 /**
  * The command: runs agent turns from a shell, with a model's API or a simulated one. It also replays and shows their
- * journals.
+ * journals, and looks after conversations.
  */
 import { inspect } from './inspect.js';
 import { replay } from './replay.js';
 import { run } from './run.js';
 import { printable, Screen } from './screen.js';
+import { sessions } from './sessions.js';
 import { HELP, UsageError } from './usage.js';
 import { version } from './version.js';
 
@@ -28,6 +29,8 @@ async function main([name, ...args]: string[]): Promise<number> {
         return (await replay(args)) ? OK : FAILED;
       case 'inspect':
         return (await inspect(args)) ? OK : FAILED;
+      case 'sessions':
+        return (await sessions(args)) ? OK : FAILED;
       case 'version':
       case '--version':
         return (await version(args)) ? OK : FAILED;

@@ -34,6 +34,7 @@ export async function run(args: string[]): Promise<boolean> {
     return true;
   } finally {
     screen.close();
+    await session.close();
   }
 }
 

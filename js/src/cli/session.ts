@@ -6,9 +6,12 @@ import { fixedClock, seededEntropy, systemClock } from '../entropy.js';
 import { type AgentRunner, createRunner } from '../front/create-runner.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import { memoryStore } from '../store/memory-store.js';
+import type { Store } from '../store/store.js';
+import type { DatabaseStore } from '../stores/table-store.js';
 import type { TurnResult } from '../runners/turn-stream.js';
 import { fullModuleURL } from '../wasm.js';
 import type { RunOptions } from './command-line.js';
+import { openDatabase } from './database.js';
 import { Interrupt } from './interrupt.js';
 import { JournalFile } from './journal-file.js';
 import { Lines } from './lines.js';
@@ -19,20 +22,29 @@ import type { TurnView } from './view.js';
 
 /** The default system prompt. */
 const DEFAULT_SYSTEM = 'You are a helpful assistant.';
-/** The session of all turns. */
+/** The session of the turns where nothing else is given. */
 const SESSION = 'default';
 
 /** Runs turns of one conversation. */
 export class Session {
   readonly #options: RunOptions;
   readonly #screen: Screen;
-  readonly #store = memoryStore();
+  readonly #database: DatabaseStore | undefined;
+  readonly #store: Store;
   readonly #runner: AgentRunner;
   readonly #journal: { file: JournalFile | undefined } = { file: undefined };
 
-  private constructor(options: RunOptions, screen: Screen, module: Module, provider: Provider) {
+  private constructor(
+    options: RunOptions,
+    screen: Screen,
+    module: Module,
+    provider: Provider,
+    database: DatabaseStore | undefined,
+  ) {
     this.#options = options;
     this.#screen = screen;
+    this.#database = database;
+    this.#store = database ?? memoryStore();
     const { seed } = options;
     const clock = clockOf(options);
     this.#runner = createRunner({
@@ -66,7 +78,18 @@ export class Session {
         `engine node, module ${await module.hash()}, model ${model} at ${baseURL}`,
       );
     }
-    return new Session(options, screen, module, provider);
+    const { store } = options;
+    const database = store === undefined ? undefined : await openDatabase('run', store);
+    return new Session(options, screen, module, provider, database);
+  }
+
+  /** Closes the database. */
+  async close(): Promise<void> {
+    await this.#database?.close();
+  }
+
+  get #name(): string {
+    return this.#options.session ?? SESSION;
   }
 
   /**
@@ -85,7 +108,7 @@ export class Session {
     process.stdout.once('error', brokenPipe);
     try {
       const result = await this.#run(prompt, view, interrupt.controller);
-      view.end(result, await this.#store.load(SESSION));
+      view.end(result, await this.#store.load(this.#name));
       if (process.stdout.errored)
         throw new Error(`standard output: ${process.stdout.errored.message}`);
       return result.status === 'ack';
@@ -99,6 +122,7 @@ export class Session {
   async #run(prompt: string, view: TurnView, controller: AbortController): Promise<TurnResult> {
     const stream = this.#runner.stream({
       message: prompt,
+      sessionId: this.#name,
       systemPrompt: new Tokenizable(this.#options.system ?? DEFAULT_SYSTEM),
       turnAbortController: controller,
     });

@@ -36,6 +36,7 @@ export const HELP: Readonly<Record<string, string>> = {
   turncore run [PROMPT] [flags]    run a turn and show what happens
   turncore replay FILE [flags]     play a turn's journal back and compare every byte
   turncore inspect FILE [flags]    show what happened in a turn, from its journal
+  turncore sessions ACTION         list, show, export, import or delete conversations
   turncore version                 show versions
   turncore help [COMMAND]          show help
 
@@ -78,6 +79,12 @@ ${list([
     'seed n',
     'take ids and randomness from a generator that begins with n: for reproducible runs only',
   ],
+  ['session name', 'name of the conversation in the store ("default")'],
+  [
+    'store file',
+    'keep the conversation in the SQLite database in file, which is made if need be; Node has',
+    'SQLite from 22.13 on',
+  ],
   ['system text', 'system prompt; an empty one sends none'],
   [
     'tool NAME=CMD',
@@ -109,6 +116,26 @@ Flags:
 ${list([
   ['json', 'print the header and each entry with its decoded frames, as JSON lines'],
   ['verbose', 'print texts whole, bodies of requests and responses, and calls of the host'],
+])}
+`,
+  sessions: `turncore sessions ACTION --store FILE [flags]
+
+Looks after the conversations that "turncore run --store FILE" keeps in an SQLite database:
+
+  turncore sessions list             name, messages, last update and title of each, the last updated first
+  turncore sessions show NAME        what was said and done in one
+  turncore sessions export NAME      print one as a JSON document
+  turncore sessions import [FILE]    store a document as a conversation and print its name; from standard
+                                     input without FILE or with "-"
+  turncore sessions delete NAME...   delete conversations
+
+Exit status: 0, 1 if something failed, 2 for a command line that is wrong.
+
+Flags:
+${list([
+  ['json', 'list and show: print JSON lines'],
+  ['session name', "name of an imported conversation (the document's own)"],
+  ['store file', 'the database in file; Node has SQLite from 22.13 on'],
 ])}
 `,
   version: `turncore version

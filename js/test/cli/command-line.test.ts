@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseReplay, parseRun } from '../../src/cli/command-line.js';
+import { parseReplay, parseRun, parseSessions } from '../../src/cli/command-line.js';
 import { UsageError } from '../../src/cli/usage.js';
 
 /** What the environment says of addresses, and what it means. The command in Go has the same table. */
@@ -152,5 +152,39 @@ describe('the command line of a replay', () => {
     for (const args of [[], ['a', 'b'], ['a', '--engine', 'native']]) {
       assert.throws(() => parseReplay(args), UsageError);
     }
+  });
+});
+
+describe('the command line of sessions', () => {
+  it('has an action, names and a database', () => {
+    assert.deepEqual(parseSessions(['delete', 'a', 'b', '--store', 'f']), {
+      action: 'delete',
+      names: ['a', 'b'],
+      file: 'f',
+      as: undefined,
+      json: false,
+    });
+    assert.equal(parseSessions(['-h']), undefined);
+  });
+
+  it('is refused when it is wrong', () => {
+    for (const [line, want] of [
+      ['', 'give an action'],
+      ['fly --store x', 'is no action'],
+      ['toString --store x', 'is no action'],
+      ['list', '--store'],
+      ['list --store=', 'empty'],
+      ['show --store x', 'needs the name'],
+      ['show a b --store x', 'does not take 2 names'],
+      ['list --session a --store x', 'for import'],
+      ['export a --json --store x', '--json is for'],
+    ] as const) {
+      assert.throws(
+        () => parseSessions(line.split(' ').filter((word) => word !== '')),
+        (error) => error instanceof UsageError && error.message.includes(want),
+        line,
+      );
+    }
+    assert.throws(() => parseRun(['--session', 'a', 'hello'], {}), /give one/);
   });
 });

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { VARIABLES } from '../../src/cli/variables.gen.js';
 import { simulatedProvider } from '../../src/simulated/provider.js';
-import { conversations, endLine, needCommand, reproducible, turncore } from './turncore.js';
+import {
+  conversations,
+  endLine,
+  needCommand,
+  reproducible,
+  temporaryFolder,
+  turncore,
+} from './turncore.js';
 
 before(needCommand);
 
@@ -238,5 +246,20 @@ describe('turncore', () => {
       assert.equal(stdout, '');
       assert.match(stderr, /turncore/);
     }
+  });
+
+  it('keeps a conversation where Node has SQLite, and says where it has none', async () => {
+    const file = join(await temporaryFolder(), 'kept.db');
+    const run = (...args: string[]) =>
+      turncore(['run', 'hello', '--json', '--store', file, ...args]);
+    const first = await run('--session', 'a');
+    if (process.getBuiltinModule?.('node:sqlite') === undefined) {
+      assert.equal(first.status, 2);
+      assert.ok(first.stderr.includes(`from 22.13 on; this is Node ${process.versions.node}`));
+      return;
+    }
+    assert.equal(endLine(first.stdout).messages.length, 2);
+    assert.equal(endLine((await run('--session', 'a')).stdout).messages.length, 4);
+    assert.equal(endLine((await run()).stdout).messages.length, 2);
   });
 });

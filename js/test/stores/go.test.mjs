@@ -1,13 +1,22 @@
 // The files of node:sqlite and of Go's command are the same: what one has written, the other reads and continues.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { it } from 'node:test';
 import { promisify } from 'node:util';
 
 import { database, instructed, records, said, spooled } from './setup.mjs';
 
+const npx = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
 const turncore = fileURLToPath(new URL('../../../build/turncore', import.meta.url));
+
+/** Runs the npm package's command, as {@link command}. */
+async function commandOfNode(...args) {
+  const { stdout } = await promisify(execFile)(process.execPath, [npx, ...args]);
+  return stdout;
+}
 
 /** Runs Go's command, which lane js-stores builds. @returns what it prints */
 async function command(...args) {
@@ -53,4 +62,52 @@ it('Go reads and continues what Node has written, and Node what Go has', async (
   await again.close();
   const last = JSON.parse(await command('sessions', 'export', 's', '--store', file.path));
   assert.equal(last.messages[0].content, 'changed');
+});
+
+it("both commands say the same of a file, and go on with each other's conversations", async (t) => {
+  const file = database(t, 'commands.db');
+  const store = ['--store', file.path];
+  await command('run', ...store, '--session', 'a <b> & "ü"', 'Please calculate 2 + 3');
+  await commandOfNode('run', ...store, '--session', 'a <b> & "ü"', 'Thank you <b>');
+  await commandOfNode('run', ...store, 'Please calculate 3 + 4');
+  await command('run', ...store, 'Thanks');
+  const kept = file.open();
+  await kept.setTitle('default', 'title & \u2028\u0007 end');
+  const long = 'line\n'.repeat(1000);
+  await kept.commit('bytes', { deltas: [instructed('be kind'), spooled('c', long)] });
+  await kept.close();
+  const actions = [
+    ['list'],
+    ['list', '--json'],
+    ...['a <b> & "ü"', 'default', 'bytes'].flatMap((name) => [
+      ['show', name],
+      ['show', name, '--json'],
+      ['export', name],
+    ]),
+  ];
+  for (const [action, ...args] of actions) {
+    const line = ['sessions', action, ...args, ...store];
+    const [ofGo, ofNode] = [await command(...line), await commandOfNode(...line)];
+    assert.equal(ofNode, ofGo, line.join(' '));
+    assert.notEqual(ofGo, '');
+  }
+  assert.match(
+    await commandOfNode('sessions', 'show', 'default', ...store),
+    /← 7\n.*\nuser: Thanks\n/,
+  );
+
+  const document = await command('sessions', 'export', 'bytes', ...store);
+  const path = `${file.path}.json`;
+  await writeFile(path, document);
+  const imported = await commandOfNode('sessions', 'import', path, '--session', 'again', ...store);
+  assert.equal(imported, 'again\n');
+  await commandOfNode('sessions', 'delete', 'bytes', ...store);
+  assert.equal(await command('sessions', 'import', path, ...store), 'bytes\n');
+  for (const action of ['import', 'show', 'delete']) {
+    const gone = ['sessions', action, action === 'import' ? path : 'nothing', ...store];
+    const code = action === 'import' ? /E_SESSION_EXISTS/ : /E_SESSION_NOT_FOUND: .*"nothing"/;
+    for (const run of [command, commandOfNode]) {
+      await assert.rejects(run(...gone), (error) => error.code === 1 && code.test(error.stderr));
+    }
+  }
 });
