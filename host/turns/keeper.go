@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"container/list"
 	"context"
 	"reflect"
 	"runtime"
@@ -146,8 +147,14 @@ const (
 
 // endedTurns are the turns of sessions that have ended, and that the store has not been told of.
 type endedTurns struct {
-	turns map[string][]string // by session
-	order []string            // the sessions, the oldest in front, and some that are there no more
+	of    map[string]*list.Element // by session
+	order list.List                // of *endedSession, the oldest in front
+}
+
+// endedSession has the turns of a session that have ended.
+type endedSession struct {
+	session string
+	turns   []string
 }
 
 // end notes that a turn writes no more to a session.
@@ -155,42 +162,50 @@ func (k *keeper) end(session, turn string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	e := &k.ended
-	if e.turns == nil {
-		e.turns = make(map[string][]string)
+	at := e.of[session]
+	if at == nil {
+		if e.of == nil {
+			e.of = make(map[string]*list.Element)
+		}
+		at = e.order.PushBack(&endedSession{session: session})
+		e.of[session] = at
 	}
-	if _, there := e.turns[session]; !there {
-		e.order = append(e.order, session)
+	s := at.Value.(*endedSession)
+	s.turns = append(s.turns, turn)
+	s.turns = s.turns[max(len(s.turns)-mostEndedSession, 0):]
+	if e.order.Len() > mostEnded {
+		e.drop(e.order.Front())
 	}
-	list := append(e.turns[session], turn)
-	e.turns[session] = list[max(len(list)-mostEndedSession, 0):]
-	if len(e.order) > 2*mostEnded {
-		e.order = slices.DeleteFunc(e.order, func(s string) bool { return e.turns[s] == nil })
-	}
-	for len(e.turns) > mostEnded {
-		delete(e.turns, e.order[0])
-		e.order = e.order[1:]
-	}
+}
+
+// drop forgets a session.
+func (e *endedTurns) drop(at *list.Element) {
+	delete(e.of, e.order.Remove(at).(*endedSession).session)
 }
 
 // toEnd are the turns of a session that a commit is to name as ended.
 func (k *keeper) toEnd(session string) []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return slices.Clone(k.ended.turns[session])
+	at := k.ended.of[session]
+	if at == nil {
+		return nil
+	}
+	return slices.Clone(at.Value.(*endedSession).turns)
 }
 
 // told forgets ended turns that a commit has named.
 func (k *keeper) told(session string, turns []string) {
-	if len(turns) == 0 {
-		return
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	e := &k.ended
-	left := slices.DeleteFunc(e.turns[session], func(turn string) bool { return slices.Contains(turns, turn) })
-	if len(left) > 0 {
-		e.turns[session] = left
+	at := e.of[session]
+	if at == nil || len(turns) == 0 {
 		return
 	}
-	delete(e.turns, session)
+	s := at.Value.(*endedSession)
+	s.turns = slices.DeleteFunc(s.turns, func(turn string) bool { return slices.Contains(turns, turn) })
+	if len(s.turns) == 0 {
+		e.drop(at)
+	}
 }

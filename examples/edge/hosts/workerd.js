@@ -9,5 +9,9 @@ import workerd from 'workerd';
 const data = resolve(env.DATA || 'data');
 mkdirSync(data, { recursive: true });
 const args = ['serve', 'config.capnp', `--directory-path=data=${data}`, ...argv.slice(2)];
+// The last address that workerd is told of counts; config.capnp has the one before.
+const given = args.join(' ').matchAll(/(?:--socket-addr[ =]|-s ?)http=(\S+)/g);
+const address = [...given].at(-1)?.[1] ?? '127.0.0.1:8787';
+console.log(`Talk to it: http://${address.replace(/^\*/, 'localhost')}/`);
 const child = spawn(workerd.default ?? workerd, args, { stdio: 'inherit' });
 child.on('exit', (code) => exit(code ?? 1));

@@ -21,6 +21,10 @@ describe('examples/edge on workerd', () => {
   before(async () => (server = await start(npmStart)));
   after(() => server?.stop());
 
+  it('says where it listens', () => {
+    assert.match(server.said(), new RegExp(`^Talk to it: ${server.address}/$`, 'm'));
+  });
+
   it('has a page with its script', async () => {
     const page = await fetch(server.address);
     assert.match(page.headers.get('content-type'), /^text\/html/);
