@@ -21,11 +21,15 @@ import (
 	"github.com/turncore/turncore/host/store/internal/sqlstore"
 )
 
-// Store keeps conversations in a database. It is a store.Sessions. Its methods may be called from many goroutines and
-// many processes: transactions of different sessions run side by side.
+// Store keeps conversations in a database. It is a store.Sessions, a store.Appender and a store.Journal. Its methods may
+// be called from many goroutines and many processes: transactions of different sessions run side by side.
 type Store struct{ *sqlstore.Store }
 
-var _ store.Sessions = (*Store)(nil)
+var (
+	_ store.Sessions = (*Store)(nil)
+	_ store.Appender = (*Store)(nil)
+	_ store.Journal  = (*Store)(nil)
+)
 
 // Options of a store.
 type Options struct {

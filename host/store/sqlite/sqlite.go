@@ -27,14 +27,18 @@ import (
 	driver "modernc.org/sqlite"
 )
 
-// Store keeps conversations in a file. It is a store.Sessions. Its methods may be called from many goroutines, and
-// several processes of one machine may use a file.
+// Store keeps conversations in a file. It is a store.Sessions, a store.Appender and a store.Journal. Its methods may be
+// called from many goroutines, and several processes of one machine may use a file.
 //
-// Commits that wait while a transaction runs share the next one, in which each succeeds or fails by itself. What Commit
-// has returned is on the disk.
+// Commits and appends that wait while a transaction runs share the next one, in which each succeeds or fails by itself.
+// What has returned is on the disk.
 type Store struct{ *sqlstore.Store }
 
-var _ store.Sessions = (*Store)(nil)
+var (
+	_ store.Sessions = (*Store)(nil)
+	_ store.Appender = (*Store)(nil)
+	_ store.Journal  = (*Store)(nil)
+)
 
 // Options of a store.
 type Options struct {

@@ -131,7 +131,7 @@ func (t *tx) setBytes(r *sessionRow, id string, content, size int64) error {
 	return t.exec("putBytes", r.number, b.id, b.content, b.size, b.added, b.sumUp())
 }
 
-// dropContent deletes content that no session has.
+// dropContent deletes content that neither bytes nor artifacts have.
 func (t *tx) dropContent(number int64) error {
 	if n, _, err := t.number("usesOfContent", number); err != nil || n > 0 {
 		return err
@@ -161,14 +161,21 @@ func (s *Store) OpenBytes(ctx context.Context, session, id string) (io.ReaderAt,
 	if err != nil {
 		return nil, 0, err
 	}
-	return &content{s: s, session: session, id: id, number: b.content, size: b.size, held: -1}, b.size, nil
+	c := &content{
+		s: s, session: session, number: b.content, size: b.size, held: -1,
+		invalid: func(why string) error { return invalidBytes(session, id, why) },
+	}
+	c.again = func(t *tx) (int64, error) { return t.replaced(session, id, c) }
+	return c, b.size, nil
 }
 
 // content reads bytes part by part.
 type content struct {
 	s            *Store
-	session, id  string
+	session      string
 	number, size int64
+	again        func(*tx) (number int64, err error) // finds the content anew after it was deleted
+	invalid      func(why string) error
 
 	mu   sync.Mutex
 	held int64 // which part; -1 for none
@@ -196,27 +203,26 @@ func (c *content) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// again finds the content anew after it was deleted: another writer has put the same bytes, where their id says what they
-// are.
-func (c *content) again(t *tx) error {
-	r, err := t.session("findSession", c.session)
+// replaced finds the content of bytes anew after it was deleted: another writer has put the same bytes, where their id
+// says what they are.
+func (t *tx) replaced(session, id string, c *content) (number int64, err error) {
+	r, err := t.session("findSession", session)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if r == nil {
-		return store.NoBytes(c.session, c.id)
+		return 0, store.NoBytes(session, id)
 	}
-	b, err := t.bytes(r, c.id)
+	b, err := t.bytes(r, id)
 	switch {
 	case err != nil:
-		return err
+		return 0, err
 	case b == nil || b.content == c.number:
-		return store.NoBytes(c.session, c.id)
-	case b.size != c.size || !store.IsContentID(c.id):
-		return fmt.Errorf("session %q, bytes %q were replaced while they were read: %w", c.session, c.id, io.ErrUnexpectedEOF)
+		return 0, store.NoBytes(session, id)
+	case b.size != c.size || !store.IsContentID(id):
+		return 0, fmt.Errorf("session %q, bytes %q were replaced while they were read: %w", session, id, io.ErrUnexpectedEOF)
 	}
-	c.number = b.content
-	return nil
+	return b.content, nil
 }
 
 // hold reads a part.
@@ -234,22 +240,18 @@ func (c *content) hold(part int64) error {
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if err := c.again(t); err != nil {
+		if c.number, err = c.again(t); err != nil {
 			return err
 		}
-		err = t.row("findPart", c.number, part).Scan(&data, &crc)
-		if errors.Is(err, sql.ErrNoRows) {
-			return store.NoBytes(c.session, c.id)
-		}
-		return err
+		return t.row("findPart", c.number, part).Scan(&data, &crc)
 	})
 	switch {
 	case err != nil:
 		return err
 	case crc != sum(c.number, part, data):
-		return invalidBytes(c.session, c.id, fmt.Sprintf("the checksum of part %d is wrong", part))
+		return c.invalid(fmt.Sprintf("the checksum of part %d is wrong", part))
 	case int64(len(data)) != min(partSize, c.size-part*partSize):
-		return invalidBytes(c.session, c.id, fmt.Sprintf("part %d has %d bytes", part, len(data)))
+		return c.invalid(fmt.Sprintf("part %d has %d bytes", part, len(data)))
 	}
 	c.held, c.part = part, data
 	return nil

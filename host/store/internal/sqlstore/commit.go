@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,22 +25,17 @@ func (s *Store) Commit(ctx context.Context, session string, c store.Commit) (rev
 		revision, err = (&committing{tx: t, id: session, c: &c}).run(writes)
 		return err
 	}
-	var unanswered error
 	for again := true; ; again = false {
 		if writes, err = s.writesOf(ctx, session, c.Deltas); err == nil {
-			err = s.update(ctx, session, commit)
+			err = s.updateSurely(ctx, session, c.Key != "", commit)
 		}
-		// Bytes that were there may have been collected, and then they are put again. Of a commit that the database did not
-		// answer the key says whether it was stored.
-		var uncertain *uncertainError
-		if c.Key != "" && again && errors.As(err, &uncertain) {
-			unanswered = err
-		} else if !again || !errors.Is(err, host.CodeBytesNotFound) {
+		// Bytes that were there may have been collected, and then they are put again.
+		if !again || !errors.Is(err, host.CodeBytesNotFound) {
 			break
 		}
 	}
 	if err != nil {
-		return "", cmp.Or(unanswered, err)
+		return "", err
 	}
 	s.collectAtTimes()
 	return revision, nil
@@ -116,6 +110,9 @@ type instruction struct {
 }
 
 func (c *committing) run(writes []write) (revision string, err error) {
+	if err := c.checkEpoch(c.c.Turn, c.c.Epoch); err != nil {
+		return "", err
+	}
 	c.row, err = c.session("lockSession", c.id)
 	switch {
 	case err != nil:
@@ -127,31 +124,7 @@ func (c *committing) run(writes []write) (revision string, err error) {
 			return "", err
 		}
 	}
-	changed, err := c.forget(c.row, c.c.Ended)
-	if err != nil {
-		return "", err
-	}
-	known, err := c.done(c.row, c.c.Key, c.c.Turn)
-	if err != nil {
-		return "", err
-	}
-	if known != 0 {
-		if changed {
-			err = c.set(c.row)
-		}
-		return revisionText(c.row.number, known), err
-	}
-	if err := c.apply(writes); err != nil {
-		return "", err
-	}
-	kept, err := c.remember(c.row, c.c.Key, c.c.Turn)
-	if err != nil {
-		return "", err
-	}
-	if changed || kept || len(writes) > 0 {
-		err = c.set(c.row)
-	}
-	return c.row.at(), err
+	return c.keyed(c.row, keyed{c.c.Key, c.c.Turn, c.c.Ended}, len(writes) > 0, func() error { return c.apply(writes) })
 }
 
 // apply applies the writes.

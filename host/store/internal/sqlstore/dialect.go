@@ -18,7 +18,7 @@ type Dialect struct {
 	Snapshot *sql.TxOptions
 	// Writing are the options of a transaction that writes.
 	Writing *sql.TxOptions
-	// Lock is appended to a statement that reads a session to be written, so that no other transaction writes it.
+	// Lock is appended to a statement that reads a session or a journal to be written, so that no other transaction writes it.
 	Lock string
 	// Guard begins a transaction that makes or migrates the schema, so that no other does; "" if each keeps out others.
 	Guard string
@@ -55,7 +55,10 @@ func (d *Dialect) say(text string) string {
 // prepare prepares all statements.
 func (d *Dialect) prepare(ctx context.Context, db *sql.DB) (map[string]*sql.Stmt, error) {
 	prepared := make(map[string]*sql.Stmt)
-	list := append(Statements(), Statement{"lockSession", textOf("findSession") + d.Lock})
+	list := Statements()
+	for _, of := range []string{"Session", "Journal"} {
+		list = append(list, Statement{"lock" + of, textOf("find"+of) + d.Lock})
+	}
 	for _, s := range list {
 		statement, err := db.PrepareContext(ctx, d.say(s.Text))
 		if err != nil {

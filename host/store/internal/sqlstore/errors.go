@@ -12,7 +12,11 @@ import (
 
 // invalidRecord is the E_STORED_RECORD_INVALID of a row of a record.
 func invalidRecord(session string, r *recordRow, why string) error {
-	kind, id := kindName(r.kind), string(r.id)
+	return invalidNamed(session, kindName(r.kind), string(r.id), why)
+}
+
+// invalidNamed is the E_STORED_RECORD_INVALID of what a session has under a kind and an id.
+func invalidNamed(session, kind, id, why string) error {
 	e := host.NewError(host.CodeStoredRecordInvalid, fmt.Sprintf("session %q, %s %q: %s", session, kind, id, why), nil)
 	e.Details = map[string]any{"session": session, "kind": kind, "id": id}
 	return e
@@ -39,8 +43,42 @@ func invalidSession(session, why string) error {
 
 // invalidBytes is the E_STORED_RECORD_INVALID of bytes.
 func invalidBytes(session, id, why string) error {
-	e := host.NewError(host.CodeStoredRecordInvalid, fmt.Sprintf("session %q, bytes %q: %s", session, id, why), nil)
-	e.Details = map[string]any{"session": session, "kind": "bytes", "id": id}
+	return invalidNamed(session, "bytes", id, why)
+}
+
+// invalidInScope is the E_STORED_RECORD_INVALID of a value, or of a version of an artifact, of a scope.
+func invalidInScope(session, kind string, scope, name []byte, why string) error {
+	if len(scope) == 0 {
+		return invalidNamed(session, kind, string(name), why)
+	}
+	text := fmt.Sprintf("session %q, scope %q, %s %q: %s", session, scope, kind, name, why)
+	e := host.NewError(host.CodeStoredRecordInvalid, text, nil)
+	e.Details = map[string]any{"session": session, "scope": string(scope), "kind": kind, "id": string(name)}
+	return e
+}
+
+// invalidJournal is the E_STORED_RECORD_INVALID of a journal.
+func invalidJournal(turn, why string) error {
+	e := host.NewError(host.CodeStoredRecordInvalid, fmt.Sprintf("turn %q: %s", turn, why), nil)
+	e.Details = map[string]any{"turn": turn}
+	return e
+}
+
+// invalidEntry is the E_STORED_RECORD_INVALID of an entry of a journal.
+func invalidEntry(turn string, entry int64, why string) error {
+	e := host.NewError(host.CodeStoredRecordInvalid, fmt.Sprintf("turn %q, entry %d: %s", turn, entry, why), nil)
+	e.Details = map[string]any{"turn": turn, "entry": entry}
+	return e
+}
+
+// checkTurn returns the E_RECORD_UNSTORABLE of a turn's name that the database does not take.
+func (s *Store) checkTurn(turn string) error {
+	if s.d.MaxID == 0 || len(turn) <= s.d.MaxID {
+		return nil
+	}
+	why := fmt.Sprintf("its name has %d bytes, and %s takes %d", len(turn), s.d.Name, s.d.MaxID)
+	e := host.NewError(host.CodeRecordUnstorable, fmt.Sprintf("turn %.64q: %s", turn, why), nil)
+	e.Details = map[string]any{"turn": turn}
 	return e
 }
 

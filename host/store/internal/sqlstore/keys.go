@@ -5,6 +5,40 @@ import (
 	"slices"
 )
 
+// keyed says under which key a transaction writes to a session.
+type keyed struct {
+	key, turn string
+	ended     []string
+}
+
+// keyed runs a function that writes to a session, unless one was run under the key before, and returns the session's
+// revision after it. writes tells that the function changes the session.
+func (t *tx) keyed(r *sessionRow, k keyed, writes bool, run func() error) (revision string, err error) {
+	changed, err := t.forget(r, k.ended)
+	if err != nil {
+		return "", err
+	}
+	at, err := t.done(r, k.key, k.turn)
+	if err != nil {
+		return "", err
+	}
+	if at == 0 {
+		if err := run(); err != nil {
+			return "", err
+		}
+		at = r.revision
+		kept, err := t.remember(r, k.key, k.turn)
+		if err != nil {
+			return "", err
+		}
+		changed = changed || kept || writes
+	}
+	if changed {
+		err = t.set(r)
+	}
+	return revisionText(r.number, at), err
+}
+
 // forget forgets the keys of turns that have ended. changed tells that there were some: the session is to be stored.
 func (t *tx) forget(r *sessionRow, ended []string) (changed bool, err error) {
 	for i, turn := range ended {

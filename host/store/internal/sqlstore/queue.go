@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 	"sync"
 )
@@ -48,6 +49,17 @@ func (s *Store) update(ctx context.Context, session string, run func(*tx) error)
 		<-j.done // it is being written
 	}
 	return s.failure(context.WithoutCancel(ctx), session, j.err)
+}
+
+// updateSurely runs a function as update does. If the database does not say whether it has stored that, and running it
+// twice stores it once, it is run again.
+func (s *Store) updateSurely(ctx context.Context, session string, once bool, run func(*tx) error) error {
+	err := s.update(ctx, session, run)
+	var uncertain *uncertainError
+	if once && errors.As(err, &uncertain) && s.update(ctx, session, run) == nil {
+		return nil
+	}
+	return err
 }
 
 // add lets a job wait, and serve serve it. It is false if the queue is closed.

@@ -182,3 +182,128 @@ func kindName(kind int64) string {
 	}
 	return "kind " + strconv.FormatInt(kind, 10)
 }
+
+// blob is bytes that are not NULL: a driver may have none for an empty BLOB.
+func blob(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// owner is the number of the session whose scope it is: 0 of one that sessions share.
+func (r *sessionRow) owner(scope string) int64 {
+	if scope == "" {
+		return r.number
+	}
+	return 0
+}
+
+// eventRow is a row of turncore_events.
+type eventRow struct {
+	revision int64
+	id, body []byte
+	sum      int64
+}
+
+func (r *eventRow) scan(from scanner) error {
+	err := from.Scan(&r.revision, &r.id, &r.body, &r.sum)
+	r.body = blob(r.body)
+	return err
+}
+
+func (r *eventRow) sumUp() int64 { return sum(r.revision, r.id, r.body) }
+
+func (r *eventRow) check(session string) error {
+	if r.sum != r.sumUp() {
+		return invalidNamed(session, "event", string(r.id), "its checksum is wrong")
+	}
+	return nil
+}
+
+// stateRow is a row of turncore_state.
+type stateRow struct {
+	scope, name, value []byte
+	sum                int64
+}
+
+func (r *stateRow) scan(from scanner) error {
+	err := from.Scan(&r.scope, &r.name, &r.value, &r.sum)
+	r.value = blob(r.value)
+	return err
+}
+
+func (r *stateRow) sumUp() int64 { return sum(r.scope, r.name, r.value) }
+
+func (r *stateRow) check(session string) error {
+	if r.sum != r.sumUp() {
+		return invalidInScope(session, "state", r.scope, r.name, "its checksum is wrong")
+	}
+	return nil
+}
+
+// artifactRow is a row of turncore_artifacts.
+type artifactRow struct {
+	scope, name            []byte
+	version, content, size int64
+	body                   []byte
+	sum                    int64
+}
+
+func (r *artifactRow) scan(from scanner) error {
+	err := from.Scan(&r.scope, &r.name, &r.version, &r.content, &r.size, &r.body, &r.sum)
+	r.body = blob(r.body)
+	return err
+}
+
+func (r *artifactRow) sumUp() int64 {
+	return sum(r.scope, r.name, r.version, r.content, r.size, r.body)
+}
+
+func (r *artifactRow) check(session string) error {
+	if r.sum != r.sumUp() {
+		return invalidInScope(session, "artifact", r.scope, r.name, "its checksum is wrong")
+	}
+	return nil
+}
+
+// journalRow is a row of turncore_journals.
+type journalRow struct {
+	turn               []byte
+	epoch, first, next int64
+	checkpoint         []byte // nil if first is 0
+	sum                int64
+}
+
+func (r *journalRow) scan(from scanner) error {
+	err := from.Scan(&r.turn, &r.epoch, &r.first, &r.next, &r.checkpoint, &r.sum)
+	if r.first > 0 {
+		r.checkpoint = blob(r.checkpoint)
+	}
+	return err
+}
+
+func (r *journalRow) sumUp() int64 { return sum(r.turn, r.epoch, r.first, r.next, r.checkpoint) }
+
+func (r *journalRow) check() error {
+	if r.sum != r.sumUp() {
+		return invalidJournal(string(r.turn), "the checksum of its journal is wrong")
+	}
+	return nil
+}
+
+// entryRow is a row of turncore_entries.
+type entryRow struct {
+	turn   []byte
+	number int64
+	body   []byte
+	sum    int64
+}
+
+func (r *entryRow) scan(from scanner) error {
+	err := from.Scan(&r.turn, &r.number, &r.body, &r.sum)
+	r.body = blob(r.body)
+	return err
+}
+
+func (r *entryRow) sumUp() int64 { return sum(r.turn, r.number, r.body) }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/turncore/turncore/host/store"
 )
@@ -82,7 +83,7 @@ func (s *Store) Fork(ctx context.Context, from, to string) error {
 		} else if err != nil {
 			return err
 		}
-		for _, statement := range []string{"forkRecords", "forkRefs", "forkBytes"} {
+		for _, statement := range []string{"forkRecords", "forkRefs", "forkBytes", "forkEvents", "forkState", "forkArtifacts"} {
 			if err := t.exec(statement, r.number, old.number); err != nil {
 				return err
 			}
@@ -111,13 +112,23 @@ func (s *Store) Delete(ctx context.Context, session string) error {
 		if err != nil {
 			return err
 		}
-		for _, statement := range []string{"dropRecords", "dropKeys", "dropAllRefs", "dropAllBytes", "dropSession"} {
+		contents, err := column[int64](t, "contentsOfArtifacts", r.number)
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			contents = append(contents, all[i].content)
+		}
+		for _, statement := range []string{
+			"dropRecords", "dropKeys", "dropAllRefs", "dropAllBytes", "dropEvents", "dropAllState", "dropAllArtifacts", "dropSession",
+		} {
 			if err := t.exec(statement, r.number); err != nil {
 				return err
 			}
 		}
-		for i := range all {
-			if err := t.dropContent(all[i].content); err != nil {
+		slices.Sort(contents)
+		for _, number := range slices.Compact(contents) {
+			if err := t.dropContent(number); err != nil {
 				return err
 			}
 		}

@@ -291,6 +291,9 @@ DELETE FROM turncore_journals WHERE turn = ?;
 -- entriesFrom: (turn, number)
 SELECT turn, number, body, sum FROM turncore_entries WHERE turn = ? AND number >= ? ORDER BY number;
 
+-- anyEntry: (turn)
+SELECT number FROM turncore_entries WHERE turn = ? LIMIT 1;
+
 -- addEntry: (turn, number, body, sum)
 INSERT INTO turncore_entries (turn, number, body, sum) VALUES (?, ?, ?, ?);
 

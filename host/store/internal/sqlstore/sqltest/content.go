@@ -78,6 +78,69 @@ func bytesAreCollected(t *testing.T, d *Database) {
 	}
 }
 
+// artifactsKeepContent collects, replaces and deletes the bytes that versions were made of.
+func artifactsKeepContent(t *testing.T, d *Database) {
+	now := noon
+	s := opened(t, d, sqlstore.Options{Now: func() time.Time { return now }})
+	put := func(text string) {
+		t.Helper()
+		if err := s.PutBytes(t.Context(), "s", "b", strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	version := func(session, scope string, n int) {
+		t.Helper()
+		a := store.Append{Artifacts: []store.Artifact{{Scope: scope, Name: "a", Version: n, Bytes: "b"}}}
+		if _, err := s.Append(t.Context(), session, a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(session, scope string, n int, want string) {
+		t.Helper()
+		content, size, err := s.OpenArtifact(t.Context(), session, scope, "a", n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(io.NewSectionReader(content, 0, size)); err != nil || string(got) != want {
+			t.Errorf("version %d of session %q, scope %q has %q (%v), not %q", n, session, scope, got, err, want)
+		}
+	}
+	contents := func(want int) {
+		t.Helper()
+		if n := d.count(t, "SELECT COUNT(*) FROM turncore_contents"); n != want {
+			t.Errorf("%d contents, not %d", n, want)
+		}
+	}
+	put("one")
+	version("s", "", 0)
+	version("s", "shared", 0)
+	put("two")
+	version("s", "", 1)
+	contents(2)
+	now = now.Add(61 * time.Minute)
+	if n, err := s.Collect(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d bytes are collected, not those of the id (%v)", n, err)
+	}
+	contents(2)
+	if err := s.Fork(t.Context(), "s", "fork"); err != nil {
+		t.Fatal(err)
+	}
+	for _, session := range []string{"s", "fork"} {
+		expect(session, "", 0, "one")
+		expect(session, "", 1, "two")
+		expect(session, "shared", 0, "one")
+		if err := s.Delete(t.Context(), session); err != nil {
+			t.Fatal(err)
+		}
+		contents(map[string]int{"s": 2, "fork": 1}[session])
+	}
+	now = now.Add(61 * time.Minute)
+	if n, err := s.Collect(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d contents of the shared scope are collected (%v)", n, err)
+	}
+	expect("nobody", "shared", 0, "one")
+}
+
 // bytesInParts puts and reads bytes of many lengths.
 func bytesInParts(t *testing.T, d *Database) {
 	s := opened(t, d, sqlstore.Options{})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/turncore/turncore/host/store"
@@ -11,34 +13,100 @@ import (
 )
 
 // counter counts the statements of a store.
-type counter map[string]int
-
-// opened opens the store that is counted. It is to be called from one goroutine.
-func (c counter) opened(t *testing.T, d *Database) *sqlstore.Store {
-	t.Helper()
-	return opened(t, d, sqlstore.Options{Tell: func(statement string) { c[statement]++ }})
+type counter struct {
+	mu sync.Mutex
+	of map[string]int
 }
 
-// of returns what a function runs, in words.
-func (c counter) of(run func()) string {
-	clear(c)
+// opened opens the store that is counted.
+func (c *counter) opened(t *testing.T, d *Database) *sqlstore.Store {
+	t.Helper()
+	return opened(t, d, sqlstore.Options{Tell: func(statement string) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.of != nil {
+			c.of[statement]++
+		}
+	}})
+}
+
+// count returns what a function runs, in words. Nothing else is to run.
+func (c *counter) count(run func()) (words string) {
+	c.of = make(map[string]int)
 	run()
-	words := ""
-	for _, name := range slices.Sorted(maps.Keys(c)) {
-		words += fmt.Sprintf("%s %d, ", name, c[name])
+	for _, name := range slices.Sorted(maps.Keys(c.of)) {
+		words += fmt.Sprintf("%s %d, ", name, c.of[name])
 	}
 	return words
+}
+
+// appendsCostTheSame appends 10,000 events: the last one runs the statements of the tenth, and so does the entry of a
+// journal.
+func appendsCostTheSame(t *testing.T, d *Database) {
+	const all, writers = 10_000, 32
+	c := &counter{}
+	s := c.opened(t, d)
+	if err := s.PutBytes(t.Context(), "s", "b", strings.NewReader("x")); err != nil {
+		t.Fatal(err)
+	}
+	add := func(n int) {
+		a := store.Append{
+			Event:     &store.SessionEvent{ID: fmt.Sprint(n), Body: []byte("{}")},
+			State:     []store.StateValue{{Name: "n", Value: fmt.Append(nil, n)}},
+			Artifacts: []store.Artifact{{Name: fmt.Sprint("artifact ", n), Bytes: "b"}},
+			Key:       fmt.Sprint("key ", n), Turn: fmt.Sprint("turn ", n%writers),
+		}
+		if _, err := s.Append(t.Context(), "s", a); err != nil {
+			t.Error(err)
+		}
+	}
+	entries, at := make([][]byte, all), int64(0)
+	journal := func(n int) {
+		if err := s.AppendJournal(t.Context(), "t", store.JournalAppend{Epoch: 1, At: at, Entries: entries[:n]}); err != nil {
+			t.Error(err)
+		}
+		at += int64(n)
+	}
+	journal(1)
+	for n := range writers { // a turn's first append also counts the session's keys
+		add(n)
+	}
+	early := c.count(func() {
+		add(writers)
+		journal(1)
+	})
+	c.of = nil
+	var group sync.WaitGroup
+	for w := range writers {
+		group.Go(func() {
+			for n := w; n < all-1 && !t.Failed(); n += writers {
+				if n > writers {
+					add(n)
+				}
+			}
+		})
+	}
+	group.Wait()
+	journal(all - 3)
+	last := c.count(func() {
+		add(all - 1)
+		journal(1)
+	})
+	t.Logf("append 10,000: %s", last)
+	if last != early || d.count(t, "SELECT COUNT(*) FROM turncore_events") != all {
+		t.Errorf("append 10,000 runs %s and an early one %s", last, early)
+	}
 }
 
 // commitsCostTheSame makes 2,000 commits in a turn, each of which changes what the turn itself has written: the last one
 // runs the statements of the tenth. The keys of all of them are forgotten at once.
 func commitsCostTheSame(t *testing.T, d *Database) {
-	count := counter{}
+	count := &counter{}
 	s := count.opened(t, d)
 	seen := commit(t, s, "s", said("m", "text"))
 	var tenth, last string
 	for n := range 2000 {
-		words := count.of(func() {
+		words := count.count(func() {
 			if _, err := s.Commit(t.Context(), "s", store.Commit{
 				Deltas: []store.Delta{said("m", fmt.Sprint(n)), said(fmt.Sprint("m", n), "text")},
 				Key:    fmt.Sprint("key ", n), Turn: "t", Revision: seen,
@@ -56,7 +124,7 @@ func commitsCostTheSame(t *testing.T, d *Database) {
 		t.Errorf("commit 2,000 runs %s and the tenth %s", last, tenth)
 	}
 	ends := func(key, turn, ended string) string {
-		return count.of(func() {
+		return count.count(func() {
 			c := store.Commit{Deltas: []store.Delta{said(key, "text")}, Key: key, Turn: turn, Ended: []string{ended}}
 			if _, err := s.Commit(t.Context(), "s", c); err != nil {
 				t.Fatal(err)

@@ -35,6 +35,7 @@ func Run(t *testing.T, database func(t *testing.T) *Database) {
 	}{
 		{"as in memory", asInMemory},
 		{"commits of a turn cost the same", commitsCostTheSame},
+		{"appends cost the same", appendsCostTheSame},
 		{"places run out", placesRunOut},
 		{"damaged rows", damagedRows},
 		{"migrations", migrations},
@@ -45,6 +46,7 @@ func Run(t *testing.T, database func(t *testing.T) *Database) {
 		{"bytes in parts", bytesInParts},
 		{"bytes of a reader that fails", failingReader},
 		{"forks share content", forksShareContent},
+		{"artifacts keep content", artifactsKeepContent},
 		{"two processes", twoProcesses},
 		{"a conflict beside others", conflictBesideOthers},
 		{"closed", closed},
