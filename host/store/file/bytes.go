@@ -125,12 +125,20 @@ func (s *Store) OpenBytes(ctx context.Context, session, id string) (io.ReaderAt,
 	}
 	defer s.leave(f)
 	r := &byteReader{name: f.bytes(id), session: session, id: id}
+	if err := r.open(); err != nil {
+		return nil, 0, err
+	}
+	return r, r.size, nil
+}
+
+// open looks the file up.
+func (r *byteReader) open() error {
 	file, err := os.Open(r.name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, store.NoBytes(session, id)
+		return r.missing()
 	}
 	if err != nil {
-		return nil, 0, failure(session, err)
+		return failure(r.session, err)
 	}
 	defer file.Close() //nolint:errcheck // it was only read
 	front := make([]byte, bytesFront)
@@ -139,15 +147,15 @@ func (s *Store) OpenBytes(ctx context.Context, session, id string) (io.ReaderAt,
 		_, err = file.ReadAt(front, 0)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, 0, failure(session, err)
+		return failure(r.session, err)
 	}
 	r.size = int64(binary.BigEndian.Uint64(front))
 	blocks := (r.size + blockSize - 1) / blockSize
 	if string(front) != string(bytesFrontOf(r.size)) || info.Size() != bytesFront+r.size+blocks*sumSize {
-		return nil, 0, r.damaged("its length is wrong")
+		return r.damaged("its length is wrong")
 	}
 	r.info = info
-	return r, r.size, nil
+	return nil
 }
 
 // byteReader reads a file of bytes. It opens it for each read: there may be many readers, and nobody closes them.
@@ -155,11 +163,24 @@ type byteReader struct {
 	name        string
 	session, id string
 	size        int64
+	artifact    bool        // they are those of a version, and id is its name
 	info        fs.FileInfo // of the file when it was opened
 }
 
+// missing is the error of a file that is not there.
+func (r *byteReader) missing() error {
+	if r.artifact {
+		return r.damaged("it is not there")
+	}
+	return store.NoBytes(r.session, r.id)
+}
+
 func (r *byteReader) damaged(why string) error {
-	return damaged(r.session, "bytes "+strconv.Quote(r.id)+", "+r.name+": "+why, nil)
+	what := "bytes "
+	if r.artifact {
+		what = "artifact "
+	}
+	return damaged(r.session, what+strconv.Quote(r.id)+", "+r.name+": "+why, nil)
 }
 
 // sameContent tells whether a file that was put in the place of the reader's has the same bytes: their id says what they
@@ -181,7 +202,7 @@ func (r *byteReader) ReadAt(p []byte, from int64) (n int, err error) {
 	}
 	file, err := os.Open(r.name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, store.NoBytes(r.session, r.id)
+		return 0, r.missing()
 	}
 	if err != nil {
 		return 0, failure(r.session, err)

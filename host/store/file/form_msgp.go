@@ -7,6 +7,296 @@ import (
 )
 
 // MarshalMsg implements msgp.Marshaler
+func (z *appended) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 5
+	o = append(o, 0x95)
+	o = msgp.AppendString(o, z.Key)
+	o = msgp.AppendString(o, z.Turn)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Ended)))
+	for za0001 := range z.Ended {
+		o = msgp.AppendString(o, z.Ended[za0001])
+	}
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Events)))
+	for za0002 := range z.Events {
+		// array header, size 3
+		o = append(o, 0x93)
+		o = msgp.AppendString(o, z.Events[za0002].ID)
+		o = msgp.AppendBytes(o, z.Events[za0002].Body)
+		o = msgp.AppendUint64(o, z.Events[za0002].Revision)
+	}
+	o, err = z.Own.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Own")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *appended) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 5 {
+		err = msgp.ArrayError{Wanted: 5, Got: zb0001}
+		return
+	}
+	z.Key, bts, err = msgp.ReadStringBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Key")
+		return
+	}
+	z.Turn, bts, err = msgp.ReadStringBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Turn")
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Ended")
+		return
+	}
+	if cap(z.Ended) >= int(zb0002) {
+		z.Ended = z.Ended[:zb0002]
+	} else {
+		z.Ended = make([]string, zb0002)
+	}
+	for za0001 := range z.Ended {
+		z.Ended[za0001], bts, err = msgp.ReadStringBytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Ended", za0001)
+			return
+		}
+	}
+	var zb0003 uint32
+	zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Events")
+		return
+	}
+	if cap(z.Events) >= int(zb0003) {
+		z.Events = z.Events[:zb0003]
+	} else {
+		z.Events = make([]event, zb0003)
+	}
+	for za0002 := range z.Events {
+		var zb0004 uint32
+		zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Events", za0002)
+			return
+		}
+		if zb0004 != 3 {
+			err = msgp.ArrayError{Wanted: 3, Got: zb0004}
+			return
+		}
+		z.Events[za0002].ID, bts, err = msgp.ReadStringBytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Events", za0002, "ID")
+			return
+		}
+		z.Events[za0002].Body, bts, err = msgp.ReadBytesBytes(bts, z.Events[za0002].Body)
+		if err != nil {
+			err = msgp.WrapError(err, "Events", za0002, "Body")
+			return
+		}
+		z.Events[za0002].Revision, bts, err = msgp.ReadUint64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Events", za0002, "Revision")
+			return
+		}
+	}
+	bts, err = z.Own.UnmarshalMsg(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Own")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *appended) Msgsize() (s int) {
+	s = 1 + msgp.StringPrefixSize + len(z.Key) + msgp.StringPrefixSize + len(z.Turn) + msgp.ArrayHeaderSize
+	for za0001 := range z.Ended {
+		s += msgp.StringPrefixSize + len(z.Ended[za0001])
+	}
+	s += msgp.ArrayHeaderSize
+	for za0002 := range z.Events {
+		s += 1 + msgp.StringPrefixSize + len(z.Events[za0002].ID) + msgp.BytesPrefixSize + len(z.Events[za0002].Body) + msgp.Uint64Size
+	}
+	s += z.Own.Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *changes) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Values)))
+	for za0001 := range z.Values {
+		o, err = z.Values[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Values", za0001)
+			return
+		}
+	}
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Versions)))
+	for za0002 := range z.Versions {
+		o, err = z.Versions[za0002].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Versions", za0002)
+			return
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *changes) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Values")
+		return
+	}
+	if cap(z.Values) >= int(zb0002) {
+		z.Values = z.Values[:zb0002]
+	} else {
+		z.Values = make([]value, zb0002)
+	}
+	for za0001 := range z.Values {
+		bts, err = z.Values[za0001].UnmarshalMsg(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Values", za0001)
+			return
+		}
+	}
+	var zb0003 uint32
+	zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Versions")
+		return
+	}
+	if cap(z.Versions) >= int(zb0003) {
+		z.Versions = z.Versions[:zb0003]
+	} else {
+		z.Versions = make([]version, zb0003)
+	}
+	for za0002 := range z.Versions {
+		bts, err = z.Versions[za0002].UnmarshalMsg(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Versions", za0002)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *changes) Msgsize() (s int) {
+	s = 1 + msgp.ArrayHeaderSize
+	for za0001 := range z.Values {
+		s += z.Values[za0001].Msgsize()
+	}
+	s += msgp.ArrayHeaderSize
+	for za0002 := range z.Versions {
+		s += z.Versions[za0002].Msgsize()
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *checkpoint) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 4
+	o = append(o, 0x94)
+	o = msgp.AppendInt64(o, z.Epoch)
+	o = msgp.AppendInt64(o, z.First)
+	o = msgp.AppendBytes(o, z.Checkpoint)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Entries)))
+	for za0001 := range z.Entries {
+		o = msgp.AppendBytes(o, z.Entries[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *checkpoint) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 4 {
+		err = msgp.ArrayError{Wanted: 4, Got: zb0001}
+		return
+	}
+	z.Epoch, bts, err = msgp.ReadInt64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Epoch")
+		return
+	}
+	z.First, bts, err = msgp.ReadInt64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "First")
+		return
+	}
+	z.Checkpoint, bts, err = msgp.ReadBytesBytes(bts, z.Checkpoint)
+	if err != nil {
+		err = msgp.WrapError(err, "Checkpoint")
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Entries")
+		return
+	}
+	if cap(z.Entries) >= int(zb0002) {
+		z.Entries = z.Entries[:zb0002]
+	} else {
+		z.Entries = make([][]byte, zb0002)
+	}
+	for za0001 := range z.Entries {
+		z.Entries[za0001], bts, err = msgp.ReadBytesBytes(bts, z.Entries[za0001])
+		if err != nil {
+			err = msgp.WrapError(err, "Entries", za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *checkpoint) Msgsize() (s int) {
+	s = 1 + msgp.Int64Size + msgp.Int64Size + msgp.BytesPrefixSize + len(z.Checkpoint) + msgp.ArrayHeaderSize
+	for za0001 := range z.Entries {
+		s += msgp.BytesPrefixSize + len(z.Entries[za0001])
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *commit) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 4
@@ -100,6 +390,121 @@ func (z *commit) Msgsize() (s int) {
 	for za0002 := range z.Writes {
 		s += z.Writes[za0002].Msgsize()
 	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *entries) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 3
+	o = append(o, 0x93)
+	o = msgp.AppendInt64(o, z.Epoch)
+	o = msgp.AppendInt64(o, z.At)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Entries)))
+	for za0001 := range z.Entries {
+		o = msgp.AppendBytes(o, z.Entries[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *entries) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 3 {
+		err = msgp.ArrayError{Wanted: 3, Got: zb0001}
+		return
+	}
+	z.Epoch, bts, err = msgp.ReadInt64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Epoch")
+		return
+	}
+	z.At, bts, err = msgp.ReadInt64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "At")
+		return
+	}
+	var zb0002 uint32
+	zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Entries")
+		return
+	}
+	if cap(z.Entries) >= int(zb0002) {
+		z.Entries = z.Entries[:zb0002]
+	} else {
+		z.Entries = make([][]byte, zb0002)
+	}
+	for za0001 := range z.Entries {
+		z.Entries[za0001], bts, err = msgp.ReadBytesBytes(bts, z.Entries[za0001])
+		if err != nil {
+			err = msgp.WrapError(err, "Entries", za0001)
+			return
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *entries) Msgsize() (s int) {
+	s = 1 + msgp.Int64Size + msgp.Int64Size + msgp.ArrayHeaderSize
+	for za0001 := range z.Entries {
+		s += msgp.BytesPrefixSize + len(z.Entries[za0001])
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *event) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 3
+	o = append(o, 0x93)
+	o = msgp.AppendString(o, z.ID)
+	o = msgp.AppendBytes(o, z.Body)
+	o = msgp.AppendUint64(o, z.Revision)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *event) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 3 {
+		err = msgp.ArrayError{Wanted: 3, Got: zb0001}
+		return
+	}
+	z.ID, bts, err = msgp.ReadStringBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "ID")
+		return
+	}
+	z.Body, bts, err = msgp.ReadBytesBytes(bts, z.Body)
+	if err != nil {
+		err = msgp.WrapError(err, "Body")
+		return
+	}
+	z.Revision, bts, err = msgp.ReadUint64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Revision")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *event) Msgsize() (s int) {
+	s = 1 + msgp.StringPrefixSize + len(z.ID) + msgp.BytesPrefixSize + len(z.Body) + msgp.Uint64Size
 	return
 }
 
@@ -316,10 +721,62 @@ func (z *row) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *snapshot) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *shared) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// array header, size 3
 	o = append(o, 0x93)
+	o = msgp.AppendString(o, z.Session)
+	o = msgp.AppendUint64(o, z.Revision)
+	o, err = z.Changes.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Changes")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *shared) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 3 {
+		err = msgp.ArrayError{Wanted: 3, Got: zb0001}
+		return
+	}
+	z.Session, bts, err = msgp.ReadStringBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Session")
+		return
+	}
+	z.Revision, bts, err = msgp.ReadUint64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Revision")
+		return
+	}
+	bts, err = z.Changes.UnmarshalMsg(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Changes")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *shared) Msgsize() (s int) {
+	s = 1 + msgp.StringPrefixSize + len(z.Session) + msgp.Uint64Size + z.Changes.Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *snapshot) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 6
+	o = append(o, 0x96)
 	o = msgp.AppendUint64(o, z.Settled)
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Keys)))
 	for za0001 := range z.Keys {
@@ -340,6 +797,20 @@ func (z *snapshot) MarshalMsg(b []byte) (o []byte, err error) {
 			}
 		}
 	}
+	o = msgp.AppendUint64(o, z.Appended)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Events)))
+	for za0004 := range z.Events {
+		// array header, size 3
+		o = append(o, 0x93)
+		o = msgp.AppendString(o, z.Events[za0004].ID)
+		o = msgp.AppendBytes(o, z.Events[za0004].Body)
+		o = msgp.AppendUint64(o, z.Events[za0004].Revision)
+	}
+	o, err = z.Own.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Own")
+		return
+	}
 	return
 }
 
@@ -351,8 +822,8 @@ func (z *snapshot) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 != 3 {
-		err = msgp.ArrayError{Wanted: 3, Got: zb0001}
+	if zb0001 != 6 {
+		err = msgp.ArrayError{Wanted: 6, Got: zb0001}
 		return
 	}
 	z.Settled, bts, err = msgp.ReadUint64Bytes(bts)
@@ -429,6 +900,54 @@ func (z *snapshot) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 		}
 	}
+	z.Appended, bts, err = msgp.ReadUint64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Appended")
+		return
+	}
+	var zb0006 uint32
+	zb0006, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Events")
+		return
+	}
+	if cap(z.Events) >= int(zb0006) {
+		z.Events = z.Events[:zb0006]
+	} else {
+		z.Events = make([]event, zb0006)
+	}
+	for za0004 := range z.Events {
+		var zb0007 uint32
+		zb0007, bts, err = msgp.ReadArrayHeaderBytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Events", za0004)
+			return
+		}
+		if zb0007 != 3 {
+			err = msgp.ArrayError{Wanted: 3, Got: zb0007}
+			return
+		}
+		z.Events[za0004].ID, bts, err = msgp.ReadStringBytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Events", za0004, "ID")
+			return
+		}
+		z.Events[za0004].Body, bts, err = msgp.ReadBytesBytes(bts, z.Events[za0004].Body)
+		if err != nil {
+			err = msgp.WrapError(err, "Events", za0004, "Body")
+			return
+		}
+		z.Events[za0004].Revision, bts, err = msgp.ReadUint64Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err, "Events", za0004, "Revision")
+			return
+		}
+	}
+	bts, err = z.Own.UnmarshalMsg(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Own")
+		return
+	}
 	o = bts
 	return
 }
@@ -446,6 +965,11 @@ func (z *snapshot) Msgsize() (s int) {
 			s += z.Tables[za0002][za0003].Msgsize()
 		}
 	}
+	s += msgp.Uint64Size + msgp.ArrayHeaderSize
+	for za0004 := range z.Events {
+		s += 1 + msgp.StringPrefixSize + len(z.Events[za0004].ID) + msgp.BytesPrefixSize + len(z.Events[za0004].Body) + msgp.Uint64Size
+	}
+	s += z.Own.Msgsize()
 	return
 }
 
@@ -595,6 +1119,156 @@ func (z *summary) Msgsize() (s int) {
 		s += msgp.Int64Size
 	}
 	s += msgp.IntSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z turn) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 2
+	o = append(o, 0x92)
+	o = msgp.AppendUint8(o, z.Version)
+	o = msgp.AppendString(o, z.ID)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *turn) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 2 {
+		err = msgp.ArrayError{Wanted: 2, Got: zb0001}
+		return
+	}
+	z.Version, bts, err = msgp.ReadUint8Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Version")
+		return
+	}
+	z.ID, bts, err = msgp.ReadStringBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "ID")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z turn) Msgsize() (s int) {
+	s = 1 + msgp.Uint8Size + msgp.StringPrefixSize + len(z.ID)
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *value) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 4
+	o = append(o, 0x94)
+	o = msgp.AppendString(o, z.Scope)
+	o = msgp.AppendString(o, z.Name)
+	o = msgp.AppendBytes(o, z.Value)
+	o = msgp.AppendBool(o, z.Gone)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *value) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 4 {
+		err = msgp.ArrayError{Wanted: 4, Got: zb0001}
+		return
+	}
+	z.Scope, bts, err = msgp.ReadStringBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Scope")
+		return
+	}
+	z.Name, bts, err = msgp.ReadStringBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Name")
+		return
+	}
+	z.Value, bts, err = msgp.ReadBytesBytes(bts, z.Value)
+	if err != nil {
+		err = msgp.WrapError(err, "Value")
+		return
+	}
+	z.Gone, bts, err = msgp.ReadBoolBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Gone")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *value) Msgsize() (s int) {
+	s = 1 + msgp.StringPrefixSize + len(z.Scope) + msgp.StringPrefixSize + len(z.Name) + msgp.BytesPrefixSize + len(z.Value) + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *version) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// array header, size 4
+	o = append(o, 0x94)
+	o = msgp.AppendString(o, z.Scope)
+	o = msgp.AppendString(o, z.Name)
+	o = msgp.AppendInt64(o, z.Size)
+	o = msgp.AppendBytes(o, z.Body)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *version) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadArrayHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 != 4 {
+		err = msgp.ArrayError{Wanted: 4, Got: zb0001}
+		return
+	}
+	z.Scope, bts, err = msgp.ReadStringBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Scope")
+		return
+	}
+	z.Name, bts, err = msgp.ReadStringBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Name")
+		return
+	}
+	z.Size, bts, err = msgp.ReadInt64Bytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err, "Size")
+		return
+	}
+	z.Body, bts, err = msgp.ReadBytesBytes(bts, z.Body)
+	if err != nil {
+		err = msgp.WrapError(err, "Body")
+		return
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *version) Msgsize() (s int) {
+	s = 1 + msgp.StringPrefixSize + len(z.Scope) + msgp.StringPrefixSize + len(z.Name) + msgp.Int64Size + msgp.BytesPrefixSize + len(z.Body)
 	return
 }
 

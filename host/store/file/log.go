@@ -16,8 +16,9 @@ import (
 
 // Names in the folder of a session.
 const (
-	logName   = "log"
-	bytesName = "bytes"
+	logName       = "log"
+	bytesName     = "bytes"
+	artifactsName = "artifacts"
 )
 
 // tailSize is how much of a log is read to find its last frame, at first.
@@ -66,10 +67,11 @@ func readSession(folder string) (*session, error) {
 		tail = make([]byte, min(int64(len(tail))*16, f.size))
 	}
 	// Something is wrong with the end of the log. What that is, a call for the session tells.
-	if err := f.read(); err != nil && !errors.Is(err, host.CodeStoredRecordInvalid) {
+	err = f.read()
+	if err != nil && !errors.Is(err, host.CodeStoredRecordInvalid) {
 		return nil, err
 	}
-	f.state = nil
+	f.state, f.broken = nil, err != nil
 	return f, nil
 }
 
@@ -89,8 +91,8 @@ func (f *session) readHead(data []byte) (size int, err error) {
 	if err != nil {
 		return 0, damaged(f.head.ID, f.log()+": "+err.Error(), err)
 	}
-	if h.Version > version {
-		return 0, host.NewError(host.CodeStoreVersion, fmt.Sprintf("session %q has version %d, this is version %d", h.ID, h.Version, version), nil)
+	if h.Version > formVersion {
+		return 0, host.NewError(host.CodeStoreVersion, fmt.Sprintf("session %q has version %d, this is version %d", h.ID, h.Version, formVersion), nil)
 	}
 	f.head, f.summary = h, summary{Revision: h.Revision, Updated: h.Created}
 	return size, nil
@@ -108,6 +110,7 @@ func (f *session) read() error {
 		return err
 	}
 	f.state = &ledger.Session[stored]{Began: f.head.Began, Revision: f.head.Revision}
+	f.own = scope{}
 	for at < len(data) {
 		kind, body, size, err := readFrame(data[at:], int64(at))
 		if errors.Is(err, errTorn) {
@@ -150,6 +153,13 @@ func (f *session) readBody(kind byte, body []byte) error {
 		}
 		f.apply(&c)
 		return nil
+	case frameAppend:
+		var a appended
+		if _, err := a.UnmarshalMsg(body); err != nil {
+			return err
+		}
+		f.applyAppend(&a)
+		return nil
 	case frameSnapshot:
 		var all snapshot
 		if _, err := all.UnmarshalMsg(body); err != nil {
@@ -165,7 +175,20 @@ func (f *session) restore(all *snapshot) error {
 	if len(all.Tables) != ledger.Kinds {
 		return fmt.Errorf("%d kinds of records", len(all.Tables))
 	}
-	f.state = &ledger.Session[stored]{Began: f.head.Began, Revision: f.summary.Revision, Settled: all.Settled}
+	f.state = &ledger.Session[stored]{
+		Began: f.head.Began, Revision: f.summary.Revision, Settled: all.Settled, Appended: all.Appended,
+	}
+	for _, e := range all.Events {
+		f.state.Events.Add(ledger.Event(e))
+	}
+	f.own = scope{}
+	for i := range all.Own.Values {
+		f.own.Set(all.Own.Values[i].Name, all.Own.Values[i].Value)
+	}
+	for i := range all.Own.Versions {
+		v := &all.Own.Versions[i]
+		f.own.Add(v.Name, ledger.Version[none]{Size: v.Size, Body: v.Body})
+	}
 	for kind, rows := range all.Tables {
 		for _, r := range rows {
 			f.state.Tables[kind].Rows = append(f.state.Tables[kind].Rows, ledger.Row[stored]{ID: r.ID, Value: r.Stored, Added: r.Added, Changed: r.Changed})
@@ -179,7 +202,11 @@ func (f *session) restore(all *snapshot) error {
 
 // snapshot is the state as a frame.
 func (f *session) snapshot() *snapshot {
-	all := &snapshot{Settled: f.state.Settled, Tables: make([][]row, ledger.Kinds)}
+	all := &snapshot{Settled: f.state.Settled, Tables: make([][]row, ledger.Kinds), Appended: f.state.Appended}
+	for _, e := range f.state.Events.All {
+		all.Events = append(all.Events, event(e))
+	}
+	all.Own.add("", &f.own)
 	for kind := range f.state.Tables {
 		for _, r := range f.state.Tables[kind].Rows {
 			all.Tables[kind] = append(all.Tables[kind], row{r.ID, r.Added, r.Changed, r.Value})
@@ -197,18 +224,25 @@ func (f *session) append(kind byte, parts ...msgp.Marshaler) (err error) {
 	if err != nil {
 		return failed(f.head.ID, err.Error(), err)
 	}
-	file, err := os.OpenFile(f.log(), os.O_WRONLY, 0)
+	if err = writeAt(f.log(), f.size, data, f.sync); err == nil {
+		f.size += int64(len(data))
+	}
+	return err
+}
+
+// writeAt writes behind the end of a log, or leaves it as it is.
+func writeAt(name string, size int64, data []byte, sync func(*os.File) error) (err error) {
+	file, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	if _, err = file.WriteAt(data, f.size); err == nil {
-		err = f.sync(file)
+	if _, err = file.WriteAt(data, size); err == nil {
+		err = sync(file)
 	}
 	if err != nil {
-		return errors.Join(err, file.Truncate(f.size)) // else the next one that reads the log cuts it
+		return errors.Join(err, file.Truncate(size)) // else the next one that reads the log cuts it
 	}
-	f.size += int64(len(data))
 	return nil
 }
 
@@ -220,17 +254,19 @@ func (s *Store) create(f *session, all *snapshot) error {
 	if !s.hasName(parent) {
 		f.unsynced = append(f.unsynced, filepath.Dir(parent), s.folder)
 	}
-	if err := os.MkdirAll(filepath.Join(f.folder, bytesName), 0o700); err != nil {
-		return err
+	for _, name := range []string{bytesName, artifactsName} {
+		if err := os.MkdirAll(filepath.Join(f.folder, name), 0o700); err != nil {
+			return err
+		}
 	}
 	now := time.Now().UnixMilli()
 	s.mu.Lock()
 	began := s.revision
 	s.mu.Unlock()
-	f.head = head{Version: version, ID: f.head.ID, Created: now, Began: began, Revision: s.next()}
+	f.head = head{Version: formVersion, ID: f.head.ID, Created: now, Began: began, Revision: s.next()}
 	title, newest, messages := f.summary.Title, f.summary.Newest, f.summary.Messages
 	f.summary = summary{Title: title, Revision: f.head.Revision, Updated: now, Newest: newest, Messages: messages}
-	f.state = &ledger.Session[stored]{Began: began, Revision: f.head.Revision}
+	f.state, f.own = &ledger.Session[stored]{Began: began, Revision: f.head.Revision}, scope{}
 	if all != nil {
 		if err := f.restore(all); err != nil {
 			return err
@@ -321,6 +357,10 @@ func (s *Store) tidy(f *session) {
 			live += int64(len(r.ID) + len(r.Value.Body) + 48)
 		}
 	}
+	for i := range f.state.Events.All {
+		live += int64(len(f.state.Events.All[i].ID) + len(f.state.Events.All[i].Body) + 16)
+	}
+	live += bytesOf(&f.own)
 	f.compact = 2 * f.size
 	if f.size > 2*live {
 		_ = f.rewrite() // the log is as good as it was, only longer

@@ -22,12 +22,14 @@ type session struct {
 	mu       sync.Mutex
 	there    bool         // it has a log
 	fresh    bool         // the disk may not have its name yet, as it may not have those in unsynced
+	broken   bool         // its log cannot be read
 	gone     bool         // it was deleted, or never came to be
 	unsynced []string     // folders
 	synced   func(string) // tells the store that the disk has the name of a folder of sessions
 	head     head
 	summary  summary
 	state    *ledger.Session[stored] // nil while it is not in memory
+	own      scope                   // likewise
 	size     int64                   // of the log, in bytes
 	compact  int64                   // the size at which the log is looked at again
 }
@@ -78,7 +80,7 @@ func (s *Store) used(f *session) {
 		}
 		bytes += other.size
 		if other.gone || len(s.loaded)-i > mostLoaded || bytes > mostLoadedBytes {
-			other.state = nil
+			other.state, other.own = nil, scope{}
 			bytes -= other.size
 			s.loaded = slices.Delete(s.loaded, i, i+1)
 		}

@@ -101,6 +101,9 @@ func (s *Store) Delete(ctx context.Context, session string) error {
 
 // remove deletes a session. The caller holds f.mu.
 func (s *Store) remove(f *session) error {
+	if err := s.confirm(f.head.ID); err != nil {
+		return err
+	}
 	trash := filepath.Join(s.folder, trashName)
 	if err := os.MkdirAll(trash, 0o700); err != nil {
 		return err
@@ -127,7 +130,8 @@ func (s *Store) remove(f *session) error {
 	return errors.Join(syncFolder(filepath.Dir(f.folder)), os.RemoveAll(away))
 }
 
-// Fork implements store.Sessions. The two share the files of bytes, where the file system has links.
+// Fork implements store.Sessions. It costs what the session has: its log is copied. The two share the files of bytes,
+// where the file system has links.
 func (s *Store) Fork(ctx context.Context, from, to string) error {
 	if err := s.begin(ctx); err != nil {
 		return err
@@ -160,8 +164,10 @@ func (s *Store) Fork(ctx context.Context, from, to string) error {
 	if f.there {
 		return store.SessionExists(to)
 	}
-	if err := linkAll(filepath.Join(old.folder, bytesName), filepath.Join(f.folder, bytesName)); err != nil {
-		return failure(to, errors.Join(err, os.RemoveAll(f.folder)))
+	for _, name := range []string{bytesName, artifactsName} {
+		if err := linkAll(filepath.Join(old.folder, name), filepath.Join(f.folder, name)); err != nil {
+			return failure(to, errors.Join(err, os.RemoveAll(f.folder)))
+		}
 	}
 	f.summary = summary{Title: was.Title, Newest: was.Newest, Messages: was.Messages}
 	if err = s.create(f, all); err == nil {
@@ -186,15 +192,19 @@ func linkAll(from, to string) error {
 		if len(e.Name()) != len(nameOf("")) {
 			continue // it is being written
 		}
-		a, b := filepath.Join(from, e.Name()), filepath.Join(to, e.Name())
-		if os.Link(a, b) == nil {
-			continue
-		}
-		if err := copyFile(a, b); err != nil {
+		if err := link(filepath.Join(from, e.Name()), filepath.Join(to, e.Name())); err != nil {
 			return err
 		}
 	}
 	return syncFolder(to)
+}
+
+// link gives a file another name, under which it stays as it is, or copies it where the file system has no links.
+func link(from, to string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	return copyFile(from, to)
 }
 
 func copyFile(from, to string) error {

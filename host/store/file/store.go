@@ -20,7 +20,8 @@ import (
 	"github.com/turncore/turncore/host/store"
 )
 
-// Store keeps conversations in a folder. It is a store.Sessions. Its methods may be called from many goroutines.
+// Store keeps conversations in a folder. It is a store.Sessions, a store.Appender and a store.Journal. Its methods may be
+// called from many goroutines.
 type Store struct {
 	folder string
 	lock   *flock.Flock
@@ -34,9 +35,10 @@ type Store struct {
 	names    map[string]bool  // folders of sessions whose names the disk has
 	loaded   []*session       // those whose state is in memory, used last behind
 	unread   map[string]error // what is wrong with the sessions whose ids cannot be read, by their folders
-}
+	journals map[string]*journal
 
-var _ store.Sessions = (*Store)(nil)
+	scopes sharedScopes
+}
 
 // meta is the file that says what the folder is.
 type meta struct {
@@ -52,6 +54,8 @@ const (
 	lockName     = "lock"
 	sessionsName = "sessions"
 	trashName    = "trash"
+	sharedName   = "shared" // the log of shared scopes; their artifacts are in artifactsName
+	journalsName = "journals"
 	format       = "turncore.store"
 )
 
@@ -83,13 +87,21 @@ func (s *Store) open() error {
 	if err := os.RemoveAll(filepath.Join(s.folder, trashName)); err != nil {
 		return err
 	}
-	return s.scan()
+	for _, name := range []string{artifactsName, journalsName} {
+		if err := os.MkdirAll(filepath.Join(s.folder, name), 0o700); err != nil {
+			return err
+		}
+	}
+	if err := s.scan(); err != nil {
+		return err
+	}
+	return s.openShared()
 }
 
 func (s *Store) readMeta() error {
 	data, err := os.ReadFile(filepath.Join(s.folder, metaName))
 	if errors.Is(err, fs.ErrNotExist) {
-		s.meta = meta{Format: format, Version: version}
+		s.meta = meta{Format: format, Version: formVersion}
 		return s.writeMeta()
 	}
 	if err != nil {
@@ -98,8 +110,8 @@ func (s *Store) readMeta() error {
 	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&s.meta); err != nil || s.meta.Format != format {
 		return failed("", metaName+" is not that of a store", err)
 	}
-	if s.meta.Version > version {
-		return host.NewError(host.CodeStoreVersion, fmt.Sprintf("the folder has version %d, this is version %d", s.meta.Version, version), nil)
+	if s.meta.Version > formVersion {
+		return host.NewError(host.CodeStoreVersion, fmt.Sprintf("the folder has version %d, this is version %d", s.meta.Version, formVersion), nil)
 	}
 	return nil
 }
@@ -173,11 +185,20 @@ func (s *Store) Close() error {
 	for _, f := range s.sessions {
 		all = append(all, f)
 	}
+	journals := make([]*journal, 0, len(s.journals))
+	for _, j := range s.journals {
+		journals = append(journals, j)
+	}
 	s.mu.Unlock()
 	for _, f := range all {
 		f.mu.Lock() // what is under way ends
-		f.state = nil
+		f.state, f.own = nil, scope{}
 		f.mu.Unlock()
+	}
+	for _, j := range journals {
+		j.mu.Lock()
+		j.gone = true
+		j.mu.Unlock()
 	}
 	return failure("", s.lock.Unlock())
 }
@@ -214,7 +235,7 @@ func (s *Store) enter(id string, made bool) (f *session, err error) {
 				s.mu.Unlock()
 				return nil, nil
 			}
-			f = &session{folder: s.pathOf(id), head: head{Version: version, ID: id}}
+			f = &session{folder: s.pathOf(id), head: head{Version: formVersion, ID: id}}
 			s.sessions[id] = f
 		}
 		s.mu.Unlock()
@@ -316,6 +337,11 @@ func (s *Store) Commit(ctx context.Context, session string, c store.Commit) (str
 	if err != nil {
 		return "", failure(session, err)
 	}
+	done, err := s.checkEpoch(c.Turn, c.Epoch)
+	if err != nil {
+		return "", err
+	}
+	defer done()
 	f, err := s.enter(session, true)
 	if err != nil {
 		return "", err
