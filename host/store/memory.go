@@ -109,6 +109,7 @@ func (m *InMemory) Commit(_ context.Context, id string, c Commit) (string, error
 		return "", err
 	}
 	s.Keys.Forget(c.Ended)
+	s.Keys.Expire(time.Now().UnixMicro(), m.mayResume)
 	if revision, done := s.Keys.Find(c.Key); done {
 		return strconv.FormatUint(revision, 10), nil
 	}
@@ -128,7 +129,7 @@ func (m *InMemory) Commit(_ context.Context, id string, c Commit) (string, error
 	if len(writes) > 0 {
 		s.Apply(m.update(id, s), newest, writes)
 	}
-	s.Keys.Remember(ledger.Key{Key: c.Key, Turn: c.Turn, Revision: s.Revision})
+	s.Keys.Remember(ledger.Key{Key: c.Key, Turn: c.Turn, Revision: s.Revision, At: time.Now().UnixMicro()})
 	return strconv.FormatUint(s.Revision, 10), nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/turncore/turncore/host/internal/ledger"
 )
@@ -49,6 +50,7 @@ func (m *InMemory) Append(_ context.Context, id string, a Append) (string, error
 	}
 	s, there := m.session(id)
 	s.Keys.Forget(a.Ended)
+	s.Keys.Expire(time.Now().UnixMicro(), m.mayResume)
 	if revision, done := s.Keys.Find(a.Key); done {
 		return strconv.FormatUint(revision, 10), nil
 	}
@@ -66,7 +68,7 @@ func (m *InMemory) Append(_ context.Context, id string, a Append) (string, error
 		s.Appended = s.Revision
 		m.append(s, &a)
 	}
-	s.Keys.Remember(ledger.Key{Key: a.Key, Turn: a.Turn, Revision: s.Revision})
+	s.Keys.Remember(ledger.Key{Key: a.Key, Turn: a.Turn, Revision: s.Revision, At: time.Now().UnixMicro()})
 	return strconv.FormatUint(s.Revision, 10), nil
 }
 

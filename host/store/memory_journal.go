@@ -17,6 +17,9 @@ func (m *InMemory) journal(turn string) *ledger.Journal {
 	return &ledger.Journal{}
 }
 
+// mayResume tells whether a turn may be gone on with. The caller holds m.mu.
+func (m *InMemory) mayResume(turn string) bool { return m.journals[turn] != nil }
+
 // fenced is the error of a journal that refuses something; nil if it gives no reason.
 func fenced(turn string, j *ledger.Journal, why string) error {
 	if why == "" {

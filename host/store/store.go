@@ -32,7 +32,8 @@ type Store interface {
 // # Keys
 //
 // A store that has a commit under Key stores nothing and returns the revision that the first one returned. It forgets the
-// keys of the turns in Ended before it looks for Key.
+// keys of the turns in Ended before it looks for Key. It may forget those of a turn that has committed nothing for a week,
+// by its own clock, unless the turn has a journal: the turn's process has ended without a word.
 //
 // # Revisions
 //

@@ -52,6 +52,7 @@ func (s *Store) append(f *session, a *store.Append) (revision uint64, err error)
 			return 0, err
 		}
 		state = f.state
+		state.Keys.Expire(time.Now().UnixMicro(), s.mayResume)
 	}
 	forgets := state.Keys.Has(a.Ended)
 	revision, done := state.Keys.Find(a.Key, a.Ended...)
@@ -215,7 +216,7 @@ func (f *session) applyAppend(a *appended) {
 		f.state.Events.Add(ledger.Event(e))
 	}
 	a.Own.apply(func(string) *scope { return &f.own })
-	f.state.Keys.Remember(ledger.Key{Key: a.Key, Turn: a.Turn, Revision: f.state.Revision})
+	f.remember(key{a.Key, a.Turn, f.state.Revision})
 }
 
 // Events implements store.Appender.

@@ -90,6 +90,12 @@ func (s *Store) checkEpoch(turn string, epoch int64) (done func(), err error) {
 	return func() { s.leaveJournal(j) }, nil
 }
 
+// mayResume tells whether a turn may be gone on with: its journal is there.
+func (s *Store) mayResume(turn string) bool {
+	_, err := os.Stat(filepath.Join(s.folder, journalsName, nameOf(turn)))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // load reads the file into memory, unless it is there. What was not written whole at its end is cut off.
 func (j *journal) load() error {
 	if j.read {

@@ -195,7 +195,7 @@ func (f *session) restore(all *snapshot) error {
 		}
 	}
 	for _, k := range all.Keys {
-		f.state.Keys.Remember(ledger.Key(k))
+		f.remember(k)
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func (f *session) snapshot() *snapshot {
 		}
 	}
 	for _, k := range f.state.Keys.All {
-		all.Keys = append(all.Keys, key(k))
+		all.Keys = append(all.Keys, key{k.Key, k.Turn, k.Revision})
 	}
 	return all
 }

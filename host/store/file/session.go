@@ -177,6 +177,7 @@ func (s *Store) commit(f *session, c *store.Commit, writes []ledger.Write[stored
 			return 0, err
 		}
 		state = f.state
+		state.Keys.Expire(time.Now().UnixMicro(), s.mayResume)
 	}
 	forgets := state.Keys.Has(c.Ended)
 	revision, done := state.Keys.Find(c.Key, c.Ended...)
@@ -234,7 +235,12 @@ func (f *session) apply(c *commit) {
 		}
 		f.state.Apply(f.summary.Revision, time.Time{}, writes)
 	}
-	f.state.Keys.Remember(ledger.Key{Key: c.Key, Turn: c.Turn, Revision: f.state.Revision})
+	f.remember(key{c.Key, c.Turn, f.state.Revision})
+}
+
+// remember keeps a commit's key. Its revision is a time, if not that of the commit itself.
+func (f *session) remember(k key) {
+	f.state.Keys.Remember(ledger.Key{Key: k.Key, Turn: k.Turn, Revision: k.Revision, At: int64(k.Revision)})
 }
 
 // framed are writes as a log has them.

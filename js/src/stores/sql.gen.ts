@@ -187,6 +187,22 @@ WHERE session = ? AND turn = ? ORDER BY revision DESC LIMIT 1`,
   dropKey: `DELETE FROM turncore_keys WHERE session = ? AND key = ?`,
   dropKeysOfTurn: `DELETE FROM turncore_keys WHERE session = ? AND turn = ?`,
   dropKeys: `DELETE FROM turncore_keys WHERE session = ?`,
+  sessionsWithOldKeys: `-- (revision, revision, limit)
+SELECT DISTINCT sessions.id
+FROM turncore_keys AS keys JOIN turncore_sessions AS sessions ON sessions.number = keys.session
+WHERE keys.revision < ? AND NOT EXISTS (
+  SELECT 1 FROM turncore_keys AS later
+  WHERE later.session = keys.session AND later.turn = keys.turn AND later.revision >= ?
+) AND NOT EXISTS (
+  SELECT 1 FROM turncore_journals AS journals WHERE journals.turn = keys.turn
+) LIMIT ?`,
+  turnsWithOldKeys: `SELECT DISTINCT keys.turn FROM turncore_keys AS keys
+WHERE keys.session = ? AND keys.revision < ? AND NOT EXISTS (
+  SELECT 1 FROM turncore_keys AS later
+  WHERE later.session = keys.session AND later.turn = keys.turn AND later.revision >= ?
+) AND NOT EXISTS (
+  SELECT 1 FROM turncore_journals AS journals WHERE journals.turn = keys.turn
+)`,
   addRef: `INSERT INTO turncore_refs (session, kind, record, bytes) VALUES (?, ?, ?, ?)
 ON CONFLICT (session, kind, record, bytes) DO NOTHING`,
   dropRefs: `DELETE FROM turncore_refs WHERE session = ? AND kind = ? AND record = ?`,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/turncore/turncore/host/internal/ledger"
 	"github.com/turncore/turncore/host/record"
 )
 
@@ -17,7 +18,8 @@ const (
 )
 
 // Collect deletes the bytes that were put more than an hour ago and to which no record refers, and what programs left
-// that ended while they put bytes. It returns how many it has deleted. Commits call it once an hour.
+// that ended while they put bytes, and returns how many those were. It forgets the keys of turns that have committed
+// nothing for a week and have no journal, too: those of processes that ended without a word. Commits call it once an hour.
 func (s *Store) Collect(ctx context.Context) (deleted int, err error) {
 	now := s.now()
 	before := now.Add(-unused).UnixMicro()
@@ -62,10 +64,45 @@ func (s *Store) Collect(ctx context.Context) (deleted int, err error) {
 			break
 		}
 	}
+	if err := s.forgetOldKeys(ctx, now.Add(-ledger.KeptKeys).UnixMicro()); err != nil {
+		return deleted, err
+	}
 	at := now.UnixMicro()
 	err = s.update(ctx, "", func(t *tx) error { return t.exec("writeMeta", "collected", at) })
 	s.collected.Store(at)
 	return deleted, err
+}
+
+// forgetOldKeys forgets the keys of turns that have committed last before a revision and cannot be gone on with.
+func (s *Store) forgetOldKeys(ctx context.Context, before int64) error {
+	for {
+		var sessions [][]byte
+		if err := s.view(ctx, "", func(t *tx) (err error) {
+			sessions, err = column[[]byte](t, "sessionsWithOldKeys", before, before, int64(sweep))
+			return err
+		}); err != nil || len(sessions) == 0 {
+			return err
+		}
+		for _, session := range sessions {
+			if err := s.update(ctx, string(session), func(t *tx) error {
+				r, err := t.session("lockSession", string(session))
+				if err != nil || r == nil {
+					return err
+				}
+				turns, err := column[string](t, "turnsWithOldKeys", r.number, before, before)
+				if err != nil {
+					return err
+				}
+				changed, err := t.forget(r, turns)
+				if err == nil && changed {
+					err = t.set(r)
+				}
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // column reads the only column of rows.

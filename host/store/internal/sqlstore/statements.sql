@@ -130,6 +130,26 @@ DELETE FROM turncore_keys WHERE session = ? AND turn = ?;
 -- dropKeys: (session)
 DELETE FROM turncore_keys WHERE session = ?;
 
+-- sessionsWithOldKeys: those that have keys of turns which committed last before a revision and have no journal
+-- (revision, revision, limit)
+SELECT DISTINCT sessions.id
+FROM turncore_keys AS keys JOIN turncore_sessions AS sessions ON sessions.number = keys.session
+WHERE keys.revision < ? AND NOT EXISTS (
+  SELECT 1 FROM turncore_keys AS later
+  WHERE later.session = keys.session AND later.turn = keys.turn AND later.revision >= ?
+) AND NOT EXISTS (
+  SELECT 1 FROM turncore_journals AS journals WHERE journals.turn = keys.turn
+) LIMIT ?;
+
+-- turnsWithOldKeys: those turns of a session (session, revision, revision)
+SELECT DISTINCT keys.turn FROM turncore_keys AS keys
+WHERE keys.session = ? AND keys.revision < ? AND NOT EXISTS (
+  SELECT 1 FROM turncore_keys AS later
+  WHERE later.session = keys.session AND later.turn = keys.turn AND later.revision >= ?
+) AND NOT EXISTS (
+  SELECT 1 FROM turncore_journals AS journals WHERE journals.turn = keys.turn
+);
+
 -- addRef: (session, kind, record, bytes)
 INSERT INTO turncore_refs (session, kind, record, bytes) VALUES (?, ?, ?, ?)
 ON CONFLICT (session, kind, record, bytes) DO NOTHING;

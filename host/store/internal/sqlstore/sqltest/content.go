@@ -141,6 +141,51 @@ func artifactsKeepContent(t *testing.T, d *Database) {
 	expect("nobody", "shared", 0, "one")
 }
 
+// keysExpire forgets the keys of turns that have committed nothing for a week, unless they have a journal.
+func keysExpire(t *testing.T, d *Database) {
+	now := noon
+	s := opened(t, d, sqlstore.Options{Now: func() time.Time { return now }})
+	keyed := func(turn, id string) {
+		t.Helper()
+		c := store.Commit{Deltas: []store.Delta{said(id, "text")}, Key: id, Turn: turn}
+		if _, err := s.Commit(t.Context(), "s", c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keyed("crashed", "1")
+	keyed("crashed", "2")
+	keyed("goes on", "3")
+	keyed("writes", "4")
+	if err := s.AppendJournal(t.Context(), "goes on", store.JournalAppend{Epoch: 1, Entries: [][]byte{{1}}}); err != nil {
+		t.Fatal(err)
+	}
+	expect := func(want int) {
+		t.Helper()
+		if _, err := s.Collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := d.count(t, "SELECT COUNT(*) FROM turncore_keys"); n != want {
+			t.Errorf("%d keys are kept, not %d", n, want)
+		}
+		if n := d.count(t, "SELECT keys FROM turncore_sessions"); n != want {
+			t.Errorf("the session says that it has %d keys, not %d", n, want)
+		}
+	}
+	now = noon.Add(6 * 24 * time.Hour)
+	keyed("writes", "5")
+	expect(5)
+	now = noon.Add(8 * 24 * time.Hour)
+	expect(3)
+	keyed("writes", "4") // it is known
+	if c := load(t, s, "s", ""); len(c.Messages) != 5 {
+		t.Errorf("the session has %d messages", len(c.Messages))
+	}
+	if err := s.DeleteJournal(t.Context(), "goes on", 1); err != nil {
+		t.Fatal(err)
+	}
+	expect(2)
+}
+
 // bytesInParts puts and reads bytes of many lengths.
 func bytesInParts(t *testing.T, d *Database) {
 	s := opened(t, d, sqlstore.Options{})

@@ -43,6 +43,7 @@ func Run(t *testing.T, database func(t *testing.T) *Database) {
 		{"clock goes back", clockGoesBack},
 		{"lost transaction", lostTransaction},
 		{"bytes are collected", bytesAreCollected},
+		{"keys expire", keysExpire},
 		{"bytes in parts", bytesInParts},
 		{"bytes of a reader that fails", failingReader},
 		{"forks share content", forksShareContent},
