@@ -611,7 +611,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeSessionBusy, Status: 409, Fatal: false,
 		Message: "A turn of the session is running.",
-		Help:    "Wait for the running turn's end, or let turns queue. One inside another needs a session of its own.",
+		Help:    "Let turns queue. One inside another needs a session of its own.",
 	},
 	{
 		Code: CodeSessionConflict, Status: 409, Fatal: false,
@@ -706,7 +706,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeTurnFenced, Status: 409, Fatal: true,
 		Message: "Another process goes on with the turn.",
-		Help:    "End the turn here without writing: the journal in the store has a later epoch, or has gone on.",
+		Help:    "End the turn here, without writing.",
 	},
 	{
 		Code: CodeTurnGateAborted, Status: 499, Fatal: false,

@@ -119,7 +119,16 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   remote: ['events', 'sse', 'runners'],
   worker: ['tools', 'primitives', 'events', 'sse', 'context', 'runners', 'remote'],
   stored: ['codec', 'validation', 'primitives', 'collections', 'sessions'],
-  store: ['primitives', 'collections', 'readers', 'context', 'sessions', 'engine', 'runners'],
+  store: [
+    'primitives',
+    'collections',
+    'readers',
+    'turn',
+    'context',
+    'sessions',
+    'engine',
+    'runners',
+  ],
   stores: ['primitives', 'collections', 'readers', 'context', 'sessions', 'stored', 'store'],
   storetest: ['primitives', 'collections', 'readers', 'sessions', 'store'],
   front: [
@@ -149,7 +158,9 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'events',
     'sessions',
     'runners',
+    'stored',
     'store',
+    'stores',
     'front',
   ],
   entries: [

@@ -138,8 +138,7 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'Give the field plain data, a text in place of a function that renders one, or a reader of stored bytes.',
   E_REPLAY_DIVERGED:
     'The turn was recorded with another module version or code that is not deterministic. The message names the first frame that differs.',
-  E_SESSION_BUSY:
-    "Wait for the running turn's end, or let turns queue. One inside another needs a session of its own.",
+  E_SESSION_BUSY: 'Let turns queue. One inside another needs a session of its own.',
   E_SESSION_CONFLICT: 'Nothing of the commit was stored. Run the turn again.',
   E_SESSION_EXISTS: 'Choose another id, or delete it first.',
   E_SESSION_NOT_FOUND: 'It is there from its first commit on, until it is deleted.',
@@ -167,8 +166,7 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'The request that ran it is gone, and on this platform a turn ends with its request. It is never run again silently. Start another turn, or run turns in a Durable Object.',
   E_TURN_EVENTS_LOST:
     "The reader was too slow or was away for too long. The turn itself goes on, or has ended. The server's option maxReplayBytes says how much is kept.",
-  E_TURN_FENCED:
-    'End the turn here without writing: the journal in the store has a later epoch, or has gone on.',
+  E_TURN_FENCED: 'End the turn here, without writing.',
   E_TURN_GATE_ABORTED: 'The gate or its turn was aborted while code waited for it.',
   E_TURN_GATE_READ_ONLY:
     'It was read from a response alone, which names no address for an answer. Send the answer to the server by a request of your own.',

@@ -26,6 +26,17 @@ export {
 export type { SessionOptions } from '../store/store-callbacks.js';
 export type { Conversation } from '../sessions/conversation.js';
 export type {
+  AddedArtifact,
+  Append,
+  Appender,
+  Artifact,
+  EventQuery,
+  SessionEvent,
+  StateChange,
+  StateValue,
+} from '../store/appender.js';
+export type { Journal, JournalAppend, JournalCompaction, JournalPart } from '../store/journal.js';
+export type {
   BytesReader,
   Commit,
   PageOptions,

@@ -18,7 +18,7 @@ import { Host, type HostOptions, sharedHost } from '../host/host.js';
 import { loadConversation } from '../store/load-conversation.js';
 import { memoryStore } from '../store/memory-store.js';
 import type { Store } from '../store/store.js';
-import { type Keeper, keeperOf } from '../store/keeper.js';
+import { type Keeper, keeperOf, outers } from '../store/keeper.js';
 import { sessionNamed } from '../store/session-id.js';
 import { storeCallbacks } from '../store/store-callbacks.js';
 import type { AnyTool } from '../tools/tool.js';
@@ -68,9 +68,11 @@ export interface AgentSettings {
   readonly store?: Store | undefined;
   /**
    * What becomes of a turn while another one of its session runs in the process. `queue`, the default, has the turns of a
-   * session run one after the other, in the order in which they were started, by whichever runners with the store: a turn
-   * that the session's own turn starts, in a tool for example, would wait for itself. `refuse` fails it with
-   * E_SESSION_BUSY, before any event.
+   * session run one after the other, in the order in which they were started, by whichever runners with the store.
+   * `refuse` fails it with E_SESSION_BUSY, before any event.
+   *
+   * A turn that the session's own turn starts, in a tool for example, and waits for would wait for itself. Give it a
+   * session of its own. If it gets `ctx.abortSignal` as its `signal`, it fails with E_SESSION_BUSY instead.
    */
   readonly whenBusy?: 'queue' | 'refuse' | undefined;
   /** System prompt of turns without one. Default: "You are a helpful assistant." */
@@ -183,15 +185,15 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
   /** The input of an ordinary turn, and a function that releases the caller's signal. */
   #turn(input: AgentInput): { turn: TurnInput; settle: () => void } {
     requireInput(input);
-    const { sessionId, signal: given, systemPrompt, ...rest } = input;
-    const signal = given ?? undefined;
+    const { sessionId, signal, systemPrompt, ...rest } = input;
     const begin: unknown = rest.stash ?? {};
     const stash =
       (sessionId ?? '') !== '' && isObject(begin) ? { ...begin, sessionId } : rest.stash;
     const turn = { ...rest, systemPrompt: systemPrompt ?? this.#system, stash };
-    if (signal === undefined) return { turn, settle: () => undefined };
+    if (!signal) return { turn, settle: () => undefined };
     const controller = rest.turnAbortController ?? new AbortController();
     const abort = (): void => controller.abort(signal.reason);
+    outers.set(controller.signal, signal);
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     return {

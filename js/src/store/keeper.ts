@@ -9,13 +9,19 @@ import type { Delta } from '../collections/deltas.js';
 import { stateOf } from '../context/state-of.js';
 import type { TurnContext } from '../context/turn-context.js';
 import { isBound } from '../runners/owner.js';
-import { sessionError } from '../store-errors.js';
+import { sessionError, storeError } from '../store-errors.js';
 import type { SessionLoader } from '../sessions/session-loader.js';
+import type { OpenTurn } from '../turn/contract.js';
+import type { Line } from './inside.js';
 import type { Store } from './store.js';
 
 /** How many sessions with ended turns are remembered. Beyond them all are forgotten, and the store keeps their keys. */
 const MOST_ENDED = 10_000;
 
+/** The signals that turns were given, by their own. */
+export const outers = new WeakMap<AbortSignal, AbortSignal>();
+/** How many commits were made under the key of a context, and under none in a turn. */
+const commits = new WeakMap<object, number>();
 const keepers = new WeakMap<Store, Keeper>();
 /** Stores of Durable Objects, in which turns do not end with their requests. */
 const inObjects = new WeakSet<Store>();
@@ -32,13 +38,25 @@ export function keeperOf(store: Store): Keeper {
   return keeper;
 }
 
+/** Writes a turn's records to a session. */
+interface Writer {
+  /**
+   * Notes the revision that the session was loaded with.
+   *
+   * @param whole if only a part was loaded, an earlier revision stays
+   */
+  saw(revision: string, whole: boolean): void;
+  /** Commits writes in one transaction, for a callback with a context. */
+  commit(ctx: TurnContext, deltas: readonly Delta[]): unknown;
+}
+
 /** What a process has of a store's sessions. */
 export class Keeper {
   readonly store: Store;
   #loader: SessionLoader | undefined;
   readonly #turns = new WeakMap<object, Map<string, Writer>>();
-  /** The turns of a session that wait for the one that runs. */
-  readonly #lines = new Map<string, Set<() => void>>();
+  /** Of the sessions with a turn that runs. */
+  readonly #lines = new Map<string, Line>();
   /** Runs of turns that write no more and that the store has not been told of, by session. */
   readonly #ended = new Map<string, Set<string>>();
 
@@ -58,9 +76,10 @@ export class Keeper {
     if (writers === undefined) this.#turns.set(turn, (writers = new Map<string, Writer>()));
     let writer = writers.get(session);
     if (writer === undefined) {
-      const { run } = turn;
-      writers.set(session, (writer = new Writer(this, session, run)));
-      void turn.done.then(() => this.#end(session, run));
+      const line = this.#lines.get(session);
+      if (line !== undefined) line.turn ??= turn;
+      writers.set(session, (writer = writerOf(this, session, turn)));
+      void turn.done.then(() => this.#end(session, turn.run));
     }
     return writer;
   }
@@ -69,9 +88,10 @@ export class Keeper {
    * Lets a turn run when no other turn of its session does. Where a turn ends with its request, and may be gone without a
    * word, requests are kept apart by revisions, as processes are.
    *
-   * @param signal takes it out of the line: then it runs at once
+   * @param signal takes it out of the line: then it runs at once. If it follows that of a context of the session's own turn,
+   *   the turn is inside that one
    * @returns what it calls at its end
-   * @throws TurncoreError E_SESSION_BUSY if another runs, and `refuse`
+   * @throws TurncoreError E_SESSION_BUSY if another runs, and `refuse`; (rejects) if the turn is started inside it
    */
   enter(
     session: string,
@@ -80,27 +100,33 @@ export class Keeper {
   ): (() => void) | Promise<() => void> {
     if (isBound([]) && !inObjects.has(this.store)) return nothing;
     const line = this.#lines.get(session);
+    const leave = (): void => this.#leave(session);
     if (line === undefined) {
       this.#lines.set(session, new Set());
-      return () => this.#leave(session);
+      return leave;
     }
     if (refuse) throw sessionError('E_SESSION_BUSY', { session });
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const enter = (): void => {
         signal?.removeEventListener('abort', give);
-        resolve(() => this.#leave(session));
+        resolve(leave);
       };
       const give = (): void => {
         if (line.delete(enter)) resolve(nothing);
       };
       line.add(enter);
       signal?.addEventListener('abort', give, { once: true });
-      if (signal?.aborted === true) give();
+      if (signal?.aborted) give();
+      if (!outers.has(signal!)) return;
+      void import('./inside.js').then(({ refuseInside }) =>
+        refuseInside(this.#lines, outers, storeError, session, signal!, enter, reject),
+      );
     });
   }
 
   #leave(session: string): void {
     const line = this.#lines.get(session)!;
+    line.turn = undefined;
     for (const enter of line) {
       line.delete(enter);
       enter();
@@ -129,65 +155,43 @@ export class Keeper {
 }
 
 /** Writes a turn's records to a session: one commit after the other. */
-class Writer {
-  readonly #keeper: Keeper;
-  readonly #session: string;
-  readonly #run: string;
-  #commits = 0;
+function writerOf(keeper: Keeper, session: string, turn: OpenTurn): Writer {
+  const { run } = turn;
   /** The revision that the turn has seen. */
-  #revision = '';
-  /** The revisions of its commits since. */
-  #own: string[] = [];
-  #pending: Promise<unknown> | undefined;
-
-  constructor(keeper: Keeper, session: string, run: string) {
-    this.#keeper = keeper;
-    this.#session = session;
-    this.#run = run;
-  }
-
-  /**
-   * Notes the revision that the session was loaded with.
-   *
-   * @param whole if only a part was loaded, an earlier revision stays
-   */
-  saw(revision: string, whole: boolean): void {
-    if (!whole && this.#revision !== '') return;
-    this.#revision = revision;
-    this.#own = [];
-  }
-
-  /** Commits writes in one transaction. */
-  commit(deltas: readonly Delta[]): unknown {
-    // The same when the turn is replayed.
-    const key = `${this.#run}.c${++this.#commits}`;
-    const before = this.#pending;
-    const sent =
-      before === undefined ? this.#send(key, deltas) : before.then(() => this.#send(key, deltas));
-    if (!isThenable(sent)) return sent;
-    const settle = (): void => {
-      if (this.#pending === pending) this.#pending = undefined;
-    };
-    const pending = Promise.resolve(sent).then(settle, settle);
-    this.#pending = pending;
-    return sent;
-  }
-
-  #send(key: string, deltas: readonly Delta[]): unknown {
-    const ended = this.#keeper.ended(this.#session);
-    const done = (revision: string | undefined): void => {
-      this.#keeper.told(this.#session, ended);
-      if (revision && this.#revision !== '') this.#own.push(revision);
-    };
-    const [revision, own] = [this.#revision, [...this.#own]];
-    const commit = { deltas, key, turn: this.#run, ended, revision, own };
-    const result = this.#keeper.store.commit(this.#session, commit);
+  let revision = '';
+  let pending: Promise<unknown> | undefined;
+  /** The key of a commit: that of its effect, where one made it. It is the same when the turn is replayed. */
+  const keyOf = (ctx: TurnContext): string => {
+    const { idempotencyKey: key = '' } = ctx;
+    // A call of a tool has another: it is the same in the next run of the turn.
+    const of = key.startsWith(`${run}.e`) ? ctx : turn;
+    const before = commits.get(of) ?? 0;
+    commits.set(of, before + 1);
+    if (of === turn) return `${run}.c${before + 1}`;
+    return before === 0 ? key : `${key}+${before}`;
+  };
+  const send = (key: string, deltas: readonly Delta[]): unknown => {
+    const ended = keeper.ended(session);
+    const done = (): void => keeper.told(session, ended);
+    const result = keeper.store.commit(session, { deltas, key, turn: run, ended, revision });
     if (isThenable(result)) return Promise.resolve(result).then(done);
-    done(result);
+    done();
     return undefined;
-  }
+  };
+  return {
+    saw(loaded, whole) {
+      if (whole || revision === '') revision = loaded;
+    },
+    commit(ctx, deltas) {
+      const key = keyOf(ctx);
+      const sent =
+        pending === undefined ? send(key, deltas) : pending.then(() => send(key, deltas));
+      if (isThenable(sent)) pending = Promise.resolve(sent).catch(nothing);
+      return sent;
+    },
+  };
 }
 
 function nothing(): void {
-  // The turn was not in line.
+  // The turn was not in line, or its commit has failed, which who made it is told.
 }

@@ -17,6 +17,8 @@ export class MemorySession {
   readonly bytes = new Map<string, BytesReader>();
   /** Commits by key: who made them, and their revisions. */
   readonly keys = new Map<string, { readonly turn: string; readonly revision: string }>();
+  /** The revisions of these with their turns. */
+  readonly #own = new Set<string>();
   readonly id: string;
   /** The revision before its first. */
   readonly #began: number;
@@ -69,21 +71,34 @@ export class MemorySession {
     return had || revision === 0 ? revision : undefined;
   }
 
+  /** Remembers the revision that a commit returned under a key. */
+  remember(key: string, turn: string, revision: string): void {
+    if (key === '') return;
+    this.keys.set(key, { turn, revision });
+    this.#own.add(`${revision} ${turn}`);
+  }
+
   /** Forgets the keys of turns. */
   forget(turns: readonly string[]): void {
     if (turns.length === 0) return;
-    for (const [key, { turn }] of this.keys) if (turns.includes(turn)) this.keys.delete(key);
+    for (const [key, { turn, revision }] of this.keys) {
+      if (!turns.includes(turn)) continue;
+      this.keys.delete(key);
+      this.#own.delete(`${revision} ${turn}`);
+    }
+  }
+
+  /** Tells whether a writer has seen a revision, or it is its own. */
+  knows({ revision = '', turn = '' }: Pick<Commit, 'revision' | 'turn'>): (at: number) => boolean {
+    const seen = revision === '' ? Infinity : (this.#known(revision) ?? -1);
+    return (at) => at <= seen || (turn !== '' && this.#own.has(`${at} ${turn}`));
   }
 
   /** @throws TurncoreError E_SESSION_CONFLICT if a commit changes what another writer has changed */
-  check({ deltas, revision = '', own = [] }: Commit): void {
-    if (revision === '') return;
-    const seen = this.#known(revision);
-    if (seen === this.revision) return;
-    const knows = (at: number): boolean =>
-      (seen !== undefined && at <= seen) || own.includes(String(at));
+  check(commit: Commit): void {
+    const knows = this.knows(commit);
     const made = new Set<string>();
-    for (const delta of deltas) {
+    for (const delta of commit.deltas) {
       const { kind } = delta;
       const old = oldOf(delta);
       for (const id of [...old, ...recordsOf(delta).map(keyOf)]) {
@@ -92,7 +107,7 @@ export class MemorySession {
         const entry = this.lists[kind].find(id);
         const clear =
           entry === undefined
-            ? !old.includes(id) || (seen !== undefined && knows(this.settled))
+            ? !old.includes(id) || (knows(0) && knows(this.settled))
             : knows(entry.changed) ||
               // Storing one that is there changes nothing.
               (kind === 'standingInstruction' && !old.includes(id));

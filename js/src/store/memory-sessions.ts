@@ -8,16 +8,27 @@ import type { PageOptions, SessionInfo, SessionPage } from './store.js';
 /** It is handed over: a file that loads late imports nothing that the first one has. */
 type MakeError = typeof storeError;
 
-/** Sessions by id. Those that were updated last are last. */
-type All = ReadonlyMap<string, MemorySession>;
+/** The store. */
+interface All {
+  /** By id. Those that were updated last are last. */
+  readonly sessions: ReadonlyMap<string, MemorySession>;
+  /** Makes a session. */
+  begin(id: string): MemorySession;
+}
 
 /** A page of the sessions. */
 export function list(all: All, { cursor = '', limit = 100 }: PageOptions = {}): SessionPage {
-  const behind = [...all.values()]
+  const behind = [...all.sessions.values()]
     .reverse()
     .filter(({ revision }) => cursor === '' || revision < Number(cursor));
   const sessions = behind.slice(0, limit).map((each) => infoOf(each));
   return { sessions, next: behind.length > limit ? sessions.at(-1)!.revision : '' };
+}
+
+/** What the list says of a session. */
+export function find(all: All, session: string): SessionInfo | undefined {
+  const there = all.sessions.get(session);
+  return there && infoOf(there);
 }
 
 function infoOf({ id, title, revision, created, updated, lists }: MemorySession): SessionInfo {
@@ -28,24 +39,18 @@ function infoOf({ id, title, revision, created, updated, lists }: MemorySession)
 
 /** The session of an id. @throws TurncoreError E_SESSION_NOT_FOUND */
 export function named(all: All, error: MakeError, session: string): MemorySession {
-  const there = all.get(session);
+  const there = all.sessions.get(session);
   if (there !== undefined) return there;
   throw error('E_SESSION_NOT_FOUND', JSON.stringify(session), { details: { session } });
 }
 
 /** Makes a session like another one. @throws TurncoreError E_SESSION_NOT_FOUND, E_SESSION_EXISTS */
-export function fork(
-  all: All,
-  error: MakeError,
-  from: string,
-  to: string,
-  make: () => MemorySession,
-): void {
+export function fork(all: All, error: MakeError, from: string, to: string): MemorySession {
   const old = named(all, error, from);
-  if (all.has(to)) {
+  if (all.sessions.has(to)) {
     throw error('E_SESSION_EXISTS', JSON.stringify(to), { details: { session: to } });
   }
-  const session = make();
+  const session = all.begin(to);
   session.title = old.title;
   session.newest = old.newest;
   session.settled = old.settled;
@@ -55,4 +60,5 @@ export function fork(
       session.lists[kind].put(record, session.revision);
     }
   }
+  return session;
 }

@@ -8,55 +8,58 @@ import { collectBytes } from './byte-store.js';
 import { MemoryReader } from '../readers/memory-reader.js';
 import { MemorySession } from './memory-session.js';
 import type { Conversation } from '../sessions/conversation.js';
-import type { BytesReader, Commit, PageOptions, SessionPage, Sessions } from './store.js';
+import type {
+  BytesReader,
+  Commit,
+  PageOptions,
+  SessionInfo,
+  SessionPage,
+  Sessions,
+} from './store.js';
 
 /** Keeps conversations in memory during its lifetime. It keeps records as they are, with their readers. */
 export function memoryStore(): Sessions {
   return new MemoryStore();
 }
 
-class MemoryStore implements Sessions {
+/** A store in memory. */
+export class MemoryStore implements Sessions {
   /** Those that were updated last are last. */
-  readonly #sessions = new Map<string, MemorySession>();
+  readonly sessions = new Map<string, MemorySession>();
   /** Number of the last write to any session. */
   #revision = 0;
 
   load(session: string, after = ''): Conversation {
-    return (this.#sessions.get(session) ?? new MemorySession(session, 0, 0)).load(after);
+    return (this.sessions.get(session) ?? new MemorySession(session, 0, 0)).load(after);
   }
 
   commit(session: string, commit: Commit): string {
     const { deltas, key = '', turn = '', ended = [] } = commit;
-    const there = this.#sessions.get(session);
+    const there = this.sessions.get(session);
     there?.forget(ended);
     const answered = there?.keys.get(key);
     if (answered !== undefined) return answered.revision;
     (there ?? new MemorySession(session, 0, 0)).check(commit);
     if (there === undefined && deltas.length === 0) return '0';
-    const of = this.#session(session);
-    if (deltas.length > 0) {
-      of.update(++this.#revision, systemClock());
-      this.#sessions.delete(session);
-      this.#sessions.set(session, of);
-      for (const delta of deltas) of.apply(delta);
-    }
+    const of = deltas.length > 0 ? this.write(session) : there!;
+    for (const delta of deltas) of.apply(delta);
     const revision = String(of.revision);
-    if (key !== '') of.keys.set(key, { turn, revision });
+    of.remember(key, turn, revision);
     return revision;
   }
 
   /** Deleting a record does not move the time back. */
   newest(session: string): number | undefined {
-    return this.#sessions.get(session)?.newest;
+    return this.sessions.get(session)?.newest;
   }
 
   async putBytes(session: string, id: string, content: ConduitBytes): Promise<void> {
     const reader = new MemoryReader(await collectBytes(content));
-    this.#session(session).bytes.set(id, reader);
+    this.begin(session).bytes.set(id, reader);
   }
 
   openBytes(session: string, id: string): BytesReader {
-    const reader = this.#sessions.get(session)?.bytes.get(id);
+    const reader = this.sessions.get(session)?.bytes.get(id);
     if (reader === undefined) {
       throw sessionError('E_BYTES_NOT_FOUND', { session, id });
     }
@@ -64,29 +67,36 @@ class MemoryStore implements Sessions {
   }
 
   async list(page?: PageOptions): Promise<SessionPage> {
-    return (await whole()).list(this.#sessions, page);
+    return (await whole()).list(this, page);
+  }
+
+  async find(session: string): Promise<SessionInfo | undefined> {
+    return (await whole()).find(this, session);
   }
 
   async fork(from: string, to: string): Promise<void> {
-    (await whole()).fork(this.#sessions, storeError, from, to, () => this.#session(to));
+    (await whole()).fork(this, storeError, from, to);
   }
 
   delete(session: string): void {
-    this.#sessions.delete(session);
+    this.sessions.delete(session);
   }
 
   async setTitle(session: string, title: string): Promise<void> {
-    (await whole()).named(this.#sessions, storeError, session).title = title;
+    (await whole()).named(this, storeError, session).title = title;
   }
 
   /** The session of an id, which begins if need be. */
-  #session(id: string): MemorySession {
-    let session = this.#sessions.get(id);
-    if (session === undefined) {
-      session = new MemorySession(id, this.#revision++, systemClock());
-      session.update(++this.#revision, systemClock());
-      this.#sessions.set(id, session);
-    }
+  begin(id: string): MemorySession {
+    return this.sessions.get(id) ?? this.write(id);
+  }
+
+  /** The session of an id with the next revision. */
+  write(id: string): MemorySession {
+    const session = this.sessions.get(id) ?? new MemorySession(id, this.#revision, systemClock());
+    session.update(++this.#revision, systemClock());
+    this.sessions.delete(id);
+    this.sessions.set(id, session);
     return session;
   }
 }

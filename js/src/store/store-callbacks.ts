@@ -63,7 +63,7 @@ export function storeCallbacks(store: Store, options: SessionOptions = {}): Turn
   const session = sessionOf(store, options);
   const keeper = keeperOf(store);
   const commit = (ctx: TurnContext, deltas: readonly Delta[]): unknown =>
-    keeper.writer(ctx, session(ctx)).commit(deltas);
+    keeper.writer(ctx, session(ctx)).commit(ctx, deltas);
   const bytes = async (
     ctx: TurnContext,
     id: string,

@@ -9,14 +9,18 @@ import type { Conversation } from '../sessions/conversation.js';
 /**
  * What one transaction of a store writes.
  *
+ * Epoch: it is checked first. If `epoch` is given, the commit fails with E_TURN_FENCED, and nothing is stored, when the
+ * journal of `turn` has another epoch or is not there. A store that is no `Journal` does not read it.
+ *
  * Keys: a store that has a commit under `key` stores nothing and returns the revision that the first one returned. It
  * forgets the keys of the turns in `ended` before it looks for `key`.
  *
  * Revisions: writes that only add records go in behind the newest, whatever the revision. If `revision` is given, the
  * commit fails with E_SESSION_CONFLICT, and nothing is stored, when it stores over, mutates, deletes or replaces a record
- * that was added or changed after `revision` by a revision that is not in `own`; or one that is not there, when the
- * session's last change or deletion is later than `revision` and not in `own`. A revision that the session does not know,
- * as that of a session that was deleted since, is earlier than all.
+ * that was added or changed after `revision` by another writer; or one that is not there, when the session's last change
+ * or deletion is later than `revision` and another writer's. A revision is the writer's own if a commit or an append of
+ * `turn` returned it: the store knows that by the keys that it remembers. A revision that the session does not know, as
+ * that of a session that was deleted since, is earlier than all.
  *
  * Writes: a store or a mutate of a record puts it in the place of the one with its id, or behind the others. A delete of
  * what is not there does nothing. A replaced group goes where the first of the calls that it replaces was, or behind the
@@ -37,8 +41,8 @@ export interface Commit {
   readonly ended?: readonly string[] | undefined;
   /** The revision that the writer has seen. Absent, or empty: nothing is checked. */
   readonly revision?: string | undefined;
-  /** Revisions that came of the writer's own commits, after `revision`. */
-  readonly own?: readonly string[] | undefined;
+  /** The epoch of the journal of `turn`. Absent, or 0: nothing is checked. */
+  readonly epoch?: number | undefined;
 }
 
 /** Keeps conversations between turns. An id identifies a session. */
@@ -76,8 +80,10 @@ export interface Sessions extends Store {
    * that is updated between two calls may be on neither page.
    */
   list(page?: PageOptions): Awaitable<SessionPage>;
+  /** What the list says of a session; undefined if it is not there. */
+  find(session: string): Awaitable<SessionInfo | undefined>;
   /**
-   * Makes a session that begins with all that another one has, its bytes and its title too.
+   * Makes a session that begins with all that another one has, its bytes and its title too, but without keys.
    *
    * @throws TurncoreError E_SESSION_NOT_FOUND if that is not there; E_SESSION_EXISTS if the new one is
    */
@@ -114,7 +120,7 @@ export interface SessionInfo {
   readonly title: string;
   /** As in {@link Conversation}. */
   readonly revision: string;
-  /** The store's own clock at the first and at the last commit. The latter does not go back. */
+  /** The store's own clock at the first and at the last write. The latter does not go back. */
   readonly createdAt: Date;
   readonly updatedAt: Date;
   /** How many messages it has. */

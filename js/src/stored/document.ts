@@ -56,14 +56,9 @@ export interface ConversationDocument {
 export interface DocumentStore extends BytesStore {
   load(session: string): Awaitable<Conversation>;
   commit(session: string, commit: { readonly deltas: readonly Delta[] }): Awaitable<unknown>;
-  list?(page: { readonly cursor?: string; readonly limit?: number }): Awaitable<{
-    readonly sessions: readonly {
-      readonly id: string;
-      readonly title: string;
-      readonly createdAt: Date;
-    }[];
-    readonly next: string;
-  }>;
+  find?(
+    session: string,
+  ): Awaitable<{ readonly title: string; readonly createdAt: Date } | undefined>;
   setTitle?(session: string, title: string): Awaitable<void>;
 }
 
@@ -149,18 +144,10 @@ async function describe(
   session: string,
   document: Record<string, unknown>,
 ): Promise<void> {
-  if (store.list === undefined) return;
-  for (let cursor = ''; ;) {
-    const { sessions, next } = await store.list({ cursor, limit: 1000 });
-    const found = sessions.find(({ id }) => id === session);
-    if (found !== undefined) {
-      if (found.title !== '') document['title'] = wellFormed(found.title);
-      document['createdAt'] = found.createdAt.toISOString();
-      return;
-    }
-    if (next === '') return;
-    cursor = next;
-  }
+  const found = await store.find?.(session);
+  if (found === undefined) return;
+  if (found.title !== '') document['title'] = wellFormed(found.title);
+  document['createdAt'] = found.createdAt.toISOString();
 }
 
 /** A record as JSON data. Notes the readers of its bytes; those without an id get one by their content. */

@@ -9,12 +9,21 @@ import { decodeRecord, type ReadOptions } from '../stored/codec.js';
 import { idOf, kindNumber } from '../stored/form.js';
 import type { Row } from '../stored/rows.js';
 import { sessionError } from '../store-errors.js';
-import { invalidRecord, invalidSession } from './faults.js';
+import { invalidRecord } from './faults.js';
+import { requireEpoch } from './journal-rows.js';
+import { Keys } from './keys.js';
 import { begin, nextRevision, revisionText, sessionOf, setSession, shown } from './session-rows.js';
+import {
+  findRecord,
+  freeForks,
+  isShared,
+  lastPlace,
+  ownRecords,
+  recordsOfKind,
+} from './shared-records.js';
 import {
   ask,
   bytesSum,
-  keySum,
   type RecordRow,
   recordSum,
   type SessionRow,
@@ -36,13 +45,15 @@ export class Committing {
   readonly #commit: Commit;
   readonly #now: () => number;
   #row!: SessionRow;
+  #keys!: Keys;
   /** The commit's revision. */
   #at = 0;
-  #knows: ((revision: number) => boolean) | undefined;
+  /** The revision that the writer has seen; undefined if there is nothing to check. */
+  #seen: number | undefined;
   /** The session's last change before the commit. */
   #settled = 0;
-  /** The writer's revision is one that the session never had. */
-  #lost = false;
+  /** No other session shares what was added at this revision or later. */
+  #free = Infinity;
   /** What the commit itself writes. */
   readonly #made = new Set<string>();
   /** The last place of each kind. */
@@ -60,54 +71,20 @@ export class Committing {
 
   /** Returns the session's revision after it. */
   *run(writes: readonly Row[]): Step<string> {
+    yield* requireEpoch(this.#tables, this.#commit);
     const there = yield* sessionOf(this.#tables, this.#id);
     if (there === undefined && writes.length === 0) return '0.0';
     this.#row = there ?? (yield* begin(this.#tables, this.#id, this.#now));
     const row = this.#row;
-    const { known, changed } = yield* this.#keys();
-    if (known !== undefined) {
-      if (changed) yield* setSession(this.#tables, row);
-      return known;
+    this.#keys = new Keys(this.#tables, row, this.#commit);
+    let changed = yield* this.#keys.forget();
+    const known = yield* this.#keys.find();
+    if (known === undefined) {
+      if (writes.length > 0) yield* this.#apply(writes);
+      changed = (yield* this.#keys.add()) || changed || writes.length > 0;
     }
-    if (writes.length > 0) yield* this.#apply(writes);
-    const { key = '', turn = '' } = this.#commit;
-    if (key !== '') {
-      const added = { key, turn, revision: row.revision, sum: 0 };
-      added.sum = keySum(added);
-      yield* ask(this.#tables.addKey(row.number, added));
-      row.keys++;
-    }
-    if (changed || key !== '' || writes.length > 0) yield* setSession(this.#tables, row);
-    return revisionText(row);
-  }
-
-  /** Forgets the keys of turns that have ended. Returns the revision of the commit that had the key. */
-  *#keys(): Step<{ known: string | undefined; changed: boolean }> {
-    const row = this.#row;
-    let known: string | undefined;
-    let changed = false;
-    if (row.keys === 0) return { known, changed };
-    const all = yield* ask(this.#tables.allKeys(row.number));
-    if (all.length !== row.keys) {
-      throw invalidSession(this.#id, `it has ${all.length} keys, not ${row.keys}`);
-    }
-    const { ended = [], key = '' } = this.#commit;
-    for (const each of all) {
-      if (each.sum !== keySum(each)) {
-        throw invalidSession(
-          this.#id,
-          `the checksum of its key ${JSON.stringify(each.key)} is wrong`,
-        );
-      }
-      if (ended.includes(each.turn)) {
-        yield* ask(this.#tables.dropKey(row.number, each.key));
-        row.keys--;
-        changed = true;
-      } else if (key !== '' && each.key === key) {
-        known = `${row.number}.${each.revision}`;
-      }
-    }
-    return { known, changed };
+    if (changed) yield* setSession(this.#tables, row);
+    return revisionText({ ...row, revision: known ?? row.revision });
   }
 
   *#apply(writes: readonly Row[]): Step<void> {
@@ -116,7 +93,7 @@ export class Committing {
     this.#at = yield* nextRevision(this.#tables, row.revision, this.#now);
     for (const [ordinal, write] of writes.entries()) {
       const kind = kindNumber(write.kind);
-      if (this.#knows !== undefined) yield* this.#check(write);
+      if (this.#seen !== undefined) yield* this.#check(write);
       if (kind === INSTRUCTIONS) yield* this.#instruct(write, ordinal);
       else if (write.op === 'replaceToolCallGroup') yield* this.#replace(kind, write);
       else if (write.op === 'delete') yield* this.#remove(kind, write.id);
@@ -126,19 +103,21 @@ export class Committing {
   }
 
   #readWriter(): void {
-    const { revision = '', own = [] } = this.#commit;
+    const { revision = '' } = this.#commit;
     if (revision === '') return;
     const seen = shown(this.#row, revision);
     if (seen === this.#row.revision) return;
-    this.#lost = seen === undefined;
+    this.#seen = seen ?? -1;
     this.#settled = this.#row.settled;
-    const { number } = this.#row;
-    this.#knows = (at) => (seen !== undefined && at <= seen) || own.includes(`${number}.${at}`);
+  }
+
+  /** Whether the writer has seen a revision, or it is its own. */
+  *#knows(revision: number): Step<boolean> {
+    return revision <= this.#seen! || (yield* this.#keys.isOwn(revision));
   }
 
   /** @throws TurncoreError E_SESSION_CONFLICT */
   *#check(write: Row): Step<void> {
-    const knows = this.#knows!;
     const written = write.op === 'replaceToolCallGroup' ? write.group : [write];
     const ids = write.op === 'delete' ? [] : written.map(({ id }) => id);
     const old =
@@ -152,11 +131,11 @@ export class Committing {
       // Storing an instruction that is there changes nothing.
       if (write.kind === 'standingInstruction' && i >= old.length) continue;
       const changed = yield* this.#changed(kindNumber(write.kind), id);
-      const settled = this.#settled;
+      // That a session was deleted is known to nobody.
       const clear =
         changed === undefined
-          ? i >= old.length || (!this.#lost && (settled === 0 || knows(settled)))
-          : knows(changed);
+          ? i >= old.length || (this.#seen! >= 0 && (yield* this.#knows(this.#settled)))
+          : yield* this.#knows(changed);
       if (!clear) {
         throw sessionError('E_SESSION_CONFLICT', { session: this.#id, kind: write.kind, id });
       }
@@ -171,7 +150,7 @@ export class Committing {
   }
 
   *#find(kind: number, id: string): Step<RecordRow | undefined> {
-    const row = yield* ask(this.#tables.findRecord(this.#row.number, kind, id));
+    const row = yield* findRecord(this.#tables, this.#row, kind, id);
     if (row !== undefined) checkRecord(this.#id, row);
     return row;
   }
@@ -193,14 +172,23 @@ export class Committing {
   *#last(kind: number): Step<number> {
     const known = this.#places.get(kind);
     if (known !== undefined) return known;
-    const place = yield* ask(this.#tables.lastPlace(this.#row.number, kind));
+    const place = yield* lastPlace(this.#tables, this.#row, kind);
     // One that is no number of JavaScript's is that of a damaged row, which says so.
     if (!Number.isSafeInteger(place)) yield* this.#ofKind(kind);
     return place;
   }
 
+  /** Sees to it that no other session shares a record that is to change. */
+  *#own(record: RecordRow): Step<void> {
+    if (isShared(this.#row, record)) yield* ownRecords(this.#tables, this.#row);
+    if (record.added >= this.#free) return;
+    yield* freeForks(this.#tables, this.#row, record.added);
+    this.#free = record.added;
+  }
+
   /** Writes a record in the place of a row. */
   *#change(there: RecordRow, write: Row): Step<void> {
+    yield* this.#own(there);
     const row = { ...there, changed: this.#at, body: write.body!, sum: 0 };
     row.sum = recordSum(row);
     this.#count(row.sum - there.sum);
@@ -246,7 +234,9 @@ export class Committing {
     return there;
   }
 
-  *#drop({ kind, id, sum }: RecordRow): Step<void> {
+  *#drop(record: RecordRow): Step<void> {
+    yield* this.#own(record);
+    const { kind, id, sum } = record;
     this.#count(-sum);
     this.#row.records--;
     if (kind === MESSAGES) this.#row.messages--;
@@ -288,7 +278,7 @@ export class Committing {
 
   /** The rows of a kind in their order. */
   *#ofKind(kind: number): Step<RecordRow[]> {
-    const rows = yield* ask(this.#tables.recordsOfKind(this.#row.number, kind));
+    const rows = yield* recordsOfKind(this.#tables, this.#row, kind);
     for (const row of rows) checkRecord(this.#id, row);
     return rows;
   }
@@ -335,6 +325,7 @@ export class Committing {
   /** Lays out all records of a kind anew, with room from a place on, and returns the first place of the room. */
   *#layOut(kind: number, from: number, count: number): Step<number> {
     const rows = yield* this.#ofKind(kind);
+    for (const each of rows) yield* this.#own(each);
     let place = SPACING;
     let first = 0;
     for (const there of rows) {

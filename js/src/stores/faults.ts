@@ -28,6 +28,38 @@ export function invalidSession(session: string, why: string): Error {
   return storeError('E_STORED_RECORD_INVALID', text, { details: { session } });
 }
 
+/** E_STORED_RECORD_INVALID for an event. */
+export function invalidEvent(session: string, id: string, why: string): Error {
+  return invalid(why, { session, kind: 'event', id }, ['session', session], ['event', id]);
+}
+
+/** E_STORED_RECORD_INVALID for a value, or a version of an artifact, in a scope. */
+export function invalidInScope(
+  session: string,
+  kind: 'state' | 'artifact',
+  { scope, name }: { readonly scope: string; readonly name: string },
+  why: string,
+): Error {
+  const place = scope === '' ? [] : [['scope', scope] as const];
+  const details = { session, kind, id: name, ...(scope === '' ? {} : { scope }) };
+  return invalid(why, details, ['session', session], ...place, [kind, name]);
+}
+
+/** E_STORED_RECORD_INVALID for a journal, or an entry of it. */
+export function invalidJournal(turn: string, why: string, entry?: number): Error {
+  if (entry === undefined) return invalid(why, { turn }, ['turn', turn]);
+  return invalid(why, { turn, entry }, ['turn', turn], ['entry', entry]);
+}
+
+function invalid(
+  why: string,
+  details: Readonly<Record<string, unknown>>,
+  ...names: readonly (readonly [string, string | number])[]
+): Error {
+  const what = names.map(([kind, name]) => `${kind} ${JSON.stringify(name)}`).join(', ');
+  return storeError('E_STORED_RECORD_INVALID', `${what}: ${why}`, { details });
+}
+
 /** E_RECORD_UNSTORABLE for a record that is longer than a row of the database. */
 export function tooLong(
   session: string,
@@ -42,6 +74,13 @@ export function tooLong(
   return storeError('E_RECORD_UNSTORABLE', `session ${JSON.stringify(session)}, ${name}: ${why}`, {
     details,
   });
+}
+
+/** E_RECORD_UNSTORABLE for an entry of a journal that is longer than a row of the database. */
+export function tooLongEntry(turn: string, entry: number, size: number, most: number): Error {
+  const why = `it has ${size} bytes, and a row of the database takes ${most}`;
+  const text = `turn ${JSON.stringify(turn)}, entry ${entry}: ${why}`;
+  return storeError('E_RECORD_UNSTORABLE', text, { details: { turn, entry } });
 }
 
 /** E_STORED_RECORD_INVALID for bytes. */

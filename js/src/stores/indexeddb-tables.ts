@@ -1,7 +1,19 @@
 /**
  * The tables in IndexedDB, which answers later.
  */
-import type { BytesRow, KeyRow, PartRow, RecordRow, SessionRow, Tables } from './tables.js';
+import type {
+  ArtifactRow,
+  BytesRow,
+  EntryRow,
+  EventRow,
+  JournalRow,
+  KeyRow,
+  PartRow,
+  RecordRow,
+  SessionRow,
+  StateRow,
+  Tables,
+} from './tables.js';
 
 /** The version of the database. */
 export const VERSION = 1;
@@ -16,7 +28,15 @@ export const NAMES = [
   'bytes',
   'contents',
   'parts',
+  'events',
+  'state',
+  'artifacts',
+  'journals',
+  'entries',
 ] as const;
+
+/** The tables with what belongs to a session, beginning with its number in their keys. */
+const OF_SESSION = ['records', 'keys', 'refs', 'bytes', 'events', 'state', 'artifacts'] as const;
 
 /**
  * Makes the tables in a database that has none. Their numbers begin anywhere: those of a database that was deleted, which
@@ -27,10 +47,12 @@ export function makeTables(db: IDBDatabase): void {
   const sessions = db.createObjectStore('sessions', { keyPath: 'number', autoIncrement: true });
   sessions.createIndex('id', 'id', { unique: true });
   sessions.createIndex('revision', ['revision', 'number']);
+  sessions.createIndex('base', ['base', 'cut']);
   const records = db.createObjectStore('records', { keyPath: ['session', 'kind', 'id'] });
   records.createIndex('place', ['session', 'kind', 'place']);
   records.createIndex('added', ['session', 'added']);
-  db.createObjectStore('keys', { keyPath: ['session', 'key'] });
+  const keys = db.createObjectStore('keys', { keyPath: ['session', 'key'] });
+  keys.createIndex('turn', ['session', 'turn', 'revision']);
   const refs = db.createObjectStore('refs', { keyPath: ['session', 'kind', 'record', 'bytes'] });
   refs.createIndex('bytes', ['session', 'bytes']);
   const bytes = db.createObjectStore('bytes', { keyPath: ['session', 'id'] });
@@ -39,6 +61,15 @@ export function makeTables(db: IDBDatabase): void {
   const contents = db.createObjectStore('contents', { keyPath: 'number', autoIncrement: true });
   contents.createIndex('added', 'added');
   db.createObjectStore('parts', { keyPath: ['content', 'part'] });
+  const events = db.createObjectStore('events', { keyPath: ['session', 'revision'] });
+  events.createIndex('id', ['session', 'id'], { unique: true });
+  db.createObjectStore('state', { keyPath: ['session', 'scope', 'name'] });
+  const artifacts = db.createObjectStore('artifacts', {
+    keyPath: ['session', 'scope', 'name', 'version'],
+  });
+  artifacts.createIndex('content', 'content');
+  db.createObjectStore('journals', { keyPath: 'turn' });
+  db.createObjectStore('entries', { keyPath: ['turn', 'number'] });
   for (const table of [sessions, contents]) {
     // The number that is used for a moment: the others follow it.
     const number = 1 + Math.floor(Math.random() * 2 ** 48);
@@ -58,6 +89,20 @@ export function answer<T>(request: IDBRequest<T>): Promise<T> {
 /** The rows that a request answers. */
 function rows<Row>(request: IDBRequest<unknown[]>): Promise<Row[]> {
   return answer(request as IDBRequest<Row[]>);
+}
+
+/** So many of the rows that a cursor comes by. */
+function some<Row>(request: IDBRequest<IDBCursorWithValue | null>, limit: number): Promise<Row[]> {
+  const found: Row[] = [];
+  return new Promise((resolve, reject) => {
+    request.onerror = () => reject(failureOf(request));
+    request.onsuccess = () => {
+      const cursor = request.result;
+      if (cursor !== null) found.push(cursor.value as Row);
+      if (cursor === null || found.length === limit) resolve(found);
+      else cursor.continue();
+    };
+  });
 }
 
 /** Why a request failed: a DOMException, which is an Error everywhere but in the types. */
@@ -118,10 +163,13 @@ export class IndexedDBTables implements Tables {
   }
 
   async dropSession(session: number): Promise<void> {
-    const all = (['records', 'keys', 'refs', 'bytes'] as const).map((name) =>
-      this.#drop(name, beginning(session)),
-    );
+    const all = OF_SESSION.map((name) => this.#drop(name, beginning(session)));
     await Promise.all([...all, this.#drop('sessions', session)]);
+  }
+
+  forksOf(base: number, cut: number): Promise<SessionRow[]> {
+    const range = IDBKeyRange.bound([base, cut], [base, []]);
+    return rows(this.#table('sessions').index('base').getAll(range));
   }
 
   async lastRevision(): Promise<number> {
@@ -131,21 +179,7 @@ export class IndexedDBTables implements Tables {
 
   listSessions(revision: number, number: number, limit: number): Promise<SessionRow[]> {
     const range = IDBKeyRange.upperBound([revision, number], true);
-    const request = this.#table('sessions').index('revision').openCursor(range, 'prev');
-    const page: SessionRow[] = [];
-    return new Promise((resolve, reject) => {
-      request.onerror = () => reject(failureOf(request));
-      request.onsuccess = () => {
-        const cursor = request.result;
-        if (cursor === null) {
-          resolve(page);
-          return;
-        }
-        page.push(cursor.value as SessionRow);
-        if (page.length === limit) resolve(page);
-        else cursor.continue();
-      };
-    });
+    return some(this.#table('sessions').index('revision').openCursor(range, 'prev'), limit);
   }
 
   allRecords(session: number): Promise<RecordRow[]> {
@@ -162,6 +196,23 @@ export class IndexedDBTables implements Tables {
     return added
       .filter(({ kind }) => kind !== 0)
       .sort((a, b) => a.kind - b.kind || a.place - b.place);
+  }
+
+  async sharedRecords(base: number, cut: number): Promise<RecordRow[]> {
+    return (await this.allRecords(base)).filter(({ added }) => added <= cut);
+  }
+
+  async sharedOfKind(base: number, kind: number, cut: number): Promise<RecordRow[]> {
+    return (await this.recordsOfKind(base, kind)).filter(({ added }) => added <= cut);
+  }
+
+  async copyShared(fork: number, base: number, cut: number): Promise<void> {
+    for (const record of await this.sharedRecords(base, cut)) {
+      const key = beginning(base, record.kind, record.id);
+      const refs = await rows<object>(this.#table('refs').getAll(key));
+      await this.#put('records', { ...record, session: fork });
+      for (const ref of refs) await this.#put('refs', { ...ref, session: fork });
+    }
   }
 
   findRecord(session: number, kind: number, id: string): Promise<RecordRow | undefined> {
@@ -195,16 +246,33 @@ export class IndexedDBTables implements Tables {
     return this.#drop('records', [session, kind, id]);
   }
 
-  allKeys(session: number): Promise<KeyRow[]> {
-    return rows(this.#table('keys').getAll(beginning(session)));
+  findKey(session: number, key: string): Promise<KeyRow | undefined> {
+    return answer(this.#table('keys').get([session, key]));
+  }
+
+  async lastKey(session: number, turn: string): Promise<KeyRow | undefined> {
+    const keys = this.#table('keys').index('turn');
+    const cursor = await answer(keys.openCursor(beginning(session, turn), 'prev'));
+    return cursor?.value as KeyRow | undefined;
+  }
+
+  keyOfRevision(session: number, turn: string, revision: number): Promise<KeyRow | undefined> {
+    return answer(this.#table('keys').index('turn').get([session, turn, revision]));
+  }
+
+  countKeys(session: number): Promise<number> {
+    return answer(this.#table('keys').count(beginning(session)));
   }
 
   addKey(session: number, row: KeyRow): Promise<void> {
     return this.#put('keys', { ...row, session });
   }
 
-  dropKey(session: number, key: string): Promise<void> {
-    return this.#drop('keys', [session, key]);
+  async dropKeysOfTurn(session: number, turn: string): Promise<number> {
+    const keys = this.#table('keys').index('turn');
+    const all = await answer(keys.getAllKeys(beginning(session, turn)));
+    await Promise.all(all.map((key) => this.#drop('keys', key)));
+    return all.length;
   }
 
   addRef(session: number, kind: number, record: string, bytes: string): Promise<void> {
@@ -235,7 +303,7 @@ export class IndexedDBTables implements Tables {
   }
 
   async fork(to: number, from: number): Promise<void> {
-    for (const name of ['records', 'refs', 'bytes'] as const) {
+    for (const name of ['bytes', 'events', 'state', 'artifacts'] as const) {
       const all = await rows<object>(this.#table(name).getAll(beginning(from)));
       await Promise.all(all.map((row) => this.#put(name, { ...row, session: to })));
     }
@@ -245,8 +313,11 @@ export class IndexedDBTables implements Tables {
     return (await answer(this.#table('contents').add({ added }))) as number;
   }
 
-  usesOfContent(content: number): Promise<number> {
-    return answer(this.#table('bytes').index('content').count(content));
+  async usesOfContent(content: number): Promise<number> {
+    const [bytes, artifacts] = (['bytes', 'artifacts'] as const).map((name) =>
+      answer(this.#table(name).index('content').count(content)),
+    );
+    return (await bytes!) + (await artifacts!);
   }
 
   /** Whether there is a content with a number. */
@@ -274,13 +345,16 @@ export class IndexedDBTables implements Tables {
       this.#table('bytes').index('added').getAll(range),
     );
     const refs = this.#table('refs').index('bytes');
-    const sessions = new Set<number>();
+    const refers = async (session: number, id: string): Promise<boolean> =>
+      session !== 0 && (await answer(refs.count([session, id]))) > 0;
+    const found = new Map<number, SessionRow>();
     for (const { session, id } of old) {
-      if (sessions.size === limit) break;
-      if ((await answer(refs.count([session, id]))) === 0) sessions.add(session);
+      if (found.size === limit) break;
+      if (found.has(session) || (await refers(session, id))) continue;
+      const row = (await answer(this.#table('sessions').get(session))) as SessionRow;
+      if (!(await refers(row.base, id))) found.set(session, row);
     }
-    const found = [...sessions].map((each) => answer(this.#table('sessions').get(each)));
-    return (await Promise.all(found)).map((row) => (row as SessionRow).id);
+    return [...found.values()].map(({ id }) => id);
   }
 
   async unusedContents(before: number, limit: number): Promise<number[]> {
@@ -292,6 +366,98 @@ export class IndexedDBTables implements Tables {
       if ((await this.usesOfContent(number as number)) === 0) unused.push(number as number);
     }
     return unused;
+  }
+
+  findEvent(session: number, id: string): Promise<EventRow | undefined> {
+    return answer(this.#table('events').index('id').get([session, id]));
+  }
+
+  eventsAfter(session: number, revision: number, limit: number): Promise<EventRow[]> {
+    const range = IDBKeyRange.bound([session, revision], [session, []], true);
+    return rows(this.#table('events').getAll(range, limit));
+  }
+
+  lastEvents(session: number, revision: number, limit: number): Promise<EventRow[]> {
+    const range = IDBKeyRange.bound([session, revision], [session, []], true);
+    return some(this.#table('events').openCursor(range, 'prev'), limit);
+  }
+
+  addEvent(session: number, row: EventRow): Promise<void> {
+    return this.#put('events', { ...row, session });
+  }
+
+  allState(session: number, scope: string): Promise<StateRow[]> {
+    return rows(this.#table('state').getAll(beginning(session, scope)));
+  }
+
+  setState(session: number, row: StateRow): Promise<void> {
+    return this.#put('state', { ...row, session });
+  }
+
+  dropState(session: number, scope: string, name: string): Promise<void> {
+    return this.#drop('state', [session, scope, name]);
+  }
+
+  allArtifacts(session: number, scope: string): Promise<ArtifactRow[]> {
+    return rows(this.#table('artifacts').getAll(beginning(session, scope)));
+  }
+
+  findArtifact(
+    session: number,
+    scope: string,
+    name: string,
+    version: number,
+  ): Promise<ArtifactRow | undefined> {
+    return answer(this.#table('artifacts').get([session, scope, name, version]));
+  }
+
+  async lastArtifact(
+    session: number,
+    scope: string,
+    name: string,
+  ): Promise<ArtifactRow | undefined> {
+    const range = beginning(session, scope, name);
+    const cursor = await answer(this.#table('artifacts').openCursor(range, 'prev'));
+    return cursor?.value as ArtifactRow | undefined;
+  }
+
+  addArtifact(session: number, row: ArtifactRow): Promise<void> {
+    return this.#put('artifacts', { ...row, session });
+  }
+
+  async contentsOfArtifacts(session: number): Promise<number[]> {
+    const all = this.#table('artifacts').getAll(beginning(session));
+    return (await rows<ArtifactRow>(all)).map(({ content }) => content);
+  }
+
+  findJournal(turn: string): Promise<JournalRow | undefined> {
+    return answer(this.#table('journals').get(turn));
+  }
+
+  addJournal(row: JournalRow): Promise<void> {
+    return this.#put('journals', row);
+  }
+
+  setJournal(row: JournalRow): Promise<void> {
+    return this.#put('journals', row);
+  }
+
+  async dropJournal(turn: string): Promise<void> {
+    await Promise.all([this.#drop('entries', beginning(turn)), this.#drop('journals', turn)]);
+  }
+
+  entriesFrom(turn: string, number: number): Promise<EntryRow[]> {
+    const range = IDBKeyRange.bound([turn, number], [turn, []]);
+    return rows(this.#table('entries').getAll(range));
+  }
+
+  addEntry(row: EntryRow): Promise<void> {
+    return this.#put('entries', row);
+  }
+
+  dropEntriesBefore(turn: string, number: number): Promise<void> {
+    const range = IDBKeyRange.bound([turn], [turn, number], false, true);
+    return this.#drop('entries', range);
   }
 
   async readMeta(name: string): Promise<number | undefined> {

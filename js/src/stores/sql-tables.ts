@@ -2,7 +2,19 @@
  * The tables in an SQL database that answers at once.
  */
 import { STATEMENTS } from './sql.gen.js';
-import type { BytesRow, KeyRow, PartRow, RecordRow, SessionRow, Tables } from './tables.js';
+import type {
+  ArtifactRow,
+  BytesRow,
+  EntryRow,
+  EventRow,
+  JournalRow,
+  KeyRow,
+  PartRow,
+  RecordRow,
+  SessionRow,
+  StateRow,
+  Tables,
+} from './tables.js';
 
 /** A value of a column. A whole number of a damaged row, which no number is exactly, is a bigint. */
 export type Column = number | bigint | string | Uint8Array | null;
@@ -73,10 +85,17 @@ export class SqlTables implements Tables {
       'dropKeys',
       'dropAllRefs',
       'dropAllBytes',
+      'dropEvents',
+      'dropAllState',
+      'dropAllArtifacts',
       'dropSession',
     ] as const) {
       this.#run(statement, session);
     }
+  }
+
+  forksOf(base: number, cut: number): SessionRow[] {
+    return this.#rows('forksOf', [base, cut], sessionRow);
   }
 
   lastRevision(): number {
@@ -97,6 +116,19 @@ export class SqlTables implements Tables {
 
   recordsAfter(session: number, revision: number): RecordRow[] {
     return this.#rows('recordsAfter', [session, revision], recordRow);
+  }
+
+  sharedRecords(base: number, cut: number): RecordRow[] {
+    return this.#rows('sharedRecords', [base, cut], recordRow);
+  }
+
+  sharedOfKind(base: number, kind: number, cut: number): RecordRow[] {
+    return this.#rows('sharedOfKind', [base, kind, cut], recordRow);
+  }
+
+  copyShared(fork: number, base: number, cut: number): void {
+    this.#run('copyRecords', fork, base, cut);
+    this.#run('copyRefs', fork, base, cut);
   }
 
   findRecord(session: number, kind: number, id: string): RecordRow | undefined {
@@ -130,21 +162,30 @@ export class SqlTables implements Tables {
     this.#run('dropRecord', session, kind, blob(id));
   }
 
-  allKeys(session: number): KeyRow[] {
-    return this.#rows('allKeys', [session], (row) => ({
-      key: text(row['key']),
-      turn: text(row['turn']),
-      revision: row['revision'] as number,
-      sum: row['sum'] as number,
-    }));
+  findKey(session: number, key: string): KeyRow | undefined {
+    return this.#rows('findKey', [session, blob(key)], keyRow)[0];
+  }
+
+  lastKey(session: number, turn: string): KeyRow | undefined {
+    return this.#rows('lastKey', [session, blob(turn)], keyRow)[0];
+  }
+
+  keyOfRevision(session: number, turn: string, revision: number): KeyRow | undefined {
+    return this.#rows('keyOfRevision', [session, blob(turn), revision], keyRow)[0];
+  }
+
+  countKeys(session: number): number {
+    return this.#number('countKeys', session)!;
   }
 
   addKey(session: number, { key, turn, revision, sum }: KeyRow): void {
     this.#run('addKey', session, blob(key), blob(turn), revision, sum);
   }
 
-  dropKey(session: number, key: string): void {
-    this.#run('dropKey', session, blob(key));
+  dropKeysOfTurn(session: number, turn: string): number {
+    const count = this.#number('countKeysOfTurn', session, blob(turn))!;
+    if (count > 0) this.#run('dropKeysOfTurn', session, blob(turn));
+    return count;
   }
 
   addRef(session: number, kind: number, record: string, id: string): void {
@@ -172,7 +213,7 @@ export class SqlTables implements Tables {
   }
 
   fork(to: number, from: number): void {
-    for (const statement of ['forkRecords', 'forkRefs', 'forkBytes'] as const) {
+    for (const statement of ['forkBytes', 'forkEvents', 'forkState', 'forkArtifacts'] as const) {
       this.#run(statement, to, from);
     }
   }
@@ -209,6 +250,90 @@ export class SqlTables implements Tables {
     return this.#rows('unusedContents', [before, limit], (row) => row['number'] as number);
   }
 
+  findEvent(session: number, id: string): EventRow | undefined {
+    return this.#rows('findEvent', [session, blob(id)], eventRow)[0];
+  }
+
+  eventsAfter(session: number, revision: number, limit: number): EventRow[] {
+    return this.#rows('eventsAfter', [session, revision, limit], eventRow);
+  }
+
+  lastEvents(session: number, revision: number, limit: number): EventRow[] {
+    return this.#rows('lastEvents', [session, revision, limit], eventRow);
+  }
+
+  addEvent(session: number, { revision, id, body, sum }: EventRow): void {
+    this.#run('addEvent', session, revision, blob(id), body, sum);
+  }
+
+  allState(session: number, scope: string): StateRow[] {
+    return this.#rows('allState', [session, blob(scope)], stateRow);
+  }
+
+  setState(session: number, { scope, name, value, sum }: StateRow): void {
+    this.#run('setState', session, blob(scope), blob(name), value, sum);
+  }
+
+  dropState(session: number, scope: string, name: string): void {
+    this.#run('dropState', session, blob(scope), blob(name));
+  }
+
+  allArtifacts(session: number, scope: string): ArtifactRow[] {
+    return this.#rows('allArtifacts', [session, blob(scope)], artifactRow);
+  }
+
+  findArtifact(
+    session: number,
+    scope: string,
+    name: string,
+    version: number,
+  ): ArtifactRow | undefined {
+    const key = [session, blob(scope), blob(name), version];
+    return this.#rows('findArtifact', key, artifactRow)[0];
+  }
+
+  lastArtifact(session: number, scope: string, name: string): ArtifactRow | undefined {
+    return this.#rows('lastArtifact', [session, blob(scope), blob(name)], artifactRow)[0];
+  }
+
+  addArtifact(session: number, r: ArtifactRow): void {
+    const [scope, name] = [blob(r.scope), blob(r.name)];
+    this.#run('addArtifact', session, scope, name, r.version, r.content, r.size, r.body, r.sum);
+  }
+
+  contentsOfArtifacts(session: number): number[] {
+    return this.#rows('contentsOfArtifacts', [session], (row) => row['content'] as number);
+  }
+
+  findJournal(turn: string): JournalRow | undefined {
+    return this.#rows('findJournal', [blob(turn)], journalRow)[0];
+  }
+
+  addJournal({ turn, epoch, first, next, checkpoint, sum }: JournalRow): void {
+    this.#run('addJournal', blob(turn), epoch, first, next, checkpoint, sum);
+  }
+
+  setJournal({ turn, epoch, first, next, checkpoint, sum }: JournalRow): void {
+    this.#run('setJournal', epoch, first, next, checkpoint, sum, blob(turn));
+  }
+
+  dropJournal(turn: string): void {
+    this.#run('dropEntries', blob(turn));
+    this.#run('dropJournal', blob(turn));
+  }
+
+  entriesFrom(turn: string, number: number): EntryRow[] {
+    return this.#rows('entriesFrom', [blob(turn), number], entryRow);
+  }
+
+  addEntry({ turn, number, body, sum }: EntryRow): void {
+    this.#run('addEntry', blob(turn), number, body, sum);
+  }
+
+  dropEntriesBefore(turn: string, number: number): void {
+    this.#run('dropEntriesBefore', blob(turn), number);
+  }
+
   readMeta(name: string): number | undefined {
     return this.#number('readMeta', name);
   }
@@ -232,4 +357,39 @@ function recordRow(row: Record<string, Column>): RecordRow {
 
 function bytesRow(row: Record<string, Column>): BytesRow {
   return { ...(row as unknown as BytesRow), id: text(row['id']) };
+}
+
+function keyRow(row: Record<string, Column>): KeyRow {
+  return { ...(row as unknown as KeyRow), key: text(row['key']), turn: text(row['turn']) };
+}
+
+function eventRow(row: Record<string, Column>): EventRow {
+  return { ...(row as unknown as EventRow), id: text(row['id']), body: bytes(row['body']) };
+}
+
+function stateRow(row: Record<string, Column>): StateRow {
+  return {
+    ...(row as unknown as StateRow),
+    ...{ scope: text(row['scope']), name: text(row['name']), value: bytes(row['value']) },
+  };
+}
+
+function artifactRow(row: Record<string, Column>): ArtifactRow {
+  return {
+    ...(row as unknown as ArtifactRow),
+    ...{ scope: text(row['scope']), name: text(row['name']), body: bytes(row['body']) },
+  };
+}
+
+function journalRow(row: Record<string, Column>): JournalRow {
+  const { checkpoint = null } = row;
+  return {
+    ...(row as unknown as JournalRow),
+    turn: text(row['turn']),
+    checkpoint: checkpoint === null ? null : bytes(checkpoint),
+  };
+}
+
+function entryRow(row: Record<string, Column>): EntryRow {
+  return { ...(row as unknown as EntryRow), turn: text(row['turn']), body: bytes(row['body']) };
 }

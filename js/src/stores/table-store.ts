@@ -6,16 +6,50 @@ import { type Clock, systemClock } from '../entropy.js';
 import { invalidValue, isTurncoreError } from '../errors.js';
 import type { ConduitBytes } from '../primitives/readers.js';
 import type { Conversation } from '../sessions/conversation.js';
+import type {
+  Append,
+  Appender,
+  Artifact,
+  EventQuery,
+  SessionEvent,
+  StateValue,
+} from '../store/appender.js';
+import { noArtifact } from '../store/append-faults.js';
+import type { Journal, JournalAppend, JournalCompaction, JournalPart } from '../store/journal.js';
+import {
+  requireAppend,
+  requireCompaction,
+  requireCount,
+  requireEpochNumber,
+  requireJournalAppend,
+  requireText,
+} from '../store/requirements.js';
 import { requireSession } from '../store/session-id.js';
-import type { BytesReader, Commit, PageOptions, SessionPage, Sessions } from '../store/store.js';
+import type {
+  BytesReader,
+  Commit,
+  PageOptions,
+  SessionInfo,
+  SessionPage,
+  Sessions,
+} from '../store/store.js';
 import { sessionError, storeError } from '../store-errors.js';
 import { isContentId } from '../stored/checksum.js';
 import { bytesOf } from '../stored/codec.js';
 import { type Row, rowsOf } from '../stored/rows.js';
 import { openedBy, StoredReader } from '../stored/stored-reader.js';
+import { append as appendTo, artifactOf, artifactsOf, eventsOf, stateOf } from './append.js';
 import { checkRecord, Committing, readRecord } from './commit.js';
 import { type ContentPlace, contentReader, type Files, putContent } from './contents.js';
-import { failure, invalidBytes, invalidSession, tooLong } from './faults.js';
+import {
+  failure,
+  invalidBytes,
+  invalidInScope,
+  invalidSession,
+  tooLong,
+  tooLongEntry,
+} from './faults.js';
+import { appendEntries, compactEntries, deleteEntries, readEntries } from './journal-rows.js';
 import {
   addSession,
   begin,
@@ -28,6 +62,7 @@ import {
   setSession,
   shown,
 } from './session-rows.js';
+import { allRecords, freeForks, ownRecords, recordsOfKind } from './shared-records.js';
 import {
   ask,
   bytesSum,
@@ -39,7 +74,8 @@ import {
 } from './tables.js';
 
 /** A store in a database. */
-export interface DatabaseStore extends Sessions {
+export interface DatabaseStore extends Sessions, Appender, Journal {
+  newest(session: string): Awaitable<number | undefined>;
   /**
    * Deletes bytes that are older than an hour and that no record refers to. Commits do so at times.
    *
@@ -226,6 +262,12 @@ export class TableStore implements DatabaseStore {
     return { sessions: page.map(infoOf), next };
   }
 
+  async find(id: string): Promise<SessionInfo | undefined> {
+    const session = requireSession(id);
+    const row = await this.#view(session, (tables) => sessionOf(tables, session));
+    return row && infoOf(row);
+  }
+
   async fork(from: string, to: string): Promise<void> {
     requireSession(from, 'from');
     requireSession(to, 'to');
@@ -234,7 +276,12 @@ export class TableStore implements DatabaseStore {
       const old = yield* sessionOf(tables, from);
       if (old === undefined) throw ofSession('E_SESSION_NOT_FOUND', from);
       const at = yield* nextRevision(tables, old.revision, now);
-      const row = { ...old, id: to, created: at, revision: at, keys: 0 };
+      if (old.base !== 0) {
+        yield* ownRecords(tables, old);
+        yield* setSession(tables, old);
+      }
+      const shared = { base: old.number, cut: old.revision };
+      const row = { ...old, id: to, created: at, revision: at, keys: 0, ...shared };
       if (!(yield* addSession(tables, row))) throw ofSession('E_SESSION_EXISTS', to);
       yield* ask(tables.fork(row.number, old.number));
     });
@@ -246,9 +293,11 @@ export class TableStore implements DatabaseStore {
       // One that is damaged can be deleted too.
       const row = yield* ask(tables.findSession(session));
       if (row === undefined) return;
-      const all = yield* ask(tables.allBytes(row.number));
+      yield* freeForks(tables, row, 0);
+      const contents = (yield* ask(tables.allBytes(row.number))).map(({ content }) => content);
+      contents.push(...(yield* ask(tables.contentsOfArtifacts(row.number))));
       yield* ask(tables.dropSession(row.number));
-      for (const { content } of all) yield* dropContent(tables, content);
+      for (const content of new Set(contents)) yield* dropContent(tables, content);
     });
   }
 
@@ -260,6 +309,96 @@ export class TableStore implements DatabaseStore {
       row.title = title;
       yield* setSession(tables, row);
     });
+  }
+
+  async append(id: string, append: Append): Promise<string> {
+    const session = requireSession(id);
+    requireAppend(append);
+    this.#checkAppend(session, append);
+    return this.#update(session, (tables) => appendTo(tables, session, append, this.#now));
+  }
+
+  /** @throws TurncoreError E_RECORD_UNSTORABLE for what is longer than a row */
+  #checkAppend(session: string, { event, state = [], artifacts = [] }: Append): void {
+    const most = this.#db.maxRow ?? Infinity;
+    const check = (kind: string, id: string, scope: string, body: Uint8Array): void => {
+      const names = utf8.encode(scope + id).length;
+      if (REST_OF_ROW + names + body.length > most) {
+        throw tooLong(session, kind, id, body.length, most);
+      }
+    };
+    if (event !== undefined) check('event', event.id, '', event.body);
+    for (const { scope, name, value } of state) {
+      if (value !== null) check('state', name, scope, value);
+    }
+    for (const { scope, name, body } of artifacts) check('artifact', name, scope, body);
+  }
+
+  async events(id: string, query: EventQuery = {}): Promise<SessionEvent[]> {
+    const session = requireSession(id);
+    return this.#view(session, (tables) => eventsOf(tables, session, query));
+  }
+
+  async state(id: string, scope: string): Promise<StateValue[]> {
+    const session = requireSession(id);
+    requireText(scope, 'scope');
+    return this.#view(session, (tables) => stateOf(tables, session, scope));
+  }
+
+  async artifacts(id: string, scope: string): Promise<Artifact[]> {
+    const session = requireSession(id);
+    requireText(scope, 'scope');
+    return this.#view(session, (tables) => artifactsOf(tables, session, scope));
+  }
+
+  async openArtifact(
+    id: string,
+    scope: string,
+    name: string,
+    version: number,
+  ): Promise<BytesReader> {
+    const session = requireSession(id);
+    requireText(scope, 'scope');
+    requireText(name, 'name');
+    requireCount(version, 'version');
+    const row = await this.#view(session, (tables) =>
+      artifactOf(tables, session, scope, name, version),
+    );
+    const gone = (): Error => noArtifact(session, scope, name, version);
+    if (row === undefined) throw gone();
+    const { content, size } = row;
+    return contentReader(this.#place, {
+      ...{ session, content, size },
+      again: () => Promise.resolve(undefined),
+      missing: gone,
+      damaged: (why) => invalidInScope(session, 'artifact', row, `version ${version}: ${why}`),
+    });
+  }
+
+  async appendJournal(turn: string, append: JournalAppend): Promise<void> {
+    requireJournalAppend(turn, append);
+    const most = (this.#db.maxRow ?? Infinity) - REST_OF_ROW - utf8.encode(turn).length;
+    for (const [i, { length }] of append.entries.entries()) {
+      if (length > most) throw tooLongEntry(turn, append.at + i, length, most);
+    }
+    await this.#update('', (tables) => appendEntries(tables, turn, append));
+  }
+
+  async readJournal(turn: string, from = 0): Promise<JournalPart | undefined> {
+    requireText(turn, 'turn');
+    requireCount(from, 'from');
+    return this.#view('', (tables) => readEntries(tables, turn, from));
+  }
+
+  async compactJournal(turn: string, compaction: JournalCompaction): Promise<void> {
+    requireCompaction(turn, compaction);
+    await this.#update('', (tables) => compactEntries(tables, turn, compaction));
+  }
+
+  async deleteJournal(turn: string, epoch: number): Promise<void> {
+    requireText(turn, 'turn');
+    requireEpochNumber(epoch);
+    await this.#update('', (tables) => deleteEntries(tables, turn, epoch));
   }
 
   /**
@@ -348,7 +487,7 @@ export class TableStore implements DatabaseStore {
 
 /** The records of a session. @throws TurncoreError E_STORED_RECORD_INVALID if one is damaged or missing */
 function* allOf(tables: Tables, row: SessionRow): Step<RecordRow[]> {
-  const rows = yield* ask(tables.allRecords(row.number));
+  const rows = yield* allRecords(tables, row);
   if (rows.length !== row.records) {
     throw invalidSession(row.id, `it has ${rows.length} records, not ${row.records}`);
   }
@@ -364,7 +503,7 @@ function* allOf(tables: Tables, row: SessionRow): Step<RecordRow[]> {
 
 /** The instructions of a session, and the records that were added after a revision. */
 function* addedTo(tables: Tables, row: SessionRow, after: number): Step<RecordRow[]> {
-  const instructions = yield* ask(tables.recordsOfKind(row.number, 0));
+  const instructions = yield* recordsOfKind(tables, row, 0);
   const later = after < row.revision ? yield* ask(tables.recordsAfter(row.number, after)) : [];
   const rows = [...instructions, ...later];
   for (const each of rows) checkRecord(row.id, each);
@@ -400,7 +539,7 @@ function* setBytes(
   if (old !== undefined) yield* dropContent(tables, old.content);
 }
 
-/** Drops a content unless a session has it. */
+/** Drops a content unless bytes or artifacts have it. */
 function* dropContent(tables: Tables, content: number): Step<void> {
   if ((yield* ask(tables.usesOfContent(content))) === 0) yield* ask(tables.dropContent(content));
 }

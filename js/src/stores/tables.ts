@@ -60,14 +60,61 @@ export interface PartRow {
   sum: number;
 }
 
+/** A row of events. */
+export interface EventRow {
+  revision: number;
+  id: string;
+  body: Uint8Array;
+  sum: number;
+}
+
+/** A row of state. */
+export interface StateRow {
+  scope: string;
+  name: string;
+  value: Uint8Array;
+  sum: number;
+}
+
+/** A row of artifacts. */
+export interface ArtifactRow {
+  scope: string;
+  name: string;
+  version: number;
+  content: number;
+  size: number;
+  body: Uint8Array;
+  sum: number;
+}
+
+/** A row of journals. */
+export interface JournalRow {
+  turn: string;
+  epoch: number;
+  first: number;
+  next: number;
+  checkpoint: Uint8Array | null;
+  sum: number;
+}
+
+/** A row of entries. */
+export interface EntryRow {
+  turn: string;
+  number: number;
+  body: Uint8Array;
+  sum: number;
+}
+
 /** The tables in a transaction. Sessions and contents go by their numbers. */
 export interface Tables {
   findSession(id: string): Awaitable<SessionRow | undefined>;
   /** The number of a session that is added; undefined if there is one of its id. */
   addSession(row: SessionRow): Awaitable<number | undefined>;
   setSession(row: SessionRow): Awaitable<void>;
-  /** Drops a session with its records, keys, references and bytes, whose contents stay. */
+  /** Drops a session with all that belongs to it. The contents of its bytes and artifacts stay. */
   dropSession(session: number): Awaitable<void>;
+  /** The forks that share records of a session up to a revision or a later one. */
+  forksOf(base: number, cut: number): Awaitable<SessionRow[]>;
   lastRevision(): Awaitable<number>;
   /** Sessions behind a place in the list, those updated last first. */
   listSessions(revision: number, number: number, limit: number): Awaitable<SessionRow[]>;
@@ -76,6 +123,11 @@ export interface Tables {
   recordsOfKind(session: number, kind: number): Awaitable<RecordRow[]>;
   /** Records added after a revision, without instructions, by kind and place. */
   recordsAfter(session: number, revision: number): Awaitable<RecordRow[]>;
+  /** The records of a session that were added up to a revision, by kind and place. */
+  sharedRecords(base: number, cut: number): Awaitable<RecordRow[]>;
+  sharedOfKind(base: number, kind: number, cut: number): Awaitable<RecordRow[]>;
+  /** Gives a fork rows of its own of the records that were added up to a revision, and of their references. */
+  copyShared(fork: number, base: number, cut: number): Awaitable<void>;
   findRecord(session: number, kind: number, id: string): Awaitable<RecordRow | undefined>;
   lastPlace(session: number, kind: number): Awaitable<number>;
   placeAfter(session: number, kind: number, place: number): Awaitable<number | undefined>;
@@ -85,16 +137,22 @@ export interface Tables {
   /** Writes `place` and `sum` of the row with the kind and id. */
   moveRecord(session: number, row: RecordRow): Awaitable<void>;
   dropRecord(session: number, kind: number, id: string): Awaitable<void>;
-  allKeys(session: number): Awaitable<KeyRow[]>;
+  findKey(session: number, key: string): Awaitable<KeyRow | undefined>;
+  /** The key of a turn with its latest revision. */
+  lastKey(session: number, turn: string): Awaitable<KeyRow | undefined>;
+  /** A key of a turn with a revision. */
+  keyOfRevision(session: number, turn: string, revision: number): Awaitable<KeyRow | undefined>;
+  countKeys(session: number): Awaitable<number>;
   addKey(session: number, row: KeyRow): Awaitable<void>;
-  dropKey(session: number, key: string): Awaitable<void>;
+  /** Drops the keys of a turn. Returns how many there were. */
+  dropKeysOfTurn(session: number, turn: string): Awaitable<number>;
   addRef(session: number, kind: number, record: string, bytes: string): Awaitable<void>;
   dropRefs(session: number, kind: number, record: string): Awaitable<void>;
   findBytes(session: number, id: string): Awaitable<BytesRow | undefined>;
   allBytes(session: number): Awaitable<BytesRow[]>;
   putBytes(session: number, row: BytesRow): Awaitable<void>;
   dropBytes(session: number, id: string): Awaitable<void>;
-  /** Copies records, references and bytes. */
+  /** Copies bytes, events, state and artifacts. */
   fork(to: number, from: number): Awaitable<void>;
   /** The number of a content that is added. */
   addContent(added: number): Awaitable<number>;
@@ -105,8 +163,40 @@ export interface Tables {
   findPart(content: number, part: number): Awaitable<PartRow | undefined>;
   /** Ids of sessions with bytes from before a time to which no record refers. */
   sessionsWithUnusedBytes(before: number, limit: number): Awaitable<string[]>;
-  /** Contents from before a time that no session has. */
+  /** Contents from before a time that neither bytes nor artifacts have. */
   unusedContents(before: number, limit: number): Awaitable<number[]>;
+  findEvent(session: number, id: string): Awaitable<EventRow | undefined>;
+  /** The first events behind a revision. */
+  eventsAfter(session: number, revision: number, limit: number): Awaitable<EventRow[]>;
+  /** The last events behind a revision, the last one first. */
+  lastEvents(session: number, revision: number, limit: number): Awaitable<EventRow[]>;
+  addEvent(session: number, row: EventRow): Awaitable<void>;
+  /** The values of a scope, in any order. */
+  allState(session: number, scope: string): Awaitable<StateRow[]>;
+  setState(session: number, row: StateRow): Awaitable<void>;
+  dropState(session: number, scope: string, name: string): Awaitable<void>;
+  /** The artifacts of a scope, in any order. */
+  allArtifacts(session: number, scope: string): Awaitable<ArtifactRow[]>;
+  findArtifact(
+    session: number,
+    scope: string,
+    name: string,
+    version: number,
+  ): Awaitable<ArtifactRow | undefined>;
+  /** The last version of an artifact. */
+  lastArtifact(session: number, scope: string, name: string): Awaitable<ArtifactRow | undefined>;
+  addArtifact(session: number, row: ArtifactRow): Awaitable<void>;
+  /** The contents of a session's artifacts. */
+  contentsOfArtifacts(session: number): Awaitable<number[]>;
+  findJournal(turn: string): Awaitable<JournalRow | undefined>;
+  addJournal(row: JournalRow): Awaitable<void>;
+  setJournal(row: JournalRow): Awaitable<void>;
+  /** Drops a journal with its entries. */
+  dropJournal(turn: string): Awaitable<void>;
+  /** The entries of a journal from a number on, in their order. */
+  entriesFrom(turn: string, number: number): Awaitable<EntryRow[]>;
+  addEntry(row: EntryRow): Awaitable<void>;
+  dropEntriesBefore(turn: string, number: number): Awaitable<void>;
   readMeta(name: string): Awaitable<number | undefined>;
   writeMeta(name: string, value: number): Awaitable<void>;
 }
@@ -184,4 +274,30 @@ export function bytesSum({ id, content, size, added }: BytesRow): number {
 /** The sum of a part. */
 export function partSum(content: number, part: number, data: Uint8Array): number {
   return sum(content, part, data);
+}
+
+/** The sum of an event's row. */
+export function eventSum({ revision, id, body }: EventRow): number {
+  return sum(revision, id, body);
+}
+
+/** The sum of a value's row. */
+export function stateSum({ scope, name, value }: StateRow): number {
+  return sum(scope, name, value);
+}
+
+/** The sum of an artifact's row. */
+export function artifactSum(row: ArtifactRow): number {
+  const { scope, name, version, content, size, body } = row;
+  return sum(scope, name, version, content, size, body);
+}
+
+/** The sum of a journal's row. */
+export function journalSum({ turn, epoch, first, next, checkpoint }: JournalRow): number {
+  return sum(turn, epoch, first, next, checkpoint);
+}
+
+/** The sum of an entry's row. */
+export function entrySum({ turn, number, body }: EntryRow): number {
+  return sum(turn, number, body);
 }

@@ -13,7 +13,7 @@ import { ToolCall } from '../primitives/tool-call.js';
 import { SpooledArtifact } from '../primitives/spooled-artifact.js';
 import { MemoryReader } from '../readers/memory-reader.js';
 import type { Conversation } from '../sessions/conversation.js';
-import type { SessionInfo, Sessions, Store } from '../store/store.js';
+import type { Commit, SessionInfo, Sessions, Store } from '../store/store.js';
 import {
   instruction,
   message,
@@ -285,21 +285,39 @@ const required: Record<string, Run> = {
     const store = await opened.open();
     const revision = await write(store, put(message('a')), put(message('b')));
     if (revision === '') return; // It has no revisions.
-    const one = await store.commit('s', {
-      deltas: [mutate(message('a', '1')), remove('b')],
-      revision,
-    });
-    const two = await store.commit('s', {
-      deltas: [mutate(message('a', '2')), remove('b')],
-      revision,
-      own: [one],
-    });
+    let commits = 0;
+    const own = (deltas: Delta[], by: Partial<Commit> = {}) =>
+      store.commit('s', { deltas, turn: 't', key: `k${++commits}`, revision, ...by });
+    await own([mutate(message('a', '1')), remove('b')]);
+    await own([mutate(message('a', '2')), remove('b')]);
     await write(store, put(message('theirs')));
-    await store.commit('s', { deltas: [mutate(message('a', '3'))], revision, own: [one, two] });
+    await own([mutate(message('a', '3'))]);
     equal(told(await store.load('s')), 'a=3 theirs=theirs', 'after all');
-    const late = () =>
-      store.commit('s', { deltas: [mutate(message('theirs', 'x'))], revision, own: [one, two] });
+    const late = () => own([mutate(message('theirs', 'x'))]);
     equal(await code(late), 'E_SESSION_CONFLICT', 'a record that another writer added');
+    for (const by of [{ turn: 'other' }, { turn: '' }, { turn: undefined }]) {
+      const theirs = () => own([mutate(message('a', 'x'))], by);
+      equal(await code(theirs), 'E_SESSION_CONFLICT', `another turn: ${by.turn}`);
+    }
+    await own([mutate(message('a', '4'))], { key: '' });
+    const keyless = () => own([mutate(message('a', '5'))]);
+    equal(await code(keyless), 'E_SESSION_CONFLICT', 'a commit without a key is nobody’s');
+    equal(told(await store.load('s')), 'a=4 theirs=theirs', 'after the conflicts');
+  },
+
+  'what lies between a writer’s own revisions is not its own': async (opened) => {
+    const store = await opened.open();
+    const revision = await write(store, put(message('a')), put(message('b')));
+    if (revision === '') return; // It has no revisions.
+    const by = { turn: 't', revision };
+    await store.commit('s', { deltas: [put(message('m'))], key: 'k1', ...by });
+    await write(store, mutate(message('a', 'theirs')));
+    await store.commit('s', { deltas: [put(message('n'))], key: 'k2', ...by });
+    const over = () => store.commit('s', { deltas: [mutate(message('a', 'x'))], key: 'k3', ...by });
+    equal(await code(over), 'E_SESSION_CONFLICT', 'their change');
+    const mine = [mutate(message('b', 'x')), mutate(message('m', 'x'))];
+    await store.commit('s', { deltas: mine, key: 'k4', ...by });
+    equal(told(await store.load('s')), 'a=theirs b=x m=x n=n', 'what is its own');
   },
 
   'bytes are kept, opened and replaced': async (opened) => {
@@ -443,6 +461,28 @@ const ofSessions: Record<string, Run> = {
     equal(b!.revision, (await store.load('b')).revision, 'the revision');
     equal(b!.createdAt <= b!.updatedAt, true, 'the times');
     equal((await store.list()).sessions.length, 5, 'without options');
+  },
+
+  'a session is found': async (opened) => {
+    const store = await opened.sessions();
+    equal(await store.find('s'), undefined, 'before its first write');
+    for (let i = 0; i < 30; i++) await store.commit(`${i}`, { deltas: [put(message('a'))] });
+    await store.commit('s', { deltas: [put(message('a')), put(message('b'))] });
+    await store.setTitle('s', 'Tea — ü');
+    await store.putBytes('bytes', 'x', 'y');
+    const { sessions } = await store.list();
+    for (const id of ['s', '0', '17', 'bytes']) {
+      equal(
+        await store.find(id),
+        sessions.find((each) => each.id === id),
+        `what is told of ${id}`,
+      );
+    }
+    const { title, messages, revision } = (await store.find('s'))!;
+    const loaded = (await store.load('s')).revision;
+    equal([title, messages, revision], ['Tea — ü', 2, loaded], 'what is told');
+    await store.delete('s');
+    equal(await store.find('s'), undefined, 'after it was deleted');
   },
 
   'a session is given a title': async (opened) => {

@@ -55,6 +55,8 @@ export interface OpenTurn {
   readonly errors: ErrorTable;
   /** By number; 0 is the turn's. */
   readonly contexts: readonly (OpenContext | undefined)[];
+  /** What the module may give up, by effect: with the context that a tool's handler has got. */
+  readonly requests: ReadonlyMap<number, { readonly facade?: object }> | undefined;
   readonly ended: boolean;
   /** Settles when it has ended. */
   readonly done: PromiseLike<unknown>;

@@ -78,7 +78,7 @@ export class Turn implements EventSource, OpenTurn {
   /** By number; 0 is the turn's. */
   readonly contexts: (ContextState | undefined)[] = [];
   /** Running requests, answers of engines and tool calls that the module may give up, by effect. */
-  requests: Map<number, { cancel(): void }> | undefined;
+  requests: Map<number, { cancel(): void; readonly facade?: object }> | undefined;
   /** Results of handlers that do not cross, by the number of their effect. */
   readonly kept = new Map<number, unknown>();
   readonly watch = new Watch();

@@ -67,13 +67,10 @@ class Kept implements DocumentStore {
 class Listed extends Kept {
   readonly titles = new Map<string, string>();
 
-  list({ cursor }: { readonly cursor?: string }): ReturnType<NonNullable<DocumentStore['list']>> {
-    const ids = [...this.sessions.keys()];
-    const at = ids.indexOf(cursor ?? '') + 1;
-    const id = ids[at]!;
+  find(session: string): ReturnType<NonNullable<DocumentStore['find']>> {
+    if (!this.sessions.has(session)) return undefined;
     const createdAt = new Date('2024-02-29T13:05:09.007Z');
-    const page = at < ids.length ? [{ id, title: this.titles.get(id) ?? '', createdAt }] : [];
-    return { sessions: page, next: at + 1 < ids.length ? id : '' };
+    return { title: this.titles.get(session) ?? '', createdAt };
   }
 
   setTitle(session: string, title: string): void {

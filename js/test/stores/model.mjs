@@ -102,9 +102,6 @@ export async function compareWithMemory({
       const at = seen[Math.max(0, seen.length - 1 - r(12))];
       if (at.session === session) {
         [a.revision, b.revision] = [at.memory, at.store];
-        const own = seen.slice(-3).filter((each) => each.session === session && r(2) === 0);
-        a.own = own.map((each) => each.memory);
-        b.own = own.map((each) => each.store);
       }
     }
     const done = await both(

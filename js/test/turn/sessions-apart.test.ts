@@ -185,11 +185,9 @@ describe('a turn’s commits', { skip }, () => {
     const runs = [...new Set(commits.map(({ turn }) => turn))];
     assert.equal(runs.length, 2);
     const [first] = commits;
-    assert.match(first!.key!, /^one@\w+\.c1$/);
+    for (const { key, turn } of commits) assert.match(key!, /\.e\d+$/, turn);
     assert.deepEqual(first!.ended, []);
     const second = commits.find(({ turn }) => turn?.startsWith('two@'));
     assert.deepEqual(second!.ended, [first!.turn]);
-    const last = commits.filter(({ turn }) => turn === first!.turn).at(-1)!;
-    assert.equal(last.own!.length, commits.filter(({ turn }) => turn === first!.turn).length - 1);
   });
 });
