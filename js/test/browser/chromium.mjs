@@ -1,25 +1,79 @@
 // Debian's Chromium, headless, for tests.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { access } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 
 import { chromium } from 'playwright-core';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-/** Starts it. Close it in the end. */
-export async function launchChromium() {
+const args = [
+  '--no-sandbox', // tests run as root in containers
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+async function check() {
   await access(executablePath).catch(() => {
     throw new Error(`there is no ${executablePath}: run \`make setup\`, or name one by CHROMIUM`);
   });
-  return chromium.launch({
+}
+
+/** Starts it. Close it in the end. */
+export async function launchChromium() {
+  await check();
+  return chromium.launch({ executablePath, args });
+}
+
+/**
+ * Starts one with a profile that stays, whose processes can be killed.
+ *
+ * @param profile a folder
+ * @returns its pages' context, a session of its protocol, and what kills it or its pages' processes, as by kill -9
+ */
+export async function startChromium(profile) {
+  await check();
+  const process = spawn(
     executablePath,
-    args: [
-      '--no-sandbox', // tests run as root in containers
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
+    [...args, '--headless', '--remote-debugging-port=0', `--user-data-dir=${profile}`],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const exit = once(process, 'exit');
+  let address;
+  for await (const line of createInterface({ input: process.stderr })) {
+    address = /^DevTools listening on (\S+)/.exec(line)?.[1];
+    if (address !== undefined) break;
+  }
+  process.stderr.resume();
+  const browser = await chromium.connectOverCDP(address);
+  const protocol = await browser.newBrowserCDPSession();
+  const kill = async () => {
+    process.kill('SIGKILL');
+    await exit;
+  };
+  return {
+    context: browser.contexts()[0],
+    protocol,
+    kill,
+    async killPages() {
+      const pages = async () => {
+        const { processInfo } = await protocol.send('SystemInfo.getProcessInfo');
+        return processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id);
+      };
+      const all = await pages();
+      for (const id of all) globalThis.process.kill(id, 'SIGKILL');
+      // Otherwise a new page may get one of them.
+      while ((await pages()).some((id) => all.includes(id))) await setTimeout(5);
+    },
+    async close() {
+      await protocol.send('Browser.close').catch(kill);
+      await exit;
+    },
+  };
 }
