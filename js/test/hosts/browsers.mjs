@@ -20,7 +20,8 @@ export const browsers = {
     };
   },
 
-  async Firefox() {
+  /** @param secret whether its windows are private */
+  async Firefox({ secret = false } = {}) {
     const { default: puppeteer } = await importInstalled('puppeteer-core');
     const browser = await puppeteer.launch({
       browser: 'firefox',
@@ -30,6 +31,7 @@ export const browsers = {
         'app.update.enabled': false,
         'network.captive-portal-service.enabled': false,
         'network.connectivity-service.enabled': false,
+        'browser.privatebrowsing.autostart': secret,
       },
     });
     const page = await browser.newPage();

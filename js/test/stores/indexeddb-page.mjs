@@ -2,6 +2,10 @@
 import { indexedDBStore } from 'turncore/stores/indexeddb';
 import { storeTests } from 'turncore/storetest';
 
+import { calls, runCases } from './indexeddb-cases.mjs';
+
+Object.assign(globalThis, { calls, runCases });
+
 const names = new WeakMap();
 let databases = 0;
 

@@ -1,4 +1,4 @@
-// Conversations in IndexedDB when the tab or the browser is killed.
+// Conversations in IndexedDB in two tabs, when the tab or the browser is killed, and when the browser takes space or data away.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
 import { startChromium } from '../browser/chromium.mjs';
-import { startPackageServer } from '../browser/package-server.mjs';
+import { servePage } from './page.mjs';
 
 /** How often the tab is killed; each fifth time the browser is. */
 const KILLS = 20;
@@ -25,17 +25,15 @@ function random(seed) {
   };
 }
 
-describe('a conversation in IndexedDB', () => {
+describe('a conversation in IndexedDB', { timeout: 150_000 }, () => {
   let server;
   let profile;
   let browser;
   before(async () => {
     const page = '<!doctype html><link rel="icon" href="data:,"><title>stores</title>';
-    server = await startPackageServer({
-      files: {
-        '/page/index.html': `${page}<script type="module" src="killed.mjs"></script>`,
-        '/page/killed.mjs': await readFile(new URL('killed-page.mjs', import.meta.url)),
-      },
+    server = await servePage({
+      '/page/kill.html': `${page}<script type="module" src="killed.mjs"></script>`,
+      '/page/killed.mjs': await readFile(new URL('killed-page.mjs', import.meta.url)),
     });
     profile = await mkdtemp(join(tmpdir(), 'turncore-profile-'));
     browser = await startChromium(profile);
@@ -46,21 +44,21 @@ describe('a conversation in IndexedDB', () => {
     await rm(profile, { recursive: true, force: true });
   });
 
-  const open = async (tries = 5) => {
+  const open = async (name, tries = 5) => {
     try {
       const page = await browser.context.newPage();
-      await page.goto(`${server.address}/page/index.html`);
+      await page.goto(`${server.address}/page/${name}.html`);
       return page;
     } catch (error) {
       // The browser may start a page in a process that is being killed.
       if (tries === 1 || !/crashed/.test(error.message)) throw error;
-      return open(tries - 1);
+      return open(name, tries - 1);
     }
   };
 
   it(`is there in whole iterations, and goes on, when the tab is killed: ${KILLS} times`, async () => {
     const next = random(1);
-    let page = await open();
+    let page = await open('kill');
     for (let n = 0; n < KILLS; n++) {
       const [line, delay] = [1 + Math.floor(next() * LINES), next() * 3];
       const session = `killed ${n}`;
@@ -85,7 +83,7 @@ describe('a conversation in IndexedDB', () => {
         await browser.killPages();
         await crash;
       }
-      page = await open();
+      page = await open('kill');
       const committed = lines.filter((each) => each === 'commit done').length;
       const wrong = await page.evaluate(
         ([id, count]) => globalThis.survived(id, count),
@@ -93,6 +91,74 @@ describe('a conversation in IndexedDB', () => {
       );
       assert.equal(wrong, undefined, `kill ${n} after line ${line}: ${wrong}`);
     }
+    await page.close();
+  });
+
+  it('of two tabs keeps what both add, each once', async () => {
+    const pages = [await open('index'), await open('index')];
+    const add = ([name, from, to]) => globalThis.calls.add(name, from, to);
+    // The second tab also makes commits of the first again.
+    await Promise.all([
+      pages[0].evaluate(add, ['tabs', 0, 40]),
+      pages[1].evaluate(add, ['tabs', 20, 60]),
+    ]);
+    const there = await pages[0].evaluate((name) => globalThis.calls.look(name), 'tabs');
+    const ids = there.map((each) => Number.parseInt(each, 10)).sort((a, b) => a - b);
+    assert.deepEqual(
+      ids,
+      Array.from({ length: 60 }, (_, n) => n),
+    );
+    for (const page of pages) await page.close();
+  });
+
+  it('of two tabs that change one record keeps that of the first', async () => {
+    const pages = [await open('index'), await open('index')];
+    const revision = await pages[0].evaluate(() => globalThis.calls.begin('shared'));
+    const change = ([revision, text]) => globalThis.calls.change('shared', revision, text);
+    const results = await Promise.all(
+      pages.map((page, n) => page.evaluate(change, [revision, `tab ${n}`])),
+    );
+    assert.deepEqual(results.toSorted(), ['E_SESSION_CONFLICT', 'stored']);
+    const won = `tab ${results.indexOf('stored')}`;
+    const there = await pages[0].evaluate(() => globalThis.calls.look('shared'));
+    assert.deepEqual(there, [`shared=${won}`, `${won}=text`]);
+    for (const page of pages) await page.close();
+  });
+
+  it('is told where the browser gives no more space, and loses nothing', async () => {
+    const page = await open('index');
+    const protocol = await browser.context.newCDPSession(page);
+    const origin = server.address;
+    const put = (id, size, opfs) =>
+      page.evaluate(
+        ([id, size, opfs]) => globalThis.calls.put('full', id, size, opfs),
+        [id, size, opfs],
+      );
+    assert.equal(await put('x', 1e6, true), 'stored');
+    await protocol.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1e6 });
+    // Of a database Chromium checks the quota late, and not always.
+    const text = await put('x', 30e6, true);
+    assert.match(text, /^E_STORE_FAILED .*session "s": .*no more space QuotaExceededError$/);
+    await page.evaluate(() => globalThis.calls.read('full', 'x', 1e6));
+    await protocol.send('Storage.overrideQuotaForOrigin', { origin });
+    for (const opfs of [true, false]) assert.equal(await put('y', 3e6, opfs), 'stored');
+    await page.evaluate(() => globalThis.calls.read('full', 'x', 1e6));
+    await page.close();
+  });
+
+  it('is told where the browser takes its data away, and begins anew', async () => {
+    const page = await open('index');
+    const protocol = await browser.context.newCDPSession(page);
+    await page.evaluate(() => globalThis.calls.write('cleared'));
+    while ((await page.evaluate(() => globalThis.countFiles())) < 3);
+    await protocol.send('Storage.clearDataForOrigin', {
+      origin: server.address,
+      storageTypes: 'all',
+    });
+    const [failure, left, again] = await page.evaluate(() => globalThis.calls.again());
+    assert.match(failure, /^E_STORE_FAILED .*session "s": /);
+    // What it wrote after the data had gone is there.
+    assert.equal(again, `${left} again`.trim());
     await page.close();
   });
 });

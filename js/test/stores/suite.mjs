@@ -6,13 +6,9 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
-import { build } from 'esbuild';
-
-import { startPackageServer } from '../browser/package-server.mjs';
 import { browsers } from '../hosts/browsers.mjs';
-import { packageUnderTest } from '../smoke/package-folder.mjs';
+import { servePage } from './page.mjs';
 import { layOut, start } from './workerd.mjs';
 
 /** How often workerd is killed. */
@@ -29,19 +25,7 @@ await inBrowsers();
 await inDurableObjects();
 
 async function inBrowsers() {
-  const bundle = await build({
-    entryPoints: [fileURLToPath(new URL('indexeddb-page.mjs', import.meta.url))],
-    bundle: true,
-    format: 'esm',
-    write: false,
-    plugins: [packageUnderTest],
-    logLevel: 'warning',
-  });
-  const page =
-    '<!doctype html><title>stores</title><script type="module" src="/page/p.mjs"></script>';
-  const server = await startPackageServer({
-    files: { '/page/index.html': page, '/page/p.mjs': bundle.outputFiles[0].contents },
-  });
+  const server = await servePage();
   try {
     for (const name of ['Chromium', 'Firefox']) {
       const browser = await browsers[name]();
@@ -61,9 +45,21 @@ async function inBrowsers() {
           deleted: 0,
           closed: 'E_STORE_FAILED',
         });
+        passed(`what browsers do to IndexedDB, in ${name}`, await browser.evaluate('runCases()'));
       } finally {
         await browser.close();
       }
+    }
+    const secret = await browsers.Firefox({ secret: true });
+    try {
+      await secret.open(`${server.address}/page/index.html`);
+      const files = await secret.evaluate(
+        'navigator.storage.getDirectory().then(() => true, () => false)',
+      );
+      assert.equal(files, false, 'a private window has no files');
+      passed('IndexedDB in a private window of Firefox', await secret.evaluate('runCases()'));
+    } finally {
+      await secret.close();
     }
   } finally {
     server.stop();
