@@ -478,24 +478,43 @@ export const calls = {
     await whole(store, id, size);
     await store.close();
   },
-  /** Commits and puts until something fails. @returns what failed; a promise that is asked for by `ended` */
+  /** Commits and puts until it is told to end, also when a call fails. */
   write(name) {
-    const store = openIndexedDB(name, {});
-    const writing = (async () => {
-      for (let n = 0; ; n++) {
-        await store.commit('s', { deltas: [said(`${n}`)] });
-        await store.putBytes('s', `${n}`, bytesOf(100_000));
+    const store = openIndexedDB(name, {}, { patience: 500 });
+    const state = { store, written: 0, stopped: false, failures: [] };
+    this.state = state;
+    state.ended = (async () => {
+      for (let n = 0; !state.stopped; n++) {
+        try {
+          await store.commit('s', { deltas: [said(`${n}`)] });
+          await store.putBytes('s', `${n}`, bytesOf(100_000));
+          state.written++;
+        } catch (error) {
+          state.failures.push(`${error.code} ${error.message}`);
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        }
       }
     })();
-    this.ended = writing.catch((error) => `${error.code} ${error.message}`);
-    this.store = store;
   },
-  async again() {
-    const failure = await this.ended;
-    const left = await messagesOf(this.store);
-    await this.store.commit('s', { deltas: [said('again')] });
-    await this.store.putBytes('s', 'again', bytesOf(100_000));
-    await whole(this.store, 'again', 100_000);
-    return [failure, left, await messagesOf(this.store)];
+  /** How many calls there were. */
+  calls() {
+    return this.state.written + this.state.failures.length;
+  },
+  /** @returns what failed */
+  async end() {
+    this.state.stopped = true;
+    await this.state.ended;
+    return this.state.failures;
+  },
+  /** Writes once more, with the same store or another one. @returns what messages there were and are */
+  async again(name) {
+    const store = name === undefined ? this.state.store : openIndexedDB(name, {});
+    const left = await messagesOf(store);
+    await store.commit('s', { deltas: [said('again')] });
+    await store.putBytes('s', 'again', bytesOf(100_000));
+    await whole(store, 'again', 100_000);
+    const there = await messagesOf(store);
+    await store.close();
+    return { left, there };
   },
 };
