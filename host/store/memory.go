@@ -1,9 +1,7 @@
 package store
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"maps"
 	"strconv"
 	"sync"
@@ -13,7 +11,8 @@ import (
 	"github.com/turncore/turncore/host/record"
 )
 
-// InMemory is a store in memory. It keeps records as they are, with their readers. Its zero value is an empty store.
+// InMemory is a store in memory. It keeps records as they are, with their readers. Bytes that were put more than an hour ago
+// and to which no record of the store refers are deleted by a later commit. Its zero value is an empty store.
 type InMemory struct {
 	mu       sync.Mutex
 	sessions map[string]*memorySession
@@ -21,6 +20,9 @@ type InMemory struct {
 	recent   ledger.Recent[string]
 	shared   map[string]*memoryScope
 	journals map[string]*ledger.Journal
+
+	clock     func() time.Time // that of the system if nil
+	collected time.Time        // when bytes were last collected
 }
 
 // memorySession is what an InMemory has of a session.
@@ -28,7 +30,7 @@ type memorySession struct {
 	*ledger.Session[record.Record]
 	title            string
 	created, updated time.Time
-	bytes            map[string][]byte
+	bytes            map[string]memoryBytes
 	own              memoryScope
 }
 
@@ -60,7 +62,7 @@ func (m *InMemory) add(id string, s *memorySession) {
 		m.sessions = make(map[string]*memorySession)
 	}
 	m.sessions[id] = s
-	s.created, s.bytes, s.Began = now(), make(map[string][]byte), m.revision
+	s.created, s.bytes, s.Began = m.now(), make(map[string]memoryBytes), m.revision
 	s.Revision = m.update(id, s)
 }
 
@@ -68,14 +70,21 @@ func (m *InMemory) add(id string, s *memorySession) {
 func (m *InMemory) update(id string, s *memorySession) (revision uint64) {
 	m.revision++
 	m.recent.Update(id, m.revision)
-	if at := now(); at.After(s.updated) {
+	if at := m.now(); at.After(s.updated) {
 		s.updated = at
 	}
 	return m.revision
 }
 
-// now is the time to the millisecond.
-func now() time.Time { return time.UnixMilli(time.Now().UnixMilli()).UTC() }
+// time is the time of the store's clock, and now that to the millisecond.
+func (m *InMemory) time() time.Time {
+	if m.clock != nil {
+		return m.clock()
+	}
+	return time.Now()
+}
+
+func (m *InMemory) now() time.Time { return time.UnixMilli(m.time().UnixMilli()).UTC() }
 
 // Load implements Store.
 func (m *InMemory) Load(_ context.Context, id, after string) (*Conversation, error) {
@@ -109,7 +118,7 @@ func (m *InMemory) Commit(_ context.Context, id string, c Commit) (string, error
 		return "", err
 	}
 	s.Keys.Forget(c.Ended)
-	s.Keys.Expire(time.Now().UnixMicro(), m.mayResume)
+	s.Keys.Expire(m.time().UnixMicro(), m.mayResume)
 	if revision, done := s.Keys.Find(c.Key); done {
 		return strconv.FormatUint(revision, 10), nil
 	}
@@ -128,8 +137,9 @@ func (m *InMemory) Commit(_ context.Context, id string, c Commit) (string, error
 	}
 	if len(writes) > 0 {
 		s.Apply(m.update(id, s), newest, writes)
+		m.collect()
 	}
-	s.Keys.Remember(ledger.Key{Key: c.Key, Turn: c.Turn, Revision: s.Revision, At: time.Now().UnixMicro()})
+	s.Keys.Remember(ledger.Key{Key: c.Key, Turn: c.Turn, Revision: s.Revision, At: m.time().UnixMicro()})
 	return strconv.FormatUint(s.Revision, 10), nil
 }
 
@@ -173,30 +183,6 @@ func memoryWrites(session string, deltas []Delta) (writes []ledger.Write[record.
 		add(r)
 	}
 	return writes, newest, nil
-}
-
-// PutBytes implements Store.
-func (m *InMemory) PutBytes(_ context.Context, session, id string, content io.Reader) error {
-	data, err := io.ReadAll(content)
-	if err != nil {
-		return err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.begin(session).bytes[id] = data
-	return nil
-}
-
-// OpenBytes implements Store.
-func (m *InMemory) OpenBytes(_ context.Context, session, id string) (io.ReaderAt, int64, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s, _ := m.session(session)
-	data, there := s.bytes[id]
-	if !there {
-		return nil, 0, NoBytes(session, id)
-	}
-	return bytes.NewReader(data), int64(len(data)), nil
 }
 
 // Newest implements [Newest]. Deleting a record does not move the time back.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"strconv"
-	"time"
 
 	"github.com/turncore/turncore/host/internal/ledger"
 )
@@ -50,7 +49,7 @@ func (m *InMemory) Append(_ context.Context, id string, a Append) (string, error
 	}
 	s, there := m.session(id)
 	s.Keys.Forget(a.Ended)
-	s.Keys.Expire(time.Now().UnixMicro(), m.mayResume)
+	s.Keys.Expire(m.time().UnixMicro(), m.mayResume)
 	if revision, done := s.Keys.Find(a.Key); done {
 		return strconv.FormatUint(revision, 10), nil
 	}
@@ -68,7 +67,7 @@ func (m *InMemory) Append(_ context.Context, id string, a Append) (string, error
 		s.Appended = s.Revision
 		m.append(s, &a)
 	}
-	s.Keys.Remember(ledger.Key{Key: a.Key, Turn: a.Turn, Revision: s.Revision, At: time.Now().UnixMicro()})
+	s.Keys.Remember(ledger.Key{Key: a.Key, Turn: a.Turn, Revision: s.Revision, At: m.time().UnixMicro()})
 	return strconv.FormatUint(s.Revision, 10), nil
 }
 
@@ -104,7 +103,7 @@ func (m *InMemory) append(s *memorySession, a *Append) {
 		m.beginScope(s, v.Scope).Set(v.Name, bytes.Clone(v.Value))
 	}
 	for _, v := range a.Artifacts {
-		content := s.bytes[v.Bytes]
+		content := s.bytes[v.Bytes].data
 		m.beginScope(s, v.Scope).Add(v.Name, ledger.Version[[]byte]{Bytes: content, Size: int64(len(content)), Body: bytes.Clone(v.Body)})
 	}
 }
