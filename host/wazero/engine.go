@@ -139,7 +139,7 @@ func (e *Engine) compile(ctx context.Context, module []byte) error {
 		config = config.WithCompilationCache(e.cache)
 	}
 	e.runtime = wz.NewRuntimeWithConfig(ctx, config)
-	if _, err := wasi_snapshot_preview1.Instantiate(ctx, e.runtime); err != nil {
+	if err := instantiateWASI(ctx, e.runtime); err != nil {
 		return err
 	}
 	compiled, err := e.runtime.CompileModule(ctx, module)

@@ -2,7 +2,6 @@ package wazero
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -17,7 +16,9 @@ import (
 
 // instance is a running module: [engine.Module] on wazero.
 type instance struct {
-	module      api.Module
+	module      api.Module // nil until it is instantiated
+	guest       *engine.Guest
+	context     context.Context // of its calls: functions of WASI find the instance in it
 	memory      api.Memory
 	inbox, step api.Function
 	fuel        api.MutableGlobal // nil if the module does not count it
@@ -28,28 +29,23 @@ type instance struct {
 func (e *Engine) start(ctx context.Context, g *engine.Guest) (engine.Module, error) {
 	config := wz.NewModuleConfig().
 		WithName(""). // anonymous: there may be many
-		WithStartFunctions().
-		WithStdout(g).WithStderr(g).
-		WithSysNanotime().WithSysWalltime().WithRandSource(rand.Reader).
-		WithNanosleep(func(ns int64) {
-			if err := g.Sleep(ns); err != nil {
-				panic(err)
-			}
-		})
+		WithStartFunctions()
 	g.GCPercent = e.config.gc
 	allocate := newMemory
 	if e.config.heap {
 		allocate = newHeapMemory
 	}
+	i := &instance{guest: g}
+	// No context of a caller: to cancel a call from outside, the code must be compiled for it, which is 7 times slower.
+	i.context = context.WithValue(context.Background(), callerKey{}, i)
+	ctx = context.WithValue(ctx, callerKey{}, i) // for the start function
 	ctx = experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(allocate))
 	module, err := e.runtime.InstantiateModule(ctx, e.module, config)
 	if err != nil {
 		return nil, fmt.Errorf("start: %w", exited(err))
 	}
-	i := &instance{
-		module: module, memory: module.Memory(),
-		inbox: module.ExportedFunction(abi.ExportInbox), step: module.ExportedFunction(abi.ExportStep),
-	}
+	i.module, i.memory = module, module.Memory()
+	i.inbox, i.step = module.ExportedFunction(abi.ExportInbox), module.ExportedFunction(abi.ExportStep)
 	if err := i.initialize(e.config.fuel, g); err != nil {
 		_ = module.Close(ctx) // the reason why it is closed says more
 		return nil, err
@@ -103,8 +99,7 @@ func (m metered) Fuel() int64 { return int64(m.fuel.Get()) }
 // call calls a function of one parameter or none.
 func (i *instance) call(f api.Function, argument uint32) (uint64, error) {
 	i.stack[0] = uint64(argument)
-	// No context: to cancel a call from outside, the code must be compiled for it, which is 7 times slower.
-	if err := f.CallWithStack(context.Background(), i.stack[:]); err != nil {
+	if err := f.CallWithStack(i.context, i.stack[:]); err != nil {
 		return 0, exited(err)
 	}
 	return i.stack[0], nil
