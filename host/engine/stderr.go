@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"strings"
+	"unicode"
 )
 
 // Bounds on the output kept of a step. A dying Go program first prints the reason, then its goroutines, which can be
@@ -64,5 +65,13 @@ func (s *stderr) String() string {
 	if s.full {
 		text += "\n[…]\n"
 	}
-	return strings.TrimSpace(strings.ToValidUTF8(text+string(tail), "\uFFFD"))
+	return strings.TrimSpace(strings.Map(shown, strings.ToValidUTF8(text+string(tail), "\uFFFD")))
+}
+
+// shown replaces characters that would do something to a terminal that shows them.
+func shown(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		return '\uFFFD'
+	}
+	return r
 }

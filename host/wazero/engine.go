@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 
 	wz "github.com/tetratelabs/wazero"
@@ -91,7 +92,8 @@ func (e *Engine) load(ctx context.Context, module []byte) error {
 	}
 	if e.module == nil {
 		if err := e.compile(ctx, module); err != nil {
-			return host.NewError(host.CodeInvalidModule, "it does not compile", err)
+			why, _, _ := strings.Cut(err.Error(), "\n")
+			return host.NewError(host.CodeInvalidModule, "it does not compile: "+why, err)
 		}
 	}
 	wasi := e.runtime.Module(wasi_snapshot_preview1.ModuleName).ExportedFunctionDefinitions()

@@ -27,7 +27,7 @@ const (
 const (
 	callUnits       = 64
 	bytesOfUnit     = 256 // that are written
-	randomOfUnit    = 16  // bytes of randomness
+	randomOfUnit    = 1   // bytes of randomness
 	vectorUnits     = 16  // each vector of fd_write
 	subscribedUnits = 16  // each subscription of poll_oneoff
 )

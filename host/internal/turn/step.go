@@ -77,6 +77,9 @@ func (t *Turn) exchange(a *actor, frame abi.Frame) error {
 	}
 	if frame != nil {
 		t.batch = abi.Append(t.batch, frame)
+		if _, ticks := frame.(*abi.Tick); !ticks {
+			t.overdue = 0
+		}
 	}
 	err := t.feed(a, t.batch)
 	if cap(t.batch) > 1<<16 {
@@ -176,8 +179,7 @@ func (t *Turn) read(a *actor, out []byte) (refusal, err error) {
 		case abi.OpTimer:
 			var f abi.Timer
 			if err = abi.DecodeTo(frame, &f); err == nil {
-				err = t.mine(f.Turn)
-				t.setTimer(f.Due)
+				err = errors.Join(t.mine(f.Turn), t.setTimer(f.Due))
 			}
 		case abi.OpEnd:
 			err = t.readEnd(frame)

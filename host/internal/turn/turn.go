@@ -5,6 +5,7 @@ package turn
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -101,6 +102,7 @@ type Turn struct {
 	seq        uint32
 	timer      *time.Timer
 	ticking    bool        // the core is owed the time
+	overdue    int         // how often in a row it asked for a time that had passed
 	grace      *time.Timer // runs out on a core that should have ended the turn; nil for none
 	end        ending
 	dead       error // why the instance died
@@ -274,7 +276,7 @@ func (t *Turn) finish() {
 
 // setTimer has the core told the time at due, ms after the turn's start; 0 for never. What is due already is told when
 // all that precedes it was delivered. The caller holds t.mu.
-func (t *Turn) setTimer(due uint64) {
+func (t *Turn) setTimer(due uint64) error {
 	if t.timer != nil {
 		t.timer.Stop()
 		t.timer = nil
@@ -283,12 +285,21 @@ func (t *Turn) setTimer(due uint64) {
 	switch {
 	case due == 0:
 	case due <= max(t.elapsed, 1): // the core can not ask for 0
+		if t.overdue++; t.overdue > maxOverdue {
+			return fmt.Errorf("the turn asked %d times in a row for a time that had passed", maxOverdue)
+		}
 		t.enqueue(delivery{tick: due})
 	default:
+		t.overdue = 0
 		wait := time.Duration(max(int64(due)-int64(t.tick()), 0)) * time.Millisecond
 		t.timer = time.AfterFunc(wait, func() { t.tell(due) })
 	}
+	return nil
 }
+
+// maxOverdue is how often in a row, with nothing else to tell in between, a core may ask for a time that has passed: a sound
+// one asks for the time to come.
+const maxOverdue = 1000
 
 // tell tells the core the time, which is due or later: the timer has measured it, also where the clock stands still.
 func (t *Turn) tell(due uint64) {

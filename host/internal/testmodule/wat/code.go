@@ -197,9 +197,9 @@ func (c *code) write(i instruction, list []node) {
 		c.uint(0)
 		c.uint(offset)
 	case ofI32:
-		c.out = wasmfile.AppendInt(c.out, int64(int32(uint32(number(list[1], list[1].word)))))
+		c.out = wasmfile.AppendInt(c.out, int64(int32(uint32(c.constantOf(list[1])))))
 	case ofI64:
-		c.out = wasmfile.AppendInt(c.out, int64(number(list[1], list[1].word)))
+		c.out = wasmfile.AppendInt(c.out, int64(c.constantOf(list[1])))
 	case zero:
 		c.out = append(c.out, 0)
 	case zeros:
@@ -238,4 +238,12 @@ func number(n node, text string) uint64 {
 		n.fail("%q is no number, and nothing has that name", text)
 	}
 	return v
+}
+
+// constantOf is a number, or size:name for the size of the bytes with that name.
+func (c *code) constantOf(n node) uint64 {
+	if name, ok := strings.CutPrefix(n.word, "size:"); ok {
+		return uint64(len(c.named[name]))
+	}
+	return number(n, n.word)
 }

@@ -3,6 +3,7 @@
 //
 //	(repeat 1000 block)   the forms behind the number, so many times, wherever forms may stand
 //	(bytes name)          in place of a string: the bytes that the caller has under that name
+//	size:name             in place of a number: how many they are
 package wat
 
 import (

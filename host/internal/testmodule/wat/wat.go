@@ -22,6 +22,7 @@ type assembler struct {
 	imported, defined  uint64
 	sections           [wasmfile.DataCount + 1]section
 	bodies             []body
+	named              map[string][]byte
 }
 
 type section struct {
@@ -61,7 +62,7 @@ func Assemble(source, prelude string, named map[string][]byte) (file []byte, err
 	if fields == nil {
 		return nil, fmt.Errorf("it is not one module")
 	}
-	if fields[0].word == "binary" {
+	if len(fields) > 0 && fields[0].word == "binary" {
 		return joined(fields[1:]), nil
 	}
 	taken := map[string]bool{}
@@ -79,7 +80,7 @@ func Assemble(source, prelude string, named map[string][]byte) (file []byte, err
 			fields = append(fields, f)
 		}
 	}
-	return assemble(fields), nil
+	return assemble(fields, named), nil
 }
 
 // names are the name of a field and those that it is exported with.
@@ -106,8 +107,8 @@ func joined(list []node) (out []byte) {
 	return out
 }
 
-func assemble(fields []node) []byte {
-	a := &assembler{functions: map[string]uint64{}, globals: map[string]uint64{}}
+func assemble(fields []node, named map[string][]byte) []byte {
+	a := &assembler{named: named, functions: map[string]uint64{}, globals: map[string]uint64{}}
 	for _, f := range fields { // imports have the first numbers
 		if f.head() == "import" {
 			a.imports(f)
@@ -155,15 +156,18 @@ func assemble(fields []node) []byte {
 
 // field writes a field that is neither code nor import.
 func (a *assembler) field(f node) {
+	switch f.head() {
+	case "import", "func", "global":
+		return
+	}
 	rest := f.list[1:]
-	for len(rest) > 0 && (rest[0].kind == 'w' && rest[0].word[0] == '$' || rest[0].head() == "export") {
+	for len(rest) > 1 && (rest[0].kind == 'w' && rest[0].word[0] == '$' || rest[0].head() == "export") {
 		if rest[0].head() == "export" {
 			a.export(string(rest[0].list[1].text), map[string]byte{"table": 1, "memory": 2}[f.head()], 0)
 		}
 		rest = rest[1:]
 	}
 	switch f.head() {
-	case "import", "func", "global":
 	case "table":
 		a.sections[wasmfile.Table].add(append([]byte{typeFuncRef}, limits(rest)...))
 	case "memory":

@@ -1,0 +1,211 @@
+// Package hostile holds engines against modules that want to harm their host: host/testdata/hostile has them, with a table
+// of what each does, which limit ends it, and the error that says so.
+package hostile_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/engine"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/testmodule/wat"
+	"github.com/turncore/turncore/host/turns"
+	"github.com/turncore/turncore/host/wazero"
+)
+
+const folder = "../testdata/hostile"
+
+// pages bound the memory of the engines that the modules run on: 64 MiB.
+const pages = 1024
+
+// units are the fuel for a start, and for each step.
+func units() int64 {
+	if os.Getenv("TURNCORE_LONG") != "" {
+		return 100_000_000
+	}
+	return 5_000_000
+}
+
+// module is a row of the table.
+type module struct {
+	Name   string
+	File   string
+	Does   string
+	Limit  string    // that ends it
+	Code   host.Code // of the error
+	Says   string    // words in it
+	Frames string    // the name of what it answers the start of a turn with; "" for nothing
+	Then   string    // and what it answers what follows with
+}
+
+func table(t testing.TB) (list []module) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, "table.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// assembled is the module's file.
+func assembled(t testing.TB, m module, named map[string][]byte) []byte {
+	t.Helper()
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	named["frames"], named["then"] = named[m.Frames], named[m.Then]
+	file, err := wat.Assemble(read(m.File), read("prelude.wat"), named)
+	if err != nil {
+		t.Fatalf("%s: %v", m.File, err)
+	}
+	return file
+}
+
+// ending loads a module and runs a turn on it, and returns how that ends.
+func ending(t testing.TB, file []byte) error {
+	ctx := context.Background()
+	e, err := wazero.New(ctx, file, wazero.WithoutCache(), wazero.WithMemoryLimitPages(pages), wazero.WithFuel(engine.Fuel{Start: units(), Step: units()}))
+	if err != nil {
+		return err
+	}
+	kept := &keeper{Engine: e}
+	h := turns.NewHost(turns.HostOptions{Engine: kept})
+	defer func() {
+		if err := errors.Join(h.Close(ctx), e.Close(ctx)); err != nil {
+			t.Error(err)
+		}
+	}()
+	r, err := turns.NewTurnRunner(turns.TurnRunnerConfig{Host: h, Callbacks: noStorage(), Executor: ack})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.OnAny(func(ev event.Event) {
+		if l, ok := ev.(*event.Log); ok && (!utf8.ValidString(l.Message) || !utf8.Valid(l.Payload)) {
+			t.Errorf("an event has text that is no UTF-8: %q %q", l.Message, l.Payload)
+		}
+	})
+	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+	defer cancel()
+	result, err := r.Run(ctx, turns.TurnInput{SystemPrompt: "test"})
+	if err == nil {
+		err = result.Err
+	}
+	if err == nil { // the turn has ended well; the instance has not
+		_, err = kept.instance.Step(nil, nil)
+	}
+	return errors.Join(err, r.Close())
+}
+
+// keeper is an engine that keeps its last instance.
+type keeper struct {
+	host.Engine
+	instance host.Instance
+}
+
+func (k *keeper) Open(ctx context.Context) (host.Instance, error) {
+	i, err := k.Engine.Open(ctx)
+	k.instance = i
+	return i, err
+}
+
+func TestModules(t *testing.T) {
+	g := newNeighbour(t)
+	g.run(t, 300) // warm
+	alone := g.run(t, 1000)
+	named := frames()
+	ended := 0
+	stop := make(chan struct{})
+	beside := make(chan []time.Duration)
+	go func() {
+		var times []time.Duration
+		for {
+			select {
+			case <-stop:
+				beside <- times
+				return
+			default:
+				times = append(times, g.run(t, 1)...)
+			}
+		}
+	}()
+	before := memory(t)
+	list := table(t)
+	for _, m := range list {
+		t.Run(m.Name, func(t *testing.T) {
+			file := assembled(t, m, named)
+			var collections atomic.Int64
+			done, collected := make(chan struct{}), make(chan struct{})
+			go func() { // must go on whatever the module does
+				defer close(collected)
+				for {
+					runtime.GC()
+					collections.Add(1)
+					select {
+					case <-done:
+						return
+					case <-time.After(5 * time.Millisecond):
+					}
+				}
+			}()
+			start := time.Now()
+			var err error
+			synctest.Test(t, func(t *testing.T) { err = ending(t, file) })
+			took := time.Since(start)
+			close(done)
+			<-collected
+			var coded *host.Error
+			if !errors.As(err, &coded) || coded.Code != m.Code || !strings.Contains(err.Error(), m.Says) {
+				t.Fatalf("%s ends with %v, want %s: %s", m.Does, err, m.Code, m.Says)
+			}
+			if size := len(err.Error()); size > 10_000 {
+				t.Errorf("the error has %d bytes", size)
+			}
+			t.Logf("%v, %d collections: %.200s", took.Round(time.Millisecond), collections.Load(), err)
+			ended++
+		})
+	}
+	close(stop)
+	with := <-beside
+	if after := memory(t); after > before+16<<20 {
+		t.Errorf("the heap has grown from %d to %d KiB", before>>10, after>>10)
+	}
+	t.Logf("a turn of the neighbour: p50 %v, p99 %v alone; p50 %v, p99 %v beside them (%d turns)",
+		part(alone, 50), part(alone, 99), part(with, 50), part(with, 99), len(with))
+	fmt.Printf("hostile: %d ended\n", ended)
+}
+
+// memory is what is alive on the heap.
+func memory(t *testing.T) uint64 {
+	t.Helper()
+	runtime.GC()
+	runtime.GC() // finalizers have run after the first
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// part is the time that so many percent of them do not exceed.
+func part(times []time.Duration, percent int) time.Duration {
+	slices.Sort(times)
+	return times[(len(times)-1)*percent/100]
+}

@@ -1,0 +1,2 @@
+;; has a function that says it has 4 billion groups of locals
+(module binary "\00asm\01\00\00\00" "\01\04\01\60\00\00" "\03\02\01\00" "\0a\09\01\07\ff\ff\ff\ff\0f\7f\0b")

@@ -1,0 +1,2 @@
+;; It says the frames that the table names, and nothing else.
+(module)

@@ -1,0 +1,4 @@
+;; declares two memories
+(module
+  (memory (export "memory") 1)
+  (memory 1))

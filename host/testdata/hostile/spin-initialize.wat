@@ -1,0 +1,3 @@
+;; spins in _initialize
+(module
+  (func (export "_initialize") (loop $l (br $l))))

@@ -1,0 +1,3 @@
+;; declares a table of 4 billion entries
+(module
+  (table 4294967295 funcref))

@@ -1,0 +1,9 @@
+;; writes to stderr for ever in its start function
+(module
+  (import "wasi_snapshot_preview1" "fd_write" (func $wasi (param i32 i32 i32 i32) (result i32)))
+  (data (i32.const 16) "drowned\0a")
+  (func $s
+    (i32.store (i32.const 0) (i32.const 16))
+    (i32.store (i32.const 4) (i32.const 8))
+    (loop $l (drop (call $wasi (i32.const 2) (i32.const 0) (i32.const 1) (i32.const 8))) (br $l)))
+  (start $s))
