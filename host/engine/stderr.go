@@ -71,7 +71,7 @@ func (s *stderr) String() string {
 // shown replaces characters that would do something to a terminal that shows them.
 func shown(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' && r != '\t' {
-		return '\uFFFD'
+		return '?'
 	}
 	return r
 }
