@@ -94,6 +94,13 @@ fi
 
 go run ./host/internal/bench/report -json "$out.json" -peers "$out/peers" "$out/go.json" "$out/node.json" "$out/starts.json" | tee "$out.md"
 
+# Wasmtime against wazero.
+need_c_compiler
+{
+  printf '\n| engine | what | time | of wazero |\n| --- | --- | --- | --- |\n'
+  CGO_ENABLED=1 go -C host/wasmtime run ./internal/bench "${options[@]}"
+} | tee -a "$out.md"
+
 # What a turn of a long conversation costs with the stores of databases.
 need_postgres
 {

@@ -180,7 +180,7 @@ nodes_and_hosts() {
   export TURNCORE_NODES=$node20:$node22:$node24:$node26
 }
 
-# need_c_compiler: Go's race detector links with it.
+# need_c_compiler: cgo compiles with it, and Go's race detector links with it.
 need_c_compiler() {
   need_command gcc gcc libc6-dev
 }
@@ -219,7 +219,7 @@ together() {
 }
 
 # Modules of their own, so that their dependencies are not the library's.
-own_modules=(host/cmd/turncore host/store/sqlite host/store/postgres wasm/release wasm/size)
+own_modules=(host/cmd/turncore host/store/sqlite host/store/postgres host/wasmtime wasm/release wasm/size)
 
 # node_test FILE...: node's test runner, likewise, with a process for each processor; left alone it spares one.
 node_test() {

@@ -34,6 +34,7 @@ shell_parses() {
 }
 
 need_npm
+need_c_compiler
 # What Node checks runs beside what Go checks.
 node_checks() {
   check typescript in_js tsc -p tsconfig.test.json --noEmit

@@ -2,6 +2,9 @@ package wasmtime_test
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"os/exec"
 	"runtime"
 	"testing"
 	"time"
@@ -124,9 +127,17 @@ func TestBoundsLeaveTheProcessAlone(t *testing.T) {
 }
 
 // A step without a bound that never ends takes a thread, and nothing else: the process collects garbage, and other
-// instances step.
+// instances step. A process of its own does that, which ends while the step runs.
 func TestGarbageIsCollectedWhileAStepSpins(t *testing.T) {
-	// It is never closed: Close would wait for the step.
+	const child = "TURNCORE_TEST_SPINS"
+	if os.Getenv(child) == "" {
+		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestGarbageIsCollectedWhileAStepSpins$")
+		again.Env = append(os.Environ(), child+"=1")
+		if out, err := again.CombinedOutput(); err != nil || string(out) != "collected\n" {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return
+	}
 	e, err := wasmtime.New(t.Context(), moody())
 	if err != nil {
 		t.Fatal(err)
@@ -135,14 +146,26 @@ func TestGarbageIsCollectedWhileAStepSpins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go i.Step(nil, spin) // until the process ends
+	ended := make(chan error, 1)
+	go func() {
+		_, err := i.Step(nil, spin)
+		ended <- err
+	}()
 	neighbour := open(t, e)
 	for range 10 {
+		time.Sleep(10 * time.Millisecond)
 		runtime.GC()
 		if _, err := neighbour.Step(nil, nil); err != nil {
 			t.Fatalf("the neighbour: %v", err)
 		}
 	}
+	select {
+	case err := <-ended:
+		t.Fatalf("the step ended: %v", err)
+	default:
+	}
+	fmt.Println("collected")
+	os.Exit(0)
 }
 
 // Each step has all of its time and of its fuel, however long ago the instance began.

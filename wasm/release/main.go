@@ -39,7 +39,7 @@ const (
 
 // ownModules are the folders of the modules that are released beside the library, which they require. Each comes behind
 // those that it requires.
-var ownModules = []string{"host/store/sqlite", "host/store/postgres", commandFolder}
+var ownModules = []string{"host/store/sqlite", "host/store/postgres", "host/wasmtime", commandFolder}
 
 // moduleFiles are the built modules that a release holds.
 var moduleFiles = []string{"wasm/core/turncore.wasm", "wasm/full/turncore-full.wasm"}

@@ -95,7 +95,7 @@ func TestReleaseRunsAtOnceInAnEmptyProject(t *testing.T) {
 	})
 	t.Run("dependencies of the command and of the build stay away", func(t *testing.T) {
 		all := project.mustRun(t, "go", "list", "-m", "all")
-		for _, path := range []string{"briandowns/spinner", "fatih/color", "golang.org/x/term", "andybalholm/brotli", "modernc.org", "jackc/pgx"} {
+		for _, path := range []string{"briandowns/spinner", "fatih/color", "golang.org/x/term", "andybalholm/brotli", "modernc.org", "jackc/pgx", "bytecodealliance"} {
 			if strings.Contains(all, path) {
 				t.Errorf("a user of the library gets %s:\n%s", path, all)
 			}
@@ -120,6 +120,18 @@ func TestReleaseRunsAtOnceInAnEmptyProject(t *testing.T) {
 			project.mustRun(t, "go", "get", modulePath+"/host/store/"+name+"@latest")
 		}
 		if got := project.mustRun(t, "go", "run", "./stores", filepath.Join(t.TempDir(), "a.db")); got != "hello\nE_STORE_FAILED" {
+			t.Errorf("the program says %q", got)
+		}
+	})
+	t.Run("engine on Wasmtime", func(t *testing.T) {
+		folder := filepath.Join(project.dir, "engine")
+		file := filepath.Join(folder, "main.go")
+		if err := errors.Join(os.Mkdir(folder, 0o755), os.WriteFile(file, []byte(engineProgram), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("CGO_ENABLED", "1")
+		project.mustRun(t, "go", "get", modulePath+"/host/wasmtime@latest")
+		if got := project.mustRun(t, "go", "run", "./engine"); got != "a turn on wasmtime" {
 			t.Errorf("the program says %q", got)
 		}
 	})
@@ -175,6 +187,42 @@ func main() {
 	var failed *host.Error
 	if errors.As(err, &failed) {
 		fmt.Println(failed.Code)
+	}
+}
+`
+
+// engineProgram has a turn on Wasmtime.
+const engineProgram = `package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/turncore/turncore/host/turns"
+	"github.com/turncore/turncore/host/wasmtime"
+	_ "github.com/turncore/turncore/wasm/core"
+)
+
+func main() {
+	ctx := context.Background()
+	e, err := wasmtime.Default(ctx, wasmtime.WithoutCache())
+	if err != nil {
+		panic(err)
+	}
+	defer e.Close(ctx)
+	runner, err := turns.New(ctx, turns.Config{
+		Engine: e,
+		Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			fmt.Println("a turn on", e.Name())
+			return ctx.Ack()
+		},
+	})
+	if err != nil {
+		panic(err)
+	}
+	defer runner.Close()
+	if _, err := runner.Run(ctx, turns.Input{Message: "hello"}); err != nil {
+		panic(err)
 	}
 }
 `
