@@ -73,7 +73,9 @@ type task struct {
 }
 
 var tasks = []task{
-	{"turn with a tool", func(_ context.Context, c *candidate, s size) (int, error) { return s.turns, converse(c.instance, s.turns) }},
+	{"turn with a tool", func(_ context.Context, c *candidate, s size) (int, error) {
+		return s.turns, converse(c.instance, s.turns)
+	}},
 	{"empty step", func(_ context.Context, c *candidate, s size) (int, error) {
 		for range s.steps {
 			if _, err := c.instance.Step(nil, nil); err != nil {
