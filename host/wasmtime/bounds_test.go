@@ -30,7 +30,7 @@ var spin = []byte{1}
 
 // bounds are all of them.
 var bounds = map[string]bound{
-	"fuel":    {wasmtime.WithFuel(engine.Fuel{Start: 1_000_000, Step: 2_000_000}), outOf("Start", 1_000_000), outOf("Step", 2_000_000)},
+	"fuel":    {wasmtime.WithFuel(engine.Fuel{Start: 1e6, Step: 2e6}), outOf("Start", 1e6), outOf("Step", 2e6)},
 	"timeout": {wasmtime.WithStepTimeout(timeout), late, late},
 }
 

@@ -31,7 +31,7 @@ func WithMemoryLimitPages(pages uint32) Option {
 }
 
 // WithCacheDir keeps compiled code in dir, and creates dir if it is missing. Compiling takes seconds, loading compiled
-// code some 30 ms.
+// code some 20 ms.
 //
 // This program runs the native code in the folder: make sure that nobody else can write to it.
 func WithCacheDir(dir string) Option {
@@ -51,7 +51,8 @@ func WithGCPercent(percent int) Option {
 
 // WithFuel bounds what the module's code may do as it starts and in each step, for modules that are not trusted: one that
 // uses more ends with [host.CodeInstanceFailed], and an [engine.FuelError] as its cause. Amounts that are not positive
-// stand for [engine.DefaultStartFuel] and [engine.DefaultStepFuel]. A module uses the same fuel on every machine and engine.
+// stand for [engine.DefaultStartFuel] and [engine.DefaultStepFuel]. A module uses the same on every
+// machine and engine.
 func WithFuel(fuel engine.Fuel) Option {
 	if fuel.Start <= 0 {
 		fuel.Start = engine.DefaultStartFuel

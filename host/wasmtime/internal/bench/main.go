@@ -51,18 +51,22 @@ type candidate struct {
 
 // candidates are all that are measured; the first is what the others are compared with.
 func candidates() []*candidate {
+	onWazero := func(name string, options ...wazero.Option) *candidate {
+		return &candidate{name: name, make: func(ctx context.Context, module []byte) (host.Engine, error) {
+			return wazero.New(ctx, module, options...)
+		}}
+	}
+	onWasmtime := func(name string, options ...wasmtime.Option) *candidate {
+		return &candidate{name: name, make: func(ctx context.Context, module []byte) (host.Engine, error) {
+			return wasmtime.New(ctx, module, options...)
+		}}
+	}
 	return []*candidate{
-		{name: "wazero", make: func(ctx context.Context, module []byte) (host.Engine, error) { return wazero.New(ctx, module) }},
-		{name: "wazero, fuel", make: func(ctx context.Context, module []byte) (host.Engine, error) {
-			return wazero.New(ctx, module, wazero.WithFuel(engine.Fuel{}))
-		}},
-		{name: "Wasmtime", make: func(ctx context.Context, module []byte) (host.Engine, error) { return wasmtime.New(ctx, module) }},
-		{name: "Wasmtime, timeout", make: func(ctx context.Context, module []byte) (host.Engine, error) {
-			return wasmtime.New(ctx, module, wasmtime.WithStepTimeout(time.Minute))
-		}},
-		{name: "Wasmtime, fuel", make: func(ctx context.Context, module []byte) (host.Engine, error) {
-			return wasmtime.New(ctx, module, wasmtime.WithFuel(engine.Fuel{}))
-		}},
+		onWazero("wazero"),
+		onWazero("wazero, fuel", wazero.WithFuel(engine.Fuel{})),
+		onWasmtime("Wasmtime"),
+		onWasmtime("Wasmtime, timeout", wasmtime.WithStepTimeout(time.Minute)),
+		onWasmtime("Wasmtime, fuel", wasmtime.WithFuel(engine.Fuel{})),
 	}
 }
 
@@ -152,7 +156,8 @@ func run(ctx context.Context, out io.Writer, s size) error {
 			if n > 0 {
 				ratio = fmt.Sprintf("%.2f", median(ratios(took, base)))
 			}
-			if _, err := fmt.Fprintf(out, "| %s | %s | %.2f µs | %s |\n", c.name, what.name, float64(median(took))/1000, ratio); err != nil {
+			micros := float64(median(took)) / 1000
+			if _, err := fmt.Fprintf(out, "| %s | %s | %.2f µs | %s |\n", c.name, what.name, micros, ratio); err != nil {
 				return err
 			}
 		}
@@ -175,7 +180,7 @@ func greeted(ctx context.Context, e host.Engine) (host.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = host.Greet(i, abi.Hello{Features: abi.FeatureChat | abi.FeatureHistory | abi.FeatureTimers | abi.FeatureDigest})
+	_, err = host.Greet(i, abi.Hello{Features: abi.FeatureChat | abi.FeatureHistory | abi.FeatureTimers})
 	return i, err
 }
 
