@@ -205,7 +205,7 @@ import (
 
 func main() {
 	ctx := context.Background()
-	e, err := wasmtime.Default(ctx, wasmtime.WithoutCache())
+	e, err := wasmtime.Default(ctx)
 	if err != nil {
 		panic(err)
 	}
