@@ -3,4 +3,5 @@
  *
  * @packageDocumentation
  */
-export { type StoreMaker, type StoreTest, storeTests } from '../storetest/suite.js';
+export type { StoreMaker } from '../storetest/opened.js';
+export { type StoreTest, storeTests } from '../storetest/suite.js';

@@ -6,7 +6,8 @@ import type { Entry } from '../collections/kinds.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import { sessionError } from '../store-errors.js';
 import type { Conversation } from '../sessions/conversation.js';
-import type { BytesReader, Commit } from './store.js';
+import type { MemoryReader } from '../readers/memory-reader.js';
+import type { Commit } from './store.js';
 
 /** What the store in memory has of a session. Revisions are from 1; 0 is that of a session that is not there. */
 export class MemorySession {
@@ -14,7 +15,7 @@ export class MemorySession {
   revision = 0;
   /** The latest creation of a record of the conversation, in ms since the Unix epoch. */
   newest: number | undefined;
-  readonly bytes = new Map<string, BytesReader>();
+  readonly bytes = new Map<string, MemoryReader>();
   /** Commits by key: who made them, and their revisions. */
   readonly keys = new Map<string, { readonly turn: string; readonly revision: string }>();
   /** The revisions of these with their turns. */

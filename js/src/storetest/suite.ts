@@ -1,11 +1,9 @@
 /**
  * What every store must do.
  */
-import type { Awaitable } from '../awaitable.js';
 import type { Delta } from '../collections/deltas.js';
 import type { Entry } from '../collections/kinds.js';
-import { isTurncoreError, messageOf } from '../errors.js';
-import type { MediaReader, SpoolReader } from '../primitives/readers.js';
+import { isTurncoreError } from '../errors.js';
 import type { Message } from '../primitives/message.js';
 import { Media } from '../primitives/media.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
@@ -13,7 +11,22 @@ import { ToolCall } from '../primitives/tool-call.js';
 import { SpooledArtifact } from '../primitives/spooled-artifact.js';
 import { MemoryReader } from '../readers/memory-reader.js';
 import type { Conversation } from '../sessions/conversation.js';
+import type { Appender } from '../store/appender.js';
+import type { Journal } from '../store/journal.js';
 import type { Commit, SessionInfo, Sessions, Store } from '../store/store.js';
+import { appends } from './appends.js';
+import { journals } from './journals.js';
+import {
+  bytesIn,
+  code,
+  equal,
+  failureOf,
+  IDS,
+  Opened,
+  type Run,
+  same,
+  type StoreMaker,
+} from './opened.js';
 import {
   instruction,
   message,
@@ -26,21 +39,6 @@ import {
   toolCall,
 } from './records.js';
 
-/** A kind of store, as the suite uses it. */
-export interface StoreMaker {
-  /** Opens an empty store. */
-  open(): Awaitable<Store>;
-  /**
-   * Opens the database of a store once more, as another process does: both go on. Absent for a store in memory; then what
-   * needs it is no part of the suite.
-   */
-  again?(store: Store): Awaitable<Store>;
-  /** Closes a store. Default: nothing. */
-  close?(store: Store): Awaitable<void>;
-  /** How many sessions the largest list has. Default: 10,000. */
-  readonly sessions?: number | undefined;
-}
-
 /** A test of the suite. */
 export interface StoreTest {
   readonly name: string;
@@ -48,57 +46,9 @@ export interface StoreTest {
   readonly run: () => Promise<void>;
 }
 
-/** Ids that an object or a path would take for something else. */
-const IDS = [
-  '__proto__',
-  'constructor',
-  'hasOwnProperty',
-  '../x',
-  'a b',
-  'ä',
-  '😀',
-  'x'.repeat(500),
-  'a\0b',
-  '%',
-  "'",
-];
-
-type Run = (maker: Opened) => Promise<void>;
-
-/** A store, and what else a test opens. */
-class Opened {
-  readonly maker: StoreMaker;
-  readonly #stores: Store[] = [];
-
-  constructor(maker: StoreMaker) {
-    this.maker = maker;
-  }
-
-  async open(): Promise<Store> {
-    const store = await this.maker.open();
-    this.#stores.push(store);
-    return store;
-  }
-
-  /** A store that can list its sessions. */
-  async sessions(): Promise<Sessions> {
-    return (await this.open()) as Sessions;
-  }
-
-  async again(store: Store): Promise<Store> {
-    const other = await this.maker.again!(store);
-    this.#stores.push(other);
-    return other;
-  }
-
-  async close(): Promise<void> {
-    for (const store of this.#stores.reverse()) await this.maker.close?.(store);
-  }
-}
-
 /**
- * The tests of a kind of store: of the required part, of the list of sessions if it has one, and of a second opening of a
- * database.
+ * The tests of a kind of store: of the required part; of the list of sessions, of events, state and artifacts, and of
+ * journals, if it has them; and of a second opening of a database.
  *
  * @example
  * import { test } from 'node:test';
@@ -108,10 +58,14 @@ class Opened {
 export async function storeTests(maker: StoreMaker): Promise<StoreTest[]> {
   const probe = await maker.open();
   const lists = typeof (probe as Partial<Sessions>).list === 'function';
+  const appending = typeof (probe as Partial<Appender>).append === 'function' && lists;
+  const journaling = typeof (probe as Partial<Journal>).appendJournal === 'function' && appending;
   await maker.close?.(probe);
   const tests = {
     ...required,
     ...(lists ? ofSessions : {}),
+    ...(appending ? appends : {}),
+    ...(journaling ? journals : {}),
     ...(maker.again === undefined ? {} : ofTwo),
   };
   return Object.entries(tests).map(([name, test]) => ({
@@ -669,42 +623,4 @@ async function pages(store: Sessions, limit: number): Promise<SessionInfo[]> {
     if (page.next === '') return all;
     cursor = page.next;
   }
-}
-
-/** The bytes that a reader reads. */
-async function bytesIn(reader: MediaReader | SpoolReader): Promise<number[]> {
-  const stream = await (reader as MediaReader).stream();
-  return [...new Uint8Array(await new Response(stream).arrayBuffer())];
-}
-
-function same(a: readonly number[], b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
-}
-
-/** The error of a call; undefined if it has none. */
-async function failureOf(call: () => unknown): Promise<unknown> {
-  try {
-    await call();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}
-
-/** The code of a call's error; empty if it has none. */
-async function code(call: () => unknown): Promise<string> {
-  const error = await failureOf(call);
-  if (error === undefined) return '';
-  return isTurncoreError(error) ? error.code : messageOf(error);
-}
-
-/** @throws Error unless two values are the same data */
-function equal(actual: unknown, expected: unknown, what: string): void {
-  const [is, want] = [JSON.stringify(actual), JSON.stringify(expected)];
-  if (is !== want) throw new Error(`${what}: ${short(is)} instead of ${short(want)}`);
-}
-
-function short(text: string | undefined): string {
-  const all = text ?? 'undefined';
-  return all.length > 300 ? `${all.slice(0, 300)}…` : all;
 }

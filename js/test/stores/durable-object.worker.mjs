@@ -1,7 +1,8 @@
 // The suite of stores in Durable Objects: each test has an object of its own, and a second store on its storage.
 import { durableObjectStore } from 'turncore/stores/durable-object';
 import { storeTests } from 'turncore/storetest';
-import { memoryStore, Message } from 'turncore';
+import { fullMemoryStore } from 'turncore/stores/memory';
+import { Message } from 'turncore';
 import { DurableObject } from 'cloudflare:workers';
 
 export class Stored extends DurableObject {
@@ -42,7 +43,7 @@ export default {
   async fetch(request, env) {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === '/names') {
-      const sessions = { open: memoryStore, again: memoryStore };
+      const sessions = { open: fullMemoryStore, again: fullMemoryStore };
       return Response.json((await storeTests(sessions)).map(({ name }) => name));
     }
     const name = searchParams.get('object') ?? searchParams.get('name');

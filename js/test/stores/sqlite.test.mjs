@@ -583,35 +583,3 @@ describe('turns on SQLite', () => {
     assert.ok(turns.length <= 2, `keys of ${turns.length} turns`);
   });
 });
-
-it('keys of turns that have committed nothing for a week are forgotten, unless they have a journal', async (t) => {
-  const file = database(t);
-  let now = NOON;
-  const store = file.open({}, { clock: () => now });
-  const commit = (turn, key) => store.commit('s', { deltas: [said(key)], key, turn });
-  for (const [turn, key] of [
-    ['crashed', '1'],
-    ['crashed', '2'],
-    ['goes on', '3'],
-    ['writes', '4'],
-  ]) {
-    await commit(turn, key);
-  }
-  await store.appendJournal('goes on', { epoch: 1, at: 0, entries: [new Uint8Array([1])] });
-  const keys = async () => {
-    await store.collect();
-    return file.raw(
-      'SELECT COUNT(*), MAX(sessions.keys) FROM turncore_keys, turncore_sessions AS sessions',
-    );
-  };
-  now += 6 * 24 * HOUR;
-  await commit('writes', '5');
-  assert.deepEqual(await keys(), [[5n, 5n]]);
-  now += 2 * 24 * HOUR;
-  assert.deepEqual(await keys(), [[3n, 3n]]);
-  await commit('writes', '4'); // it is known
-  assert.equal((await store.load('s')).messages.length, 5);
-  await store.deleteJournal('goes on', 1);
-  assert.deepEqual(await keys(), [[2n, 2n]]);
-  await store.close();
-});

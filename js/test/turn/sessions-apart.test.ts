@@ -10,7 +10,9 @@ import {
   type Delta,
   memoryStore,
   type Store,
+  Tool,
 } from '../../src/index.js';
+import { messageOf } from '../../src/errors.js';
 import type { Commit } from '../../src/entries/stores.js';
 import { codeOf, message, skip, testHost } from './harness.js';
 
@@ -93,6 +95,47 @@ describe('turns of a session', { skip }, () => {
       code: 'E_INVALID_TURN_RUNNER_CONFIG',
       message: /whenBusy/,
     });
+  });
+
+  it('are refused inside the session’s own turn, as far as their signal tells', async () => {
+    const store = memoryStore();
+    const errors: string[] = [];
+    const host = await testHost();
+    const start = async (sessionId: string, signal?: AbortSignal): Promise<void> => {
+      const given = signal === undefined ? {} : { signal };
+      const { error } = await runner.stream({ message: 'inside', sessionId, ...given }).result;
+      errors.push(`${sessionId}: ${error === undefined ? 'ran' : messageOf(error)}`);
+    };
+    const nest = new Tool({
+      name: 'nest',
+      description: 'Starts turns',
+      inputSchema: { type: 'object' },
+      handler: async (_, ctx) => {
+        await start('a', ctx.abortSignal);
+        return 'done';
+      },
+    });
+    const runner = createRunner({
+      host,
+      store,
+      executor: async (ctx) => {
+        const session = ctx.stash.get('sessionId');
+        if (session === 'a') {
+          await nest.executor(ctx)({});
+          await start('a', ctx.abortSignal);
+          await start('b', ctx.abortSignal);
+        } else if (session === 'b') await start('a', ctx.abortSignal);
+        ctx.ack();
+      },
+    });
+    await runner.run({ message: 'outer', sessionId: 'a' });
+    const why = 'the turn is started inside another one of it';
+    const refused = `a: A turn of the session is running: session "a": ${why}`;
+    assert.deepEqual(errors, [refused, refused, refused, 'b: ran']);
+    // A signal of another session's turn leaves a turn in line.
+    errors.length = 0;
+    await start('c', new AbortController().signal);
+    assert.deepEqual(errors, ['c: ran']);
   });
 
   it('leave the line when they are aborted', async () => {
