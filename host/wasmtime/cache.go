@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 
 	wt "github.com/bytecodealliance/wasmtime-go/v39"
 
@@ -61,7 +62,9 @@ func (e *Engine) withoutCache(module []byte, err error) (*wt.Module, error) {
 func (e *Engine) compile(module []byte) (*wt.Module, error) {
 	m, err := wt.NewModule(e.engine, module)
 	if err != nil {
-		return nil, host.NewError(host.CodeInvalidModule, "it does not compile", flat(err))
+		why := flat(err)
+		first, _, _ := strings.Cut(why.Error(), "\n")
+		return nil, host.NewError(host.CodeInvalidModule, "it does not compile: "+first, why)
 	}
 	return m, nil
 }

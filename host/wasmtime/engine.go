@@ -77,10 +77,10 @@ func (e *Engine) load(ctx context.Context, module []byte) error {
 	if e.config.timeout > 0 {
 		e.epochs = newEpochs(e.config.timeout, e.engine.IncrementEpoch)
 	}
-	if e.linker, err = newLinker(e.engine); err != nil {
+	if e.module, err = e.compiled(module); err != nil {
 		return err
 	}
-	if e.module, err = e.compiled(module); err != nil {
+	if e.linker, err = e.newLinker(); err != nil {
 		return err
 	}
 	if err := e.check(); err != nil {

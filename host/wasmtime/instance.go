@@ -3,6 +3,7 @@ package wasmtime
 import (
 	"context"
 	"fmt"
+	"time"
 
 	wt "github.com/bytecodealliance/wasmtime-go/v39"
 
@@ -15,7 +16,8 @@ type instance struct {
 	engine *Engine
 	guest  *engine.Guest
 	store  *wt.Store
-	cause  error // why a function that the guest has called ends it
+	cause  error     // why a function that the guest has called ends it
+	begun  time.Time // the step or the start, if its time is bounded
 
 	of          guest
 	inbox, step *function
@@ -77,6 +79,7 @@ func (i *instance) instantiate() (*wt.Instance, error) {
 	if clock := i.engine.epochs; clock != nil {
 		clock.begin()
 		defer clock.end()
+		i.begun = time.Now()
 		i.store.SetEpochDeadline(clock.ticks)
 	}
 	started, err := i.engine.linker.Instantiate(i.store, i.engine.module)
@@ -105,10 +108,13 @@ func (i *instance) why(err error) error {
 	case i.cause != nil:
 		return i.cause
 	case interrupted(err):
-		return &TimeoutError{i.engine.config.timeout, "StepTimeout"}
+		return i.late()
 	}
 	return err
 }
+
+// late is the error of a guest whose time is over.
+func (i *instance) late() error { return &TimeoutError{i.engine.config.timeout, "StepTimeout"} }
 
 // metered is an instance whose module counts fuel.
 type metered struct{ *instance }
@@ -126,6 +132,7 @@ func (i *instance) Inbox(size uint32) (uint32, error) {
 	var ticks uint64
 	if i.engine.epochs != nil {
 		ticks = i.engine.epochs.ticks
+		i.begun = time.Now()
 	}
 	address, err := i.call(i.inbox, size, ticks)
 	return uint32(address), err

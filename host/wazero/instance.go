@@ -17,7 +17,7 @@ import (
 // instance is a running module: [engine.Module] on wazero.
 type instance struct {
 	module      api.Module // nil until it is instantiated
-	guest       *engine.Guest
+	wasi        engine.WASICall
 	context     context.Context // of its calls: functions of WASI find the instance in it
 	memory      api.Memory
 	inbox, step api.Function
@@ -35,7 +35,7 @@ func (e *Engine) start(ctx context.Context, g *engine.Guest) (engine.Module, err
 	if e.config.heap {
 		allocate = newHeapMemory
 	}
-	i := &instance{guest: g}
+	i := &instance{wasi: engine.WASICall{Guest: g}}
 	// No context of a caller: to cancel a call from outside, the code must be compiled for it, which is 7 times slower.
 	i.context = context.WithValue(context.Background(), callerKey{}, i)
 	ctx = context.WithValue(ctx, callerKey{}, i) // for the start function
@@ -60,6 +60,7 @@ func (e *Engine) start(ctx context.Context, g *engine.Guest) (engine.Module, err
 func (i *instance) initialize(fuel engine.Fuel, g *engine.Guest) error {
 	if fuel.Step > 0 {
 		i.fuel, _ = i.module.ExportedGlobal(engine.ExportFuel).(api.MutableGlobal)
+		i.wasi.Pay = i.pay
 		g.Fuel = fuel
 		metered{i}.SetFuel(fuel.Start)
 	}
