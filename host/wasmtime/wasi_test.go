@@ -66,15 +66,15 @@ func TestWrite(t *testing.T) {
 		list                        []byte
 		result, sum                 uint32
 	}{
-		"two pieces":           {1, after, 2, cell, append(words(after+16, 2, after+18, 3), "hello"...), 0, 5},
-		"nothing":              {2, after, 0, cell, nil, 0, 0},
-		"stdin":                {0, after, 0, cell, nil, 8, 0},
-		"another file":         {3, after, 0, cell, nil, 8, 0},
-		"too many pieces":      {1, 0, 1<<32 - 1, cell, nil, 21, 0},
-		"a list outside":       {1, 1<<16 - 4, 1, cell, nil, 21, 0},
-		"a piece outside":      {1, after, 1, cell, words(1<<16-4, 5), 21, 0},
-		"a piece far outside":  {1, after, 1, cell, words(1<<32-1, 1<<32-1), 21, 0},
-		"a result outside":     {1, after, 0, 1<<16 - 3, nil, 21, 0},
+		"two pieces":          {1, after, 2, cell, append(words(after+16, 2, after+18, 3), "hello"...), 0, 5},
+		"nothing":             {2, after, 0, cell, nil, 0, 0},
+		"stdin":               {0, after, 0, cell, nil, 8, 0},
+		"another file":        {3, after, 0, cell, nil, 8, 0},
+		"too many pieces":     {1, 0, 1<<32 - 1, cell, nil, 21, 0},
+		"a list outside":      {1, 1<<16 - 4, 1, cell, nil, 21, 0},
+		"a piece outside":     {1, after, 1, cell, words(1<<16-4, 5), 21, 0},
+		"a piece far outside": {1, after, 1, cell, words(1<<32-1, 1<<32-1), 21, 0},
+		"a result outside":    {1, after, 0, 1<<16 - 3, nil, 21, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			i := open(t, e)
