@@ -68,14 +68,15 @@ func (p *place) refusedAppend(s store.Appender, session string, a store.Append, 
 // told is what an appender says of a session and of the scope "shared", in words.
 func (p *place) told(s store.Appender, session string) (words []string) {
 	p.Helper()
-	list, err := toldOf(p.Context(), s, session)
+	list, err := toldOf(p.Context(), s, session, "shared")
 	if err != nil {
 		p.Fatalf("session %q: %v", session, err)
 	}
 	return list
 }
 
-func toldOf(ctx context.Context, s store.Appender, session string) (words []string, err error) {
+// toldOf is what an appender says of a session and of a scope that is shared.
+func toldOf(ctx context.Context, s store.Appender, session, shared string) (words []string, err error) {
 	events, err := s.Events(ctx, session, store.EventQuery{})
 	if err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func toldOf(ctx context.Context, s store.Appender, session string) (words []stri
 	for _, e := range events {
 		words = append(words, fmt.Sprintf("event %q: %q", e.ID, e.Body))
 	}
-	for _, scope := range []string{"", "shared"} {
+	for _, scope := range []string{"", shared} {
 		state, err := s.State(ctx, session, scope)
 		if err != nil {
 			return nil, err

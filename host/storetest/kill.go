@@ -23,12 +23,16 @@ const killed = "TURNCORE_STORETEST_KILLED"
 
 // Kill runs conversations in processes of their own, each of which it kills at another point (as by kill -9), and looks at
 // what the store then has: whole iterations only, each once, and all that Commit has returned for. points is how many
-// processes there are, and seed makes the points.
+// processes there are, and seed makes the points. Of a store that is a store.Appender and a store.Journal it kills others
+// at each call that appends an event, adds to a journal or compacts one: each is there whole or not at all.
 //
 // The processes run the same test binary with -test.run of the calling test, whose call of Kill then does not return. open
 // opens the store: each time at the same place, also in those processes, which get env.
 func Kill(t *testing.T, points int, seed uint64, env []string, open Opener) {
 	if session := os.Getenv(killed); session != "" {
+		if rest, ok := strings.CutPrefix(session, appends); ok {
+			appendUntilKilled(rest, open)
+		}
 		runUntilKilled(session, open)
 	}
 	passed := 0
@@ -45,6 +49,19 @@ func Kill(t *testing.T, points int, seed uint64, env []string, open Opener) {
 			continue
 		}
 		passed++
+	}
+	if s, err := open(); err != nil {
+		t.Fatal(err)
+	} else {
+		_, appender := s.(store.Appender)
+		_, journal := s.(store.Journal)
+		if err := closed(s); err != nil {
+			t.Fatal(err)
+		}
+		if appender && journal {
+			points += 2 * appendedWrites * appendedRounds
+			passed += killAppends(t, random, env, open)
+		}
 	}
 	t.Logf("store: %d of %d kills survived", passed, points)
 }
@@ -63,8 +80,13 @@ func runUntilKilled(session string, open Opener) {
 	if err != nil {
 		fmt.Println("failed:", err)
 	}
+	waitForDeath()
+}
+
+// waitForDeath waits until the process is killed.
+func waitForDeath() {
 	fmt.Println("ended")
-	select {} // until it is killed
+	select {}
 }
 
 // saying is a store that says when a commit begins and when it has returned.
