@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/store"
 )
 
@@ -17,7 +18,7 @@ const appends = "appends "
 
 const (
 	appendedRounds = 3
-	appendedWrites = 4 // of a round: an entry, an event, a message, a checkpoint
+	appendedWrites = 6 // of a round: an entry, an event, a message, a fork, a change of what it shares, a checkpoint
 )
 
 // appendUntilKilled does rounds of writes, and says before and after each that it is there.
@@ -65,10 +66,29 @@ func appendRound(ctx context.Context, a store.Appender, j store.Journal, session
 			return err
 		}),
 		do(func() error {
+			sessions, ok := a.(store.Sessions)
+			if !ok {
+				return nil
+			}
+			err := sessions.Fork(ctx, session, forkOf(session, n))
+			if errors.Is(err, host.Code("E_SESSION_EXISTS")) {
+				return nil // it is done again
+			}
+			return err
+		}),
+		do(func() error {
+			c := store.Commit{Deltas: []store.Delta{change(message("0", "changed "+id))}, Key: session + ".d" + id, Turn: session, Epoch: 1}
+			_, err := a.Commit(ctx, session, c)
+			return err
+		}),
+		do(func() error {
 			return j.CompactJournal(ctx, session, 1, int64(2*n+1), []byte("checkpoint "+id))
 		}),
 	)
 }
+
+// forkOf is the session that a round forks.
+func forkOf(session string, n int) string { return fmt.Sprint(session, " fork ", n) }
 
 // killAppends kills processes that append, at each line that they print, and returns how many have left what they should.
 func killAppends(t *testing.T, random *rand.Rand, env []string, open Opener) (passed int) {
@@ -179,6 +199,20 @@ func leftOf(ctx context.Context, a store.Appender, j store.Journal, session stri
 	}
 	if part == nil {
 		part = &store.JournalPart{}
+	}
+	for n := range appendedRounds {
+		fork, err := a.Load(ctx, forkOf(session, n), "")
+		if err != nil {
+			return "", err
+		}
+		told, err := toldOf(ctx, a, forkOf(session, n), session)
+		if err != nil {
+			return "", err
+		}
+		if fork != nil {
+			words = append(words, "fork "+brief(fork))
+		}
+		words = append(words, told...)
 	}
 	return fmt.Sprintf("%s; messages %s; journal [%s] %d %s", words, brief(c), part.Checkpoint, part.First, part.Entries), nil
 }

@@ -101,6 +101,7 @@ type committing struct {
 	places       map[int64]int64 // the last of each kind
 	sure         map[string]bool // bytes that are there
 	ordinal      int             // of the write
+	unshared     int64           // no other session shares a record that was added by this revision or a later one
 }
 
 // instruction is a row with its text.
@@ -136,7 +137,7 @@ func (c *committing) apply(writes []write) (err error) {
 	if c.at, err = c.next(c.row.revision); err != nil {
 		return err
 	}
-	c.places, c.sure = make(map[int64]int64), make(map[string]bool)
+	c.places, c.sure, c.unshared = make(map[int64]int64), make(map[string]bool), allShared
 	for i := range writes {
 		w := &writes[i]
 		c.ordinal = i
@@ -163,7 +164,20 @@ func (c *committing) apply(writes []write) (err error) {
 
 // find returns the row of a record; nil if there is none.
 func (c *committing) find(kind record.Kind, id string) (*recordRow, error) {
-	rows, err := c.rows("findRecord", c.row.number, int64(kind), []byte(id))
+	r, err := c.record(c.row.number, kind, id)
+	if r != nil || err != nil || c.row.base == 0 {
+		return r, err
+	}
+	if r, err = c.record(c.row.base, kind, id); err != nil || r == nil || r.added > c.row.cut {
+		return nil, err
+	}
+	r.shared = true
+	return r, nil
+}
+
+// record returns the row of a record that is a session's own; nil if there is none.
+func (c *committing) record(session int64, kind record.Kind, id string) (*recordRow, error) {
+	rows, err := c.rows("findRecord", session, int64(kind), []byte(id))
 	found, err := list(rows, err, (*recordRow).scan)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -191,6 +205,9 @@ func (c *committing) put(kind record.Kind, b *body) error {
 
 // change writes a record in the place of a row.
 func (c *committing) change(r *recordRow, b *body) error {
+	if err := c.unshare(r); err != nil {
+		return err
+	}
 	c.row.remove(r.sum)
 	r.changed, r.body = c.at, b.body
 	r.sum = r.sumUp()
@@ -260,6 +277,9 @@ func (c *committing) remove(kind record.Kind, id string) (*recordRow, error) {
 
 // drop deletes a row.
 func (c *committing) drop(r *recordRow) error {
+	if err := c.unshare(r); err != nil {
+		return err
+	}
 	c.row.remove(r.sum)
 	c.row.records--
 	if record.Kind(r.kind) == record.KindMessage {
@@ -322,8 +342,7 @@ func (c *committing) texts() ([]instruction, error) {
 	if c.listed {
 		return c.instructions, nil
 	}
-	rows, err := c.rows("recordsOfKind", c.row.number, int64(record.KindInstruction))
-	all, err := list(rows, err, (*recordRow).scan)
+	all, err := c.recordsOfKind(c.row, int64(record.KindInstruction))
 	if err != nil {
 		return nil, err
 	}
@@ -466,8 +485,13 @@ const spacing = 1 << 20
 // last is the last place of a kind, 0 for none.
 func (c *committing) last(kind record.Kind) (place int64, err error) {
 	place, known := c.places[int64(kind)]
-	if !known {
-		place, _, err = c.number("lastPlace", c.row.number, int64(kind))
+	if known {
+		return place, nil
+	}
+	place, found, err := c.number("lastPlace", c.row.number, int64(kind))
+	if err == nil && !found && c.row.base != 0 {
+		// Behind all that its base has, which may be more than what it shares.
+		place, _, err = c.number("lastPlace", c.row.base, int64(kind))
 	}
 	return place, err
 }
@@ -558,8 +582,10 @@ func (c *committing) between(kind record.Kind, first, n int64) (places []int64, 
 // layOut gives all records of a kind places that are spacing apart, with room for n from a place on, and returns the
 // first of these.
 func (c *committing) layOut(kind record.Kind, from, n int64) (first int64, err error) {
-	rows, err := c.rows("recordsOfKind", c.row.number, int64(kind))
-	all, err := list(rows, err, (*recordRow).scan)
+	if err := c.separate(c.row); err != nil {
+		return 0, err
+	}
+	all, err := c.recordsOfKind(c.row, int64(kind))
 	if err != nil {
 		return 0, err
 	}
@@ -572,6 +598,9 @@ func (c *committing) layOut(kind record.Kind, from, n int64) (first int64, err e
 		if first == 0 && r.place >= from {
 			first = place
 			place += n * spacing
+		}
+		if err := c.unshare(r); err != nil {
+			return 0, err
 		}
 		c.row.remove(r.sum)
 		r.place = place

@@ -18,7 +18,7 @@ type Dialect struct {
 	Snapshot *sql.TxOptions
 	// Writing are the options of a transaction that writes.
 	Writing *sql.TxOptions
-	// Lock is appended to a statement that reads a session or a journal to be written, so that no other transaction writes it.
+	// Lock is appended to a statement that reads sessions or a journal to be written, so that no other transaction writes it.
 	Lock string
 	// Guard begins a transaction that makes or migrates the schema, so that no other does; "" if each keeps out others.
 	Guard string
@@ -56,8 +56,8 @@ func (d *Dialect) say(text string) string {
 func (d *Dialect) prepare(ctx context.Context, db *sql.DB) (map[string]*sql.Stmt, error) {
 	prepared := make(map[string]*sql.Stmt)
 	list := Statements()
-	for _, of := range []string{"Session", "Journal"} {
-		list = append(list, Statement{"lock" + of, textOf("find"+of) + d.Lock})
+	for _, names := range [][2]string{{"lockSession", "findSession"}, {"lockForks", "forksOf"}, {"lockJournal", "findJournal"}} {
+		list = append(list, Statement{names[0], textOf(names[1]) + d.Lock})
 	}
 	for _, s := range list {
 		statement, err := db.PrepareContext(ctx, d.say(s.Text))

@@ -53,8 +53,7 @@ func (s *Store) Load(ctx context.Context, session, after string) (*store.Convers
 
 // all returns the records of a session.
 func (t *tx) all(r *sessionRow) ([]recordRow, error) {
-	rows, err := t.rows("allRecords", r.number)
-	all, err := list(rows, err, (*recordRow).scan)
+	all, err := t.records(r)
 	if err != nil {
 		return nil, err
 	}
@@ -79,12 +78,12 @@ func (t *tx) all(r *sessionRow) ([]recordRow, error) {
 
 // added returns the instructions of a session, and the records that were added after a revision.
 func (t *tx) added(r *sessionRow, after int64) ([]recordRow, error) {
-	rows, err := t.rows("recordsOfKind", r.number, int64(record.KindInstruction))
-	all, err := list(rows, err, (*recordRow).scan)
+	all, err := t.recordsOfKind(r, int64(record.KindInstruction))
 	if err == nil && after < r.revision {
+		// What a fork shares was added before any revision of its own.
 		var later []recordRow
-		rows, err = t.rows("recordsAfter", r.number, after)
-		later, err = list(rows, err, (*recordRow).scan)
+		rows, failed := t.rows("recordsAfter", r.number, after)
+		later, err = list(rows, failed, (*recordRow).scan)
 		all = append(all, later...)
 	}
 	for i := range all {

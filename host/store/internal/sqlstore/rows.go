@@ -115,6 +115,7 @@ type recordRow struct {
 	place, added, changed int64
 	body                  []byte
 	sum                   int64
+	shared                bool // it is a row of the session's base
 }
 
 func (r *recordRow) scan(from scanner) error {

@@ -57,7 +57,9 @@ CREATE INDEX turncore_sessions_by_base ON turncore_sessions (base);
 -- A record: kind is its number in the ABI, body its stored form. An instruction's id is REVISION.N, N being the number
 -- of the write in the commit that stored it, from 0; that of any other record is its own.
 --
--- Records of a kind are ordered by place. One that is added gets the last place of its kind and 2^20, the first 2^20.
+-- Records of a kind are ordered by place. One that is added gets the last place of its kind and 2^20, the first 2^20;
+-- the first of a fork's own, the last place that its base has and 2^20.
+--
 -- What replaces a group begins at the place of the group's first and is spread evenly to the next record; where there
 -- are too few places, all places of the kind are laid out anew, 2^20 apart.
 CREATE TABLE turncore_records (

@@ -59,7 +59,8 @@ func (s *Store) Find(ctx context.Context, session string) (found *store.Session,
 	return found, err
 }
 
-// Fork implements store.Sessions. The sessions share the content of their bytes.
+// Fork implements store.Sessions. The sessions share their records until one of them changes them, and the content of
+// bytes and artifacts.
 func (s *Store) Fork(ctx context.Context, from, to string) error {
 	if err := errors.Join(checkSession(from), checkSession(to)); err != nil {
 		return err
@@ -76,14 +77,24 @@ func (s *Store) Fork(ctx context.Context, from, to string) error {
 		if err != nil {
 			return err
 		}
+		// A session is shared by its forks, and shares nothing itself.
+		if old.base != 0 {
+			if err := t.separate(old); err != nil {
+				return err
+			}
+			if err := t.set(old); err != nil {
+				return err
+			}
+		}
 		r := *old
 		r.id, r.created, r.revision, r.keys = []byte(to), at, at, 0
+		r.base, r.cut = old.number, old.revision
 		if err := t.add(&r); errors.Is(err, sql.ErrNoRows) {
 			return store.SessionExists(to)
 		} else if err != nil {
 			return err
 		}
-		for _, statement := range []string{"forkRecords", "forkRefs", "forkBytes", "forkEvents", "forkState", "forkArtifacts"} {
+		for _, statement := range []string{"forkBytes", "forkEvents", "forkState", "forkArtifacts"} {
 			if err := t.exec(statement, r.number, old.number); err != nil {
 				return err
 			}
@@ -105,6 +116,9 @@ func (s *Store) Delete(ctx context.Context, session string) error {
 			return nil
 		}
 		if err != nil {
+			return err
+		}
+		if err := t.separateForks(r.number, 0); err != nil {
 			return err
 		}
 		rows, err := t.rows("allBytes", r.number)

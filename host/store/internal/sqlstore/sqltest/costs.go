@@ -21,13 +21,17 @@ type counter struct {
 // opened opens the store that is counted.
 func (c *counter) opened(t *testing.T, d *Database) *sqlstore.Store {
 	t.Helper()
-	return opened(t, d, sqlstore.Options{Tell: func(statement string) {
+	s := opened(t, d, sqlstore.Options{Tell: func(statement string) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.of != nil {
 			c.of[statement]++
 		}
 	}})
+	if _, err := s.Collect(t.Context()); err != nil { // which the first commit would do, in the background
+		t.Fatal(err)
+	}
+	return s
 }
 
 // count returns what a function runs, in words. Nothing else is to run.

@@ -3,9 +3,11 @@ package sqltest
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/turncore/turncore/host"
@@ -31,8 +33,8 @@ func asInMemory(t *testing.T, d *Database) {
 				t.Fatalf("seed %d, step %d", seed, m.n)
 			}
 		}
-		if m.conflicts == 0 || m.answered == 0 || m.partly == 0 {
-			t.Errorf("seed %d: %d conflicts, %d commits answered from the first, %d loads of what was added", seed, m.conflicts, m.answered, m.partly)
+		if m.conflicts == 0 || m.answered == 0 || m.partly == 0 || m.appended == 0 {
+			t.Errorf("seed %d: %d conflicts, %d commits answered from the first, %d loads of what was added, %d appends", seed, m.conflicts, m.answered, m.partly, m.appended)
 		}
 	}
 }
@@ -48,7 +50,7 @@ type model struct {
 	seen    []states
 	counter int
 
-	conflicts, answered, partly int
+	conflicts, answered, partly, appended int
 }
 
 // states are the revisions of one state of a session in both stores.
@@ -63,6 +65,16 @@ func (m *model) step() {
 		to := m.prefix + string(rune('a'+m.r.IntN(4)))
 		m.same(m.memory.Fork(m.t.Context(), session, to), m.s.Fork(m.t.Context(), session, to))
 	case 2:
+		// Over another session, which others may share.
+		to := m.prefix + string(rune('a'+m.r.IntN(4)))
+		if to != session {
+			m.same(m.memory.Delete(m.t.Context(), to), m.s.Delete(m.t.Context(), to))
+			m.same(m.memory.Fork(m.t.Context(), session, to), m.s.Fork(m.t.Context(), session, to))
+			m.look(to)
+		}
+	case 3, 4, 5:
+		m.append(session)
+	case 6:
 		title := fmt.Sprintf("title %d", m.n)
 		m.same(m.memory.SetTitle(m.t.Context(), session, title), m.s.SetTitle(m.t.Context(), session, title))
 	default:
@@ -118,6 +130,82 @@ func (m *model) commit(session string) {
 		}
 	}
 	m.seen = append(m.seen, states{session, a, b})
+}
+
+// append appends to a session.
+func (m *model) append(session string) {
+	a := store.Append{Turn: fmt.Sprintf("turn %d", m.r.IntN(3))}
+	if m.r.IntN(4) > 0 {
+		a.Event = &store.SessionEvent{ID: fmt.Sprint("event ", m.r.IntN(60)), Body: []byte(m.text())}
+	}
+	scopes := []string{"", m.prefix + "shared"}
+	for range m.r.IntN(3) {
+		v := store.StateValue{Scope: scopes[m.r.IntN(2)], Name: fmt.Sprint("name ", m.r.IntN(4))}
+		if m.r.IntN(3) > 0 {
+			v.Value = []byte(m.text())
+		}
+		a.State = append(a.State, v)
+	}
+	if m.r.IntN(3) == 0 {
+		id := fmt.Sprint("bytes ", m.r.IntN(3))
+		text := m.text()
+		m.same(m.memory.PutBytes(m.t.Context(), session, id, strings.NewReader(text)), m.s.PutBytes(m.t.Context(), session, id, strings.NewReader(text)))
+		a.Artifacts = []store.Artifact{{Scope: scopes[m.r.IntN(2)], Name: fmt.Sprint("artifact ", m.r.IntN(2)), Bytes: id}}
+		have, err := m.memory.Artifacts(m.t.Context(), session, a.Artifacts[0].Scope)
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		for _, v := range have {
+			if v.Name == a.Artifacts[0].Name && m.r.IntN(8) > 0 {
+				a.Artifacts[0].Version++
+			}
+		}
+	}
+	if m.r.IntN(2) == 0 {
+		a.Key = fmt.Sprintf("key %d", m.r.IntN(40))
+	}
+	of := a
+	if n := len(m.seen); n > 0 && m.r.IntN(2) == 0 {
+		if at := m.seen[max(0, n-1-m.r.IntN(6))]; at.session == session {
+			a.Revision, of.Revision = at.memory, at.s
+		}
+	}
+	x, err := m.memory.Append(m.t.Context(), session, a)
+	y, err2 := m.s.Append(m.t.Context(), session, of)
+	if m.same(err, err2) {
+		m.seen = append(m.seen, states{session, x, y})
+		m.appended++
+	}
+}
+
+// told is what a store says of what was appended to a session.
+func (m *model) told(s store.Appender, session, after string) (words []string) {
+	events, err := s.Events(m.t.Context(), session, store.EventQuery{After: after})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, e := range events {
+		words = append(words, fmt.Sprintf("event %q %q", e.ID, e.Body))
+	}
+	for _, scope := range []string{"", m.prefix + "shared"} {
+		state, err := s.State(m.t.Context(), session, scope)
+		artifacts, err2 := s.Artifacts(m.t.Context(), session, scope)
+		if err := errors.Join(err, err2); err != nil {
+			m.t.Fatal(err)
+		}
+		for _, v := range state {
+			words = append(words, fmt.Sprintf("state %q", v))
+		}
+		for _, v := range artifacts {
+			content, size, err := s.OpenArtifact(m.t.Context(), session, scope, v.Name, v.Version)
+			if err != nil {
+				m.t.Fatal(err)
+			}
+			all, err := io.ReadAll(io.NewSectionReader(content, 0, size))
+			words = append(words, fmt.Sprintf("artifact %q %q %d %d %q %v", v.Scope, v.Name, v.Version, v.Size, all, err))
+		}
+	}
+	return words
 }
 
 // kinds of records that are written, some more often.
@@ -195,6 +283,11 @@ func (m *model) look(session string) {
 	b, err2 := m.s.Newest(m.t.Context(), session)
 	if m.same(err, err2); !a.Equal(b) {
 		m.t.Errorf("the newest of memory is %s, that of the database %s", a, b)
+	}
+	for _, at := range after {
+		if a, b := m.told(m.memory, session, at.memory), m.told(m.s, session, at.s); !slices.Equal(a, b) {
+			m.t.Errorf("%s after %q: memory tells %q, the database %q", session, at.memory, a, b)
+		}
 	}
 	m.list()
 }
