@@ -473,7 +473,7 @@ func TestStatementTakesTooLong(t *testing.T) {
 // Transactions that meet are tried again: a deadlock, and one that the server cannot put in an order.
 func TestTransactionsMeet(t *testing.T) {
 	url := created(t)
-	s, db := at(t, url+" deadlock_timeout=10", Options{}), raw(t, url+" deadlock_timeout=600000")
+	s, db := at(t, url+" deadlock_timeout=2000", Options{}), raw(t, url+" deadlock_timeout=30000")
 	if _, err := s.Commit(t.Context(), "s", said("m", "text")); err != nil {
 		t.Fatal(err)
 	}
