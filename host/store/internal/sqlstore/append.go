@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -102,13 +103,21 @@ func (a *appending) apply() error {
 			return err
 		}
 	}
-	for i := range a.a.State {
-		if err := a.change(&a.a.State[i]); err != nil {
+	// In one order, so that appends to a scope that sessions share wait for each other and do not meet.
+	state, artifacts := slices.Clone(a.a.State), slices.Clone(a.a.Artifacts)
+	slices.SortStableFunc(state, func(v, w store.StateValue) int {
+		return cmp.Or(cmp.Compare(v.Scope, w.Scope), cmp.Compare(v.Name, w.Name))
+	})
+	slices.SortStableFunc(artifacts, func(v, w store.Artifact) int {
+		return cmp.Or(cmp.Compare(v.Scope, w.Scope), cmp.Compare(v.Name, w.Name))
+	})
+	for i := range state {
+		if err := a.change(&state[i]); err != nil {
 			return err
 		}
 	}
-	for i := range a.a.Artifacts {
-		if err := a.addVersion(&a.a.Artifacts[i]); err != nil {
+	for i := range artifacts {
+		if err := a.addVersion(&artifacts[i]); err != nil {
 			return err
 		}
 	}
