@@ -27,6 +27,8 @@ type Engine struct {
 	epochs *epochs    // nil without a time bound
 
 	instances engine.Instances
+
+	freeing sync.Mutex
 }
 
 var _ host.Engine = (*Engine)(nil)
@@ -130,6 +132,8 @@ func (e *Engine) Open(context.Context) (host.Instance, error) {
 // bound, keeps it waiting.
 func (e *Engine) Close(ctx context.Context) error {
 	err := e.instances.Close(ctx)
+	e.freeing.Lock()
+	defer e.freeing.Unlock()
 	if e.epochs != nil {
 		e.epochs.stop()
 	}

@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/wasmtime"
@@ -172,5 +174,25 @@ func TestOtherImports(t *testing.T) {
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// Whoever closes an engine at the same time as others do frees it once.
+func TestCloseAtOnce(t *testing.T) {
+	for range 20 {
+		e, err := wasmtime.New(t.Context(), fine(), wasmtime.WithStepTimeout(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		open(t, e)
+		var closing sync.WaitGroup
+		for range 4 {
+			closing.Go(func() {
+				if err := e.Close(context.Background()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		closing.Wait()
 	}
 }
