@@ -111,3 +111,61 @@ it("both commands say the same of a file, and go on with each other's conversati
     }
   }
 });
+
+/** What the Go program internal/appended of host/store/sqlite says of a file, to which it appends. */
+async function appended(path) {
+  const cwd = fileURLToPath(new URL('../../../host/store/sqlite', import.meta.url));
+  const { stdout } = await promisify(execFile)('go', ['run', './internal/appended', path], { cwd });
+  return JSON.parse(stdout);
+}
+
+it('Go reads and continues the events, state, artifacts and journals of Node, and Node those of Go', async (t) => {
+  const utf8 = new TextEncoder();
+  const text = (bytes) => new TextDecoder().decode(bytes);
+  const file = database(t, 'appended.db');
+  const first = file.open();
+  await first.putBytes('s', 'b', 'bytes of Node');
+  const by = { key: 'k', turn: 't' };
+  const append = {
+    event: { id: 'ü', body: utf8.encode('body') },
+    state: [
+      { scope: '', name: 'a', value: utf8.encode('1') },
+      { scope: '', name: 'b', value: utf8.encode('') },
+      { scope: 'shared', name: 'n', value: utf8.encode('2') },
+    ],
+    artifacts: [{ scope: '', name: 'text', version: 0, bytes: 'b', body: utf8.encode('first') }],
+  };
+  const revision = await first.append('s', { ...append, ...by });
+  const entries = ['a', 'b', 'c'].map((each) => utf8.encode(each));
+  await first.appendJournal('t', { epoch: 1, at: 0, entries });
+  await first.compactJournal('t', { epoch: 1, before: 1, checkpoint: utf8.encode('[a]') });
+  await first.close();
+  assert.deepEqual(await appended(file.path), {
+    events: ['ü body'],
+    state: [' a=1', ' b=', 'shared n=2'],
+    artifacts: [' text 0 first: bytes of Node'],
+    journal: ['1 [a] 1', 'b', 'c'],
+  });
+
+  const again = file.open();
+  const events = await again.events('s');
+  assert.deepEqual(
+    events.map(({ id, body }) => `${id} ${text(body)}`),
+    ['ü body', 'go from Go'],
+  );
+  assert.equal(events[0].revision, revision);
+  assert.equal(await again.append('s', { ...append, ...by }), revision);
+  const names = async (scope) => (await again.state('s', scope)).map(({ name }) => name);
+  assert.deepEqual([await names(''), await names('shared')], [['b'], ['go', 'n']]);
+  for (const [scope, version] of [
+    ['', 1],
+    ['shared', 0],
+  ]) {
+    const reader = await again.openArtifact('s', scope, 'text', version);
+    assert.equal(await reader.readAll(), 'bytes of Go');
+  }
+  const part = await again.readJournal('t');
+  assert.deepEqual([part.epoch, part.first, part.entries.map(text)], [2, 1, ['b', 'c', 'from Go']]);
+  const late = { epoch: 1, at: 4, entries };
+  await assert.rejects(again.appendJournal('t', late), { code: 'E_TURN_FENCED' });
+});
