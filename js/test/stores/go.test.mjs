@@ -169,3 +169,31 @@ it('Go reads and continues the events, state, artifacts and journals of Node, an
   const late = { epoch: 1, at: 4, entries };
   await assert.rejects(again.appendJournal('t', late), { code: 'E_TURN_FENCED' });
 });
+
+it('Go continues a fork that Node has made, and Node one that shares with what Go changes', async (t) => {
+  const file = database(t, 'forks.db');
+  const first = file.open();
+  const deltas = [instructed('be kind'), said('m1', 'one'), said('m2', 'two')];
+  await first.commit('s', { deltas });
+  await first.fork('s', 'f');
+  await first.commit('f', { deltas: [said('m3', 'of the fork')] });
+  await first.close();
+
+  const texts = async (session) => {
+    const text = await command('sessions', 'export', session, '--store', file.path);
+    return JSON.parse(text).messages.map(({ content }) => content);
+  };
+  assert.deepEqual(await texts('f'), ['one', 'two', 'of the fork']);
+  await command('run', '--session', 'f', '--store', file.path, 'and from Go');
+  const again = file.open();
+  await again.commit('s', { deltas: [said('m1', 'changed', 'mutate')] });
+  const { messages, instructions } = await again.load('f');
+  assert.deepEqual(
+    messages.slice(0, 4).map(({ content }) => String(content)),
+    ['one', 'two', 'of the fork', 'and from Go'],
+  );
+  assert.equal(instructions.length, 1);
+  await again.close();
+  assert.deepEqual(await texts('s'), ['changed', 'two']);
+  assert.equal((await texts('f'))[0], 'one');
+});

@@ -372,7 +372,10 @@ describe('a store in SQLite', () => {
   });
 });
 
-/** Those of a key are flipped too: the row then belongs to something else. */
+/**
+ * Those of a key are flipped too, where it is told that something is gone: the row then belongs to something else. Of scopes
+ * and journals nobody knows that they are there.
+ */
 const COLUMNS = {
   turncore_sessions:
     'number id revision settled newest created title messages records digest keys ' +
@@ -381,6 +384,11 @@ const COLUMNS = {
   turncore_keys: 'session key turn revision sum',
   turncore_bytes: 'session id content size added sum',
   turncore_parts: 'content part data sum',
+  turncore_events: 'session revision id body sum',
+  turncore_state: 'name value sum',
+  turncore_artifacts: 'name version content size body sum',
+  turncore_journals: 'epoch first next checkpoint sum',
+  turncore_entries: 'turn number body sum',
 };
 
 describe('a bit that flips in SQLite', () => {
@@ -398,7 +406,8 @@ describe('a bit that flips in SQLite', () => {
         const first = { deltas, key: 'k', turn: 't' };
         await store.commit('s', first);
         await store.setTitle('s', 'title');
-        const [[row]] = file.raw('SELECT id FROM turncore_bytes');
+        if (/events|state|artifacts|journals|entries/.test(table)) await appendAll(store);
+        const [[row]] = file.raw('SELECT id FROM turncore_bytes ORDER BY id DESC');
         const id = new TextDecoder().decode(row);
         // Where the session or its bytes seem to be others, a commit would make new ones.
         const bytes = ['turncore_bytes', 'turncore_parts'].includes(table);
@@ -429,6 +438,19 @@ describe('a bit that flips in SQLite', () => {
   }
 });
 
+/** Appends an event, a value, an artifact and a journal. */
+async function appendAll(store) {
+  const body = new TextEncoder().encode('body');
+  await store.putBytes('s', 'b', 'bytes');
+  await store.append('s', {
+    event: { id: 'event', body },
+    state: [{ scope: 'shared', name: 'name', value: body }],
+    artifacts: [{ scope: 'shared', name: 'name', version: 0, bytes: 'b', body }],
+  });
+  await store.appendJournal('t', { epoch: 1, at: 0, entries: [body, body] });
+  await store.compactJournal('t', { epoch: 1, before: 1, checkpoint: body });
+}
+
 /** Everything that can be asked, in words or errors. */
 async function look(store, id, again) {
   const settled = async (run) => {
@@ -449,6 +471,14 @@ async function look(store, id, again) {
       (await store.list()).sessions.map((each) => ({ ...each, revision: 0 })),
     ),
     await settled(() => store.newest('s')),
+    await settled(() => store.events('s')),
+    await settled(() => store.state('s', 'shared')),
+    await settled(() => store.artifacts('s', 'shared')),
+    await settled(async () => {
+      const [found] = await store.artifacts('s', 'shared');
+      return found && (await store.openArtifact('s', 'shared', 'name', 0)).readAll();
+    }),
+    await settled(() => store.readJournal('t')),
   ];
   if (again !== undefined) answers.push(await settled(() => store.commit('s', again)));
   return answers;
@@ -468,6 +498,61 @@ function flip(file, table, column, bit) {
   file.raw(set, flipped, old);
   return () => file.raw(set, old, flipped);
 }
+
+describe('forks in SQLite', () => {
+  const counts = (file) =>
+    file.raw('SELECT session, COUNT(*) FROM turncore_records GROUP BY session ORDER BY session');
+  const told = async (store, session) =>
+    (await store.load(session)).messages.map(({ id, content }) => `${id}=${content}`).join(' ');
+
+  it('share records until one of the two changes them', async (t) => {
+    const file = database(t);
+    const store = file.open();
+    const many = Array.from({ length: 10 }, (_, i) => said(`m${i}`, 'x'));
+    await store.commit('a', { deltas: [instructed('be kind'), ...many] });
+    for (const fork of ['b', 'c', 'd']) await store.fork('a', fork);
+    assert.deepEqual(counts(file), [[1n, 11n]]);
+    // What is added is each one's own.
+    await store.commit('a', { deltas: [said('later')] });
+    await store.commit('b', { deltas: [said('mine')] });
+    assert.deepEqual(counts(file), [
+      [1n, 12n],
+      [2n, 1n],
+    ]);
+    const shared = many.map(({ record }) => `${record.id}=x`).join(' ');
+    assert.equal(await told(store, 'b'), `${shared} mine=text`);
+    assert.equal(await told(store, 'c'), shared);
+    // A change of one fork leaves the others as they are.
+    await store.commit('b', { deltas: [said('m0', 'changed', 'mutate')] });
+    assert.deepEqual(counts(file), [
+      [1n, 12n],
+      [2n, 12n],
+    ]);
+    assert.equal(await told(store, 'c'), shared);
+    // A change of what was added later is none of the forks' business; one of what they share is.
+    await store.commit('a', { deltas: [said('later', 'changed', 'mutate')] });
+    assert.equal(counts(file).length, 2);
+    await store.commit('a', { deltas: [{ op: 'delete', kind: 'message', id: 'm9' }] });
+    assert.equal(counts(file).length, 4);
+    assert.equal(await told(store, 'd'), shared);
+    assert.deepEqual(file.raw('SELECT COUNT(*) FROM turncore_sessions WHERE base <> 0'), [[0n]]);
+  });
+
+  it('are what they were when their session is deleted, or they are forked themselves', async (t) => {
+    const file = database(t);
+    const store = file.open();
+    await store.commit('a', { deltas: [said('m1'), spooled('c', 'long '.repeat(1000))] });
+    await store.fork('a', 'b');
+    await store.commit('b', { deltas: [said('m2')] });
+    await store.fork('b', 'c');
+    await store.delete('a');
+    await store.delete('b');
+    assert.equal(await told(store, 'c'), 'm1=text m2=text');
+    const { toolCalls } = await store.load('c');
+    assert.equal(await toolCalls[0].results.asString(), 'long '.repeat(1000));
+    assert.deepEqual(file.raw('SELECT COUNT(*) FROM turncore_refs'), [[1n]]);
+  });
+});
 
 describe('bytes in SQLite', () => {
   it('are kept in parts', async (t) => {
