@@ -20,6 +20,7 @@ played_in_js() {
   node js/test/conformance/node.mjs "$logs/node.log" "Node $(node --version)"
   "$node24" js/test/conformance/node.mjs "$logs/node24.log" "Node $("$node24" --version)"
   node js/test/conformance/node.mjs "$logs/node-go.log" "Node $(node --version), GOOS=js" go
+  node js/test/conformance/node.mjs "$logs/node-metered.log" "Node $(node --version), metered" metered
   node js/test/conformance/node.mjs "$logs/core.log" "Node $(node --version), core module" core
   node js/test/conformance/chromium.mjs "$logs/page.log" "$logs/worker.log"
 }
@@ -29,7 +30,7 @@ played_in_js >"$logs/js.txt" 2>"$logs/js.err" &
 wait $! || { cat "$logs/js.txt" "$logs/js.err"; exit 1; }
 together
 hosts_passed 4 < <(grep -E 'conformance_test.go:[0-9]+: .* passed$' "$logs/go.txt" | sed 's/.*conformance_test.go:[0-9]*: //')
-hosts_passed 6 <"$logs/js.txt"
+hosts_passed 7 <"$logs/js.txt"
 
 for log in "$logs"/*.log; do
   part=()

@@ -61,7 +61,7 @@ func data(r *wasmfile.Reader) {
 // expression reads a constant expression.
 func expression(r *wasmfile.Reader) {
 	for !r.Failed {
-		switch i, err := next(r); {
+		switch i, _, err := next(r); {
 		case err != nil:
 			r.Rest, r.Failed = nil, true
 		case i.does == closes:

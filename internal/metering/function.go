@@ -53,7 +53,7 @@ func (f *function) read(file []byte, params, global uint32) error {
 	calls := false
 	for len(r.Rest) > 0 && len(f.open) > 0 {
 		start := len(file) - len(r.Rest)
-		i, err := next(&r)
+		i, index, err := next(&r)
 		if err != nil {
 			return err
 		}
@@ -74,17 +74,17 @@ func (f *function) read(file []byte, params, global uint32) error {
 		case closes:
 			f.open = f.open[:len(f.open)-1]
 		case usesGlobal:
-			if i.index >= global {
+			if index >= global {
 				return ErrMalformed
 			}
 		case callsFunction:
-			f.costs[region] += shortFunction
+			f.costs[region] += ShortFunction
 			calls = true
 		case worksInBulk:
 			f.bulk = true
-			f.list = append(f.list, place{at: start, shift: i.shift})
+			f.list = append(f.list, place{at: start, shift: int(i.shift)})
 		}
-		if first && !i.straight {
+		if first && i.jumps {
 			f.pays, first = true, false
 		}
 	}
@@ -92,7 +92,7 @@ func (f *function) read(file []byte, params, global uint32) error {
 		return ErrMalformed
 	}
 	switch loops := len(f.costs) > 1; {
-	case !loops && !calls && !f.bulk && f.costs[0] <= shortFunction:
+	case !loops && !calls && !f.bulk && f.costs[0] <= ShortFunction:
 		f.pays = false
 	case !loops:
 		f.pays = true

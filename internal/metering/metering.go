@@ -8,7 +8,7 @@
 //
 // A unit pays for up to [InstructionsOfUnit] instructions of a function or of a loop, without the loops in it, each time
 // it is entered: whether or not a branch leaves some out. A call counts as many instructions as a short function may have,
-// since a function of at most [shortFunction] instructions that neither calls nor loops pays nothing itself. memory.copy,
+// since a function of at most [ShortFunction] instructions that neither calls nor loops pays nothing itself. memory.copy,
 // memory.fill, memory.init and their like for tables pay a unit for every [BytesOfUnit] bytes or entries that they are
 // asked for, memory.grow for every [BytesOfUnit] bytes.
 //
@@ -46,8 +46,8 @@ const (
 // MaxLocals is how many locals a function may have with its parameters. Browsers have the same bound.
 const MaxLocals = 50_000
 
-// shortFunction is how many instructions a function may have that does not pay itself.
-const shortFunction = 16
+// ShortFunction is how many instructions a function may have that does not pay itself.
+const ShortFunction = 16
 
 // ErrMalformed is the error of a file that is no well-formed module.
 var ErrMalformed = errors.New("the module is malformed")

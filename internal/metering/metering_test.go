@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"flag"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -254,6 +258,64 @@ func TestRefused(t *testing.T) {
 	}
 	if _, err := metering.Module(metered); err == nil || !strings.Contains(err.Error(), "metered already") {
 		t.Errorf("metered twice: %v", err)
+	}
+}
+
+var update = flag.Bool("update", false, "write testdata/vectors.json anew")
+
+// vector is a file and what metering makes of it, in hexadecimal digits.
+type vector struct {
+	Name, File string
+	Metered    string `json:",omitempty"`
+	Error      string `json:",omitempty"`
+}
+
+// The vectors are what the host in JavaScript is held to.
+func TestVectors(t *testing.T) {
+	started := of(nop)
+	started.start = 0
+	files := []struct {
+		name string
+		file []byte
+	}{
+		{"nothing", []byte(wasmfile.Header)},
+		{"no module", []byte("\x7fELF")},
+		{"a short function", of(nop).encode()},
+		{"a start function", started.encode()},
+		{"a long function", of(repeated(1000, nop...)).encode()},
+		{"rounds", of(counted(1000), join(call(0), counted(3, repeated(90, nop...)...))).encode()},
+		{"rounds in rounds", of(join(loop, counted(10), end), nop).encode()},
+		{"bytes", of(join(number(0), number(0), number(4096), []byte{0xfc, 11, 0}), join(number(1), []byte{0x40, 0}, drop)).encode()},
+		{"a branch table", of(join(loop, number(7), []byte{0x0e, 2, 0, 0, 0}, end)).encode()},
+		{"vectors", of(join([]byte{0xfd, 12}, repeated(16, 7), []byte{0xfd, 21, 3}, drop)).encode()},
+		{"an exception", of([]byte{0x08, 0}).encode()},
+		{"relaxed vectors", of([]byte{0xfd, 0x80, 2}).encode()},
+		{"the fuel set", of([]byte{0x42, 0, 0x24, 1}).encode()},
+		{"a section too many", append(slices.Clip(of(nop).encode()), wasmfile.Code, 1, 0)},
+	}
+	var vectors []vector
+	for _, f := range files {
+		v := vector{Name: f.name, File: hex.EncodeToString(f.file)}
+		if metered, err := metering.Module(f.file); err != nil {
+			v.Error = err.Error()
+		} else {
+			v.Metered = hex.EncodeToString(metered)
+		}
+		vectors = append(vectors, v)
+	}
+	got, err := json.MarshalIndent(vectors, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, '\n')
+	const path = "testdata/vectors.json"
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s differs: run the test with -update if that is meant (%v)", path, err)
 	}
 }
 

@@ -12,7 +12,7 @@ import { Instance, instanceFailed, type Guest, type StartedGuest } from './insta
 import { systemEntropy } from '../entropy.js';
 import { encodeHello, SEED_SIZE } from './hello.js';
 import { DEFAULT_QUOTA, lowerLimits } from './limits.js';
-import type { InstantiateOptions, ModuleOptions } from './module-options.js';
+import type { InstantiateOptions, ModuleOptions, ReactorExports } from './module-options.js';
 import {
   ALLOW,
   isForbidden,
@@ -107,7 +107,7 @@ export class LoadedModule {
   instantiateSync(options: InstantiateOptions = {}): Instance {
     const module = this.#compiled.get(pagesOf(options.maxMemory ?? MAX_MEMORY)) ?? this.#any;
     if (module === undefined) {
-      throw cannotLoad('the module is not compiled yet: wait for compile() first');
+      throw cannotLoad('it is not compiled yet: wait for compile()');
     }
     return this.#start(module, options);
   }
@@ -161,20 +161,13 @@ export class LoadedModule {
   }
 }
 
-interface ReactorExports {
-  memory: WebAssembly.Memory;
-  _initialize: () => void;
-  turncore_abi: () => number;
-  turncore_inbox: (size: number) => number;
-  turncore_step: (size: number) => bigint;
-}
-
 function startReactor(module: WebAssembly.Module, options: InstantiateOptions): StartedGuest {
   const wasi = new Wasi({ monotonic: options.monotonic });
   if (options.onStderr !== undefined) wasi.stderr.collectLines();
   try {
     const instance = new WebAssembly.Instance(module, { [WASI_MODULE]: wasi.imports });
-    const exports = instance.exports as unknown as ReactorExports;
+    const found = instance.exports as unknown as ReactorExports;
+    const exports = options.wrap?.(found) ?? found;
     wasi.bind(exports.memory);
     exports._initialize();
     const guest: Guest = {

@@ -4,6 +4,15 @@
 import type { GoRuntime } from './gojs.js';
 import type { Limits, Quota } from './limits.js';
 
+/** What a host calls of an instance of WebAssembly. */
+export interface ReactorExports {
+  memory: WebAssembly.Memory;
+  _initialize: () => void;
+  turncore_abi: () => number;
+  turncore_inbox: (size: number) => number;
+  turncore_step: (size: number) => bigint;
+}
+
 /** Settings of `loadModule`. */
 export interface ModuleOptions {
   /**
@@ -35,6 +44,8 @@ export interface InstantiateOptions {
   onStderr?: ((line: string) => void) | undefined;
   /** Whether to say Hello. A replay does so itself. Default true. */
   handshake?: boolean | undefined;
+  /** @internal Stands between the host and what the module exports. */
+  wrap?: ((exports: ReactorExports) => ReactorExports) | undefined;
   /** Milliseconds of a monotonic clock for the guest's runtime. Default: performance.now. */
   monotonic?: (() => number) | undefined;
 }

@@ -74,7 +74,8 @@ function stream(opened: Opened): Promise<WebAssembly.Module> | undefined {
   return compiling;
 }
 
-async function bytesOf(opened: Opened): Promise<Uint8Array<ArrayBuffer>> {
+/** The bytes of a source that is open, and not compiled. */
+export async function bytesOf(opened: Opened): Promise<Uint8Array<ArrayBuffer>> {
   const bytes =
     tagOf(opened) === 'Response'
       ? await (opened as Response).arrayBuffer()
@@ -91,9 +92,11 @@ export async function hashSource(source: ModuleSource): Promise<string> {
   return hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 }
 
-type Opened = Response | BufferSource | WebAssembly.Module;
+/** What a source gives. */
+export type Opened = Response | BufferSource | WebAssembly.Module;
 
-async function openSource(source: ModuleSource): Promise<Opened> {
+/** Reads a source, or asks a server for it. */
+export async function openSource(source: ModuleSource): Promise<Opened> {
   const given = await source;
   switch (tagOf(given)) {
     case 'WebAssembly.Module':
