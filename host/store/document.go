@@ -39,19 +39,29 @@ type document struct {
 	Messages     []json.RawMessage          `json:"messages"`
 	Thoughts     []json.RawMessage          `json:"thoughts"`
 	ToolCalls    []json.RawMessage          `json:"toolCalls"`
+	Events       []documentEvent            `json:"events"`
+	State        []documentValue            `json:"state"`
+	Artifacts    []documentArtifact         `json:"artifacts"`
 	Bytes        map[string]json.RawMessage `json:"bytes"`
 }
 
 // Export writes a session as a JSON document that [Import] reads, and the npm package too, which writes the same bytes:
-// its records as encoding/json has them, and the bytes that they refer to, as text or in base64. See docs/records.md. It
-// fails with E_SESSION_NOT_FOUND if the session has no records, and with E_BYTES_NOT_FOUND if bytes are missing; nothing
-// is written then.
+// its records as encoding/json has them, and the bytes that they refer to, as text or in base64; of an [Appender] also the
+// session's events, and its own state and artifacts. See docs/records.md. It fails with E_SESSION_NOT_FOUND if the session
+// has nothing of these, and with E_BYTES_NOT_FOUND if bytes are missing; nothing is written then.
 func Export(ctx context.Context, s Store, session string, w io.Writer) error {
 	c, err := s.Load(ctx, session, "")
 	if err != nil {
 		return err
 	}
-	if c == nil || c.empty() {
+	if c == nil {
+		c = &Conversation{}
+	}
+	a, err := appendedTo(ctx, s, session)
+	if err != nil {
+		return err
+	}
+	if c.empty() && a.empty() {
 		return NoSession(session)
 	}
 	e := exporter{ctx: ctx, bytes: map[string]any{}}
@@ -71,6 +81,7 @@ func Export(ctx context.Context, s Store, session string, w io.Writer) error {
 	addRecords(&e, "messages", c.Messages)
 	addRecords(&e, "thoughts", c.Thoughts)
 	addRecords(&e, "toolCalls", c.ToolCalls)
+	a.addTo(&e)
 	if e.err == nil {
 		e.err = e.addBytes()
 	}
@@ -182,16 +193,21 @@ func (e *exporter) addBytes() error {
 			}
 			return err
 		}
-		one := exporter{}
-		if utf8.Valid(content.Bytes()) {
-			one.add("text", value.AppendJSONText(nil, content.Bytes()))
-		} else {
-			one.add("base64", quoted(base64.StdEncoding.EncodeToString(content.Bytes())))
-		}
-		inner.add(id, append(one.out, '}'))
+		inner.add(id, contentText(content.Bytes()))
 	}
 	e.add("bytes", append(inner.out, '}'))
 	return nil
+}
+
+// contentText is what a document has of bytes.
+func contentText(content []byte) []byte {
+	one := exporter{}
+	if utf8.Valid(content) {
+		one.add("text", value.AppendJSONText(nil, content))
+	} else {
+		one.add("base64", quoted(base64.StdEncoding.EncodeToString(content)))
+	}
+	return append(one.out, '}')
 }
 
 // byIndex puts ids that look like the index of a list first, ascending, as the members of an ECMAScript object are.
@@ -216,7 +232,8 @@ func index(id string) (n uint64, ok bool) {
 
 // Import reads a document that [Export], or the npm package, has written, into a session that has no records, and returns
 // the session's id: "" as session stands for the document's own. It fails with E_SESSION_EXISTS if the session has
-// records, and with E_STORED_RECORD_INVALID if the document is none; the session has no records then.
+// records or events, with E_STORED_RECORD_INVALID if the document is none, and with E_RECORD_UNSTORABLE if it has events,
+// state or artifacts and the store is no [Appender]; the session has no records then.
 func Import(ctx context.Context, s Store, session string, r io.Reader) (id string, err error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -234,11 +251,18 @@ func Import(ctx context.Context, s Store, session string, r io.Reader) (id strin
 	} else if there != nil && !there.empty() {
 		return "", SessionExists(session)
 	}
+	a, err := d.appended()
+	if err != nil {
+		return "", err
+	}
+	if err := a.check(ctx, s, session); err != nil {
+		return "", err
+	}
 	deltas, err := d.deltas(s, session)
 	if err != nil {
 		return "", inSession(session, err)
 	}
-	if len(deltas) == 0 {
+	if len(deltas) == 0 && a.empty() {
 		return "", noDocument("it has no records", nil)
 	}
 	puts, err := d.bytesOf(deltas)
@@ -250,7 +274,12 @@ func Import(ctx context.Context, s Store, session string, r io.Reader) (id strin
 			return "", err
 		}
 	}
-	if _, err := s.Commit(ctx, session, Commit{Deltas: deltas}); err != nil {
+	if len(deltas) > 0 {
+		if _, err := s.Commit(ctx, session, Commit{Deltas: deltas}); err != nil {
+			return "", err
+		}
+	}
+	if err := a.append(ctx, s, session); err != nil {
 		return "", err
 	}
 	if sessions, ok := s.(Sessions); ok && d.Title != "" {
@@ -351,28 +380,36 @@ func (d *document) bytesOf(deltas []Delta) (puts []put, err error) {
 }
 
 func (d *document) content(id string) ([]byte, error) {
-	var c struct {
-		Text   *string `json:"text"`
-		Base64 *string `json:"base64"`
-	}
 	raw, there := d.Bytes[id]
 	if !there {
 		return nil, noDocument(fmt.Sprintf("bytes %q are missing", id), nil)
 	}
+	return contentIn(fmt.Sprintf("bytes %q", id), raw)
+}
+
+// contentIn reads what contentText has written. name is that of the member, for errors.
+func contentIn(name string, raw json.RawMessage) ([]byte, error) {
+	var c struct {
+		Text   *string `json:"text"`
+		Base64 *string `json:"base64"`
+	}
+	if len(raw) == 0 {
+		return nil, noDocument(name+" is missing", nil)
+	}
 	in := json.NewDecoder(bytes.NewReader(raw))
 	in.DisallowUnknownFields()
 	if err := in.Decode(&c); err != nil {
-		return nil, noDocument(fmt.Sprintf("bytes %q: %v", id, err), err)
+		return nil, noDocument(fmt.Sprintf("%s: %v", name, err), err)
 	}
 	switch {
 	case (c.Text == nil) == (c.Base64 == nil):
-		return nil, noDocument(fmt.Sprintf("bytes %q: one of text and base64 is required", id), nil)
+		return nil, noDocument(name+": one of text and base64 is required", nil)
 	case c.Text != nil:
 		return []byte(*c.Text), nil
 	}
 	content, err := base64.StdEncoding.DecodeString(*c.Base64)
 	if err != nil {
-		return nil, noDocument(fmt.Sprintf("bytes %q: %v", id, err), err)
+		return nil, noDocument(fmt.Sprintf("%s: %v", name, err), err)
 	}
 	return content, nil
 }

@@ -29,15 +29,32 @@ func withoutDate(text string) string {
 
 // A conversation that is imported is exported as it was, also from another store.
 func TestConversationsTravel(t *testing.T) {
-	text, err := os.ReadFile(conversation)
+	travels(t, conversation, "tea")
+}
+
+// So do events, state and artifacts.
+func TestEventsTravel(t *testing.T) {
+	travels(t, "../../abi/testdata/records/appended.json", "appended")
+}
+
+func travels(t *testing.T, file, session string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
 		s := store.NewInMemory()
 		id, err := store.Import(t.Context(), s, "", bytes.NewReader(text))
-		if err != nil || id != "tea" {
+		if err != nil || id != session {
 			t.Fatalf("session %q: %v", id, err)
+		}
+		if _, err := store.Import(t.Context(), s, "", bytes.NewReader(text)); !errors.Is(err, host.CodeSessionExists) {
+			t.Errorf("imported twice: %v", err)
+		}
+		_, err = store.Import(t.Context(), struct{ store.Store }{s}, "other", bytes.NewReader(text))
+		if session == "appended" && !errors.Is(err, host.CodeRecordUnstorable) {
+			t.Errorf("a store without events: %v", err)
 		}
 		var again bytes.Buffer
 		if err := store.Export(t.Context(), s, id, &again); err != nil {

@@ -7,6 +7,7 @@ import type { Entry } from '../collections/kinds.js';
 import { messageOf } from '../errors.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import type { Conversation } from '../sessions/conversation.js';
+import type { Append, Appender } from '../store/appender.js';
 import { storeError } from '../store-errors.js';
 import { isObject } from '../validation/field-kinds.js';
 import { fromBase64, toBase64 } from './base64.js';
@@ -16,6 +17,8 @@ import { unstorable } from './form.js';
 import { type BytesStore, inSession, readOut } from './rows.js';
 import { fromSpelled } from './spelling.js';
 import { type BytesReference, openedBy, StoredReader } from './stored-reader.js';
+
+type Appending = Pick<Appender, 'append' | 'events' | 'state' | 'artifacts' | 'openArtifact'>;
 
 const FORMAT = 'turncore.conversation';
 const VERSION = 1;
@@ -48,12 +51,26 @@ export interface ConversationDocument {
   readonly messages: readonly Readonly<Record<string, unknown>>[];
   readonly thoughts: readonly Readonly<Record<string, unknown>>[];
   readonly toolCalls: readonly Readonly<Record<string, unknown>>[];
+  /** What an `Appender` has of the session; absent for none. Events are in their order. */
+  readonly events?: readonly { readonly id: string; readonly body: DocumentBytes }[];
+  /** The session's own state. */
+  readonly state?: readonly { readonly name: string; readonly value: DocumentBytes }[];
+  /** The session's own artifacts: the versions of each in their order. */
+  readonly artifacts?: readonly {
+    readonly name: string;
+    readonly version: number;
+    readonly body: DocumentBytes;
+    readonly content: DocumentBytes;
+  }[];
   /** The bytes that records refer to, by id. */
   readonly bytes: Readonly<Record<string, DocumentBytes>>;
 }
 
-/** A store whose conversations travel. One that lists its sessions exports their titles as well. */
-export interface DocumentStore extends BytesStore {
+/**
+ * A store whose conversations travel. One that lists its sessions exports their titles as well, and an `Appender` their
+ * events, state and artifacts.
+ */
+export interface DocumentStore extends BytesStore, Partial<Appending> {
   load(session: string): Awaitable<Conversation>;
   commit(session: string, commit: { readonly deltas: readonly Delta[] }): Awaitable<unknown>;
   find?(
@@ -66,12 +83,15 @@ export interface DocumentStore extends BytesStore {
  * A session as a document: JSON text that {@link importConversation} reads, and Go's `store.Import` too. Go writes the
  * same bytes.
  *
- * @throws TurncoreError (rejects) E_SESSION_NOT_FOUND if the session has no records; E_BYTES_NOT_FOUND if bytes are
+ * @throws TurncoreError (rejects) E_SESSION_NOT_FOUND if the session has no records and no events; E_BYTES_NOT_FOUND if bytes are
  * missing; E_RECORD_UNSTORABLE for a record that cannot be written down
  */
 export async function exportConversation(store: DocumentStore, session: string): Promise<string> {
   const loaded = await store.load(session);
-  if (isEmpty(loaded)) throw ofSession('E_SESSION_NOT_FOUND', session);
+  const appended = await appendedTo(store, session);
+  if (isEmpty(loaded) && Object.keys(appended).length === 0) {
+    throw ofSession('E_SESSION_NOT_FOUND', session);
+  }
   const document: Record<string, unknown> = { format: FORMAT, v: VERSION, id: wellFormed(session) };
   await describe(store, session, document);
   const readers = new Map<string, unknown>();
@@ -85,6 +105,7 @@ export async function exportConversation(store: DocumentStore, session: string):
       for (const record of loaded[list]) records.push(await toJSON(record, readers));
       document[list] = records;
     }
+    Object.assign(document, appended);
     const bytes = {};
     for (const [id, reader] of readers) define(bytes, id, await contentOf(reader));
     document['bytes'] = bytes;
@@ -100,8 +121,9 @@ export async function exportConversation(store: DocumentStore, session: string):
  * @param document the text of {@link exportConversation} or of Go's `store.Export`, or its data
  * @param session default: the document's own
  * @returns the session's id
- * @throws TurncoreError (rejects) E_SESSION_EXISTS if the session has records; E_STORED_RECORD_INVALID if the document is
- * none. The session has no records then.
+ * @throws TurncoreError (rejects) E_SESSION_EXISTS if the session has records or events; E_STORED_RECORD_INVALID if the
+ * document is none; E_RECORD_UNSTORABLE if it has events, state or artifacts and the store is no `Appender`. The session has
+ * no records then.
  */
 export async function importConversation(
   store: DocumentStore,
@@ -110,7 +132,13 @@ export async function importConversation(
 ): Promise<string> {
   const data = requireDocument(typeof document === 'string' ? parse(document) : document);
   const id = session ?? data.id;
-  if (!isEmpty(await store.load(id))) throw ofSession('E_SESSION_EXISTS', id);
+  const there = Object.keys(await appendedTo(store, id)).length > 0;
+  if (there || !isEmpty(await store.load(id))) throw ofSession('E_SESSION_EXISTS', id);
+  const appends = appendsOf(data);
+  if (appends.length > 0 && !isAppender(store)) {
+    const why = `session ${JSON.stringify(id)}: the store keeps no events, state and artifacts`;
+    throw storeError('E_RECORD_UNSTORABLE', why, { details: { session: id } });
+  }
   let deltas: Delta[];
   const bytes = new Map<string, string | Uint8Array>();
   try {
@@ -123,9 +151,16 @@ export async function importConversation(
   } catch (error) {
     throw inSession(id, error);
   }
-  if (deltas.length === 0) throw invalid('it has no records');
+  if (deltas.length + appends.length === 0) throw invalid('it has no records');
   for (const [name, content] of bytes) await store.putBytes(id, name, content);
-  await store.commit(id, { deltas });
+  if (deltas.length > 0) await store.commit(id, { deltas });
+  if (isAppender(store)) {
+    for (const { content, ...append } of appends) {
+      const [artifact] = append.artifacts ?? [];
+      if (artifact !== undefined) await store.putBytes(id, artifact.bytes, content!);
+      await store.append(id, append);
+    }
+  }
   if (data.title !== undefined && data.title !== '') await store.setTitle?.(id, data.title);
   return id;
 }
@@ -173,6 +208,92 @@ async function toJSON(record: Entry, readers: Map<string, unknown>): Promise<unk
   return jsonKeeping(record, (reader) => references.get(reader)!);
 }
 
+function isAppender(store: DocumentStore): store is DocumentStore & Appending {
+  return store.append !== undefined;
+}
+
+/** What a store has of a session that is no record: only what is not empty. */
+async function appendedTo(
+  store: DocumentStore,
+  session: string,
+): Promise<Pick<ConversationDocument, 'events' | 'state' | 'artifacts'>> {
+  if (!isAppender(store)) return {};
+  const events = (await store.events(session)).map(({ id, body }) => ({ id, body: asText(body) }));
+  const state = (await store.state(session, '')).map(({ name, value }) => {
+    return { name, value: asText(value) };
+  });
+  const artifacts = [];
+  for (const { name, version, body } of await store.artifacts(session, '')) {
+    const content = await contentOf(await store.openArtifact(session, '', name, version));
+    artifacts.push({ name, version, body: asText(body), content });
+  }
+  return {
+    ...(events.length > 0 && { events }),
+    ...(state.length > 0 && { state }),
+    ...(artifacts.length > 0 && { artifacts }),
+  };
+}
+
+/** An append of a document, with the content of its artifact. */
+type DocumentAppend = Append & { readonly content?: Uint8Array };
+
+/** What is appended to a session for a document. */
+function appendsOf(data: ConversationDocument): DocumentAppend[] {
+  const appends: DocumentAppend[] = [];
+  const versions = new Map<string, number>();
+  membersOf(data, 'artifacts', ['name', 'version', 'body', 'content']).forEach((one, i) => {
+    const at = `artifacts[${i}]`;
+    const name = textOf(one, 'name', at);
+    const next = versions.get(name) ?? 0;
+    if (one['version'] !== next) {
+      throw invalid(`${at}.version: it is ${JSON.stringify(one['version'])}, not ${next}`);
+    }
+    versions.set(name, next + 1);
+    const content = binary(contentIn(`${at}.content`, one['content']));
+    const digest = new Sha256();
+    digest.add(content);
+    const bytes = contentId(digest.hex());
+    const body = binary(contentIn(`${at}.body`, one['body']));
+    appends.push({ artifacts: [{ scope: '', name, version: next, bytes, body }], content });
+  });
+  const state = membersOf(data, 'state', ['name', 'value']).map((one, i) => {
+    const value = binary(contentIn(`state[${i}].value`, one['value']));
+    return { scope: '', name: textOf(one, 'name', `state[${i}]`), value };
+  });
+  if (state.length > 0) appends.push({ state });
+  membersOf(data, 'events', ['id', 'body']).forEach((one, i) => {
+    const body = binary(contentIn(`events[${i}].body`, one['body']));
+    appends.push({ event: { id: textOf(one, 'id', `events[${i}]`), body } });
+  });
+  return appends;
+}
+
+/** The members of a list, objects of certain members. */
+function membersOf(
+  data: ConversationDocument,
+  list: 'events' | 'state' | 'artifacts',
+  names: readonly string[],
+): Record<string, unknown>[] {
+  const all: unknown = data[list] ?? [];
+  if (!Array.isArray(all)) throw invalid(`${list}: it is not a list`);
+  return all.map((one: unknown, i) => {
+    if (!isObject(one)) throw invalid(`${list}[${i}]: it is not an object`);
+    const other = Object.keys(one).find((name) => !names.includes(name));
+    if (other !== undefined) throw invalid(`${list}[${i}].${other}: it is no member`);
+    return one;
+  });
+}
+
+function textOf(one: Record<string, unknown>, name: string, at: string): string {
+  const value = one[name];
+  if (typeof value !== 'string') throw invalid(`${at}.${name}: it is not a text`);
+  return value;
+}
+
+function binary(content: string | Uint8Array): Uint8Array {
+  return typeof content === 'string' ? new TextEncoder().encode(content) : content;
+}
+
 async function contentOf(reader: unknown): Promise<DocumentBytes> {
   const pieces: Uint8Array[] = [];
   await readOut(reader, (piece) => void pieces.push(piece));
@@ -182,6 +303,11 @@ async function contentOf(reader: unknown): Promise<DocumentBytes> {
     whole.set(piece, at);
     at += piece.length;
   }
+  return asText(whole);
+}
+
+/** What a document has of bytes. */
+function asText(whole: Uint8Array): DocumentBytes {
   try {
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(whole) };
   } catch {
@@ -218,6 +344,9 @@ const MEMBERS: readonly string[] = [
   'createdAt',
   'instructions',
   ...LISTS.map(([list]) => list),
+  'events',
+  'state',
+  'artifacts',
   'bytes',
 ];
 
@@ -268,7 +397,13 @@ function deltasOf(data: ConversationDocument, store: DocumentStore, session: str
 function bytesIn({ bytes }: ConversationDocument, id: string): string | Uint8Array {
   const name = `bytes ${JSON.stringify(id)}`;
   if (!Object.hasOwn(bytes, id)) throw invalid(`${name} are missing`);
-  const { text, base64, ...others } = bytes[id] as { text?: unknown; base64?: unknown };
+  return contentIn(name, bytes[id]);
+}
+
+/** Reads bytes of a document. `name` is that of the member, for errors. */
+function contentIn(name: string, content: unknown): string | Uint8Array {
+  if (!isObject(content)) throw invalid(`${name}: it is not an object`);
+  const { text, base64, ...others } = content;
   const [other] = Object.keys(others);
   if (other !== undefined) throw invalid(`${name}: ${other}: it is no member of bytes`);
   if (typeof text === 'string' && base64 === undefined) return text;

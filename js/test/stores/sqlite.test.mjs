@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -667,4 +667,60 @@ describe('turns on SQLite', () => {
     const turns = file.raw('SELECT DISTINCT turn FROM turncore_keys');
     assert.ok(turns.length <= 2, `keys of ${turns.length} turns`);
   });
+});
+
+it('keys of turns that have committed nothing for a week are forgotten, unless they have a journal', async (t) => {
+  const file = database(t);
+  let now = NOON;
+  const store = file.open({}, { clock: () => now });
+  const commit = (turn, key) => store.commit('s', { deltas: [said(key)], key, turn });
+  for (const [turn, key] of [
+    ['crashed', '1'],
+    ['crashed', '2'],
+    ['goes on', '3'],
+    ['writes', '4'],
+  ]) {
+    await commit(turn, key);
+  }
+  await store.appendJournal('goes on', { epoch: 1, at: 0, entries: [new Uint8Array([1])] });
+  const keys = async () => {
+    await store.collect();
+    return file.raw(
+      'SELECT COUNT(*), MAX(sessions.keys) FROM turncore_keys, turncore_sessions AS sessions',
+    );
+  };
+  now += 6 * 24 * HOUR;
+  await commit('writes', '5');
+  assert.deepEqual(await keys(), [[5n, 5n]]);
+  now += 2 * 24 * HOUR;
+  assert.deepEqual(await keys(), [[3n, 3n]]);
+  await commit('writes', '4'); // it is known
+  assert.equal((await store.load('s')).messages.length, 5);
+  await store.deleteJournal('goes on', 1);
+  assert.deepEqual(await keys(), [[2n, 2n]]);
+  await store.close();
+});
+
+it('events, state and artifacts travel in documents, which Go writes alike', async (t) => {
+  const url = new URL('../../../abi/testdata/records/appended.json', import.meta.url);
+  const text = readFileSync(url, 'utf8');
+  const withoutDate = (document) => document.replace(/^ {2}"createdAt": .*\n/m, '');
+  const { exportConversation, importConversation } = records;
+  const store = database(t).open();
+  assert.equal(await importConversation(store, text), 'appended');
+  const exported = await exportConversation(store, 'appended');
+  assert.equal(withoutDate(exported), text);
+  assert.equal((await failureOf(() => importConversation(store, text))).code, 'E_SESSION_EXISTS');
+  assert.equal(await importConversation(store, exported, 'again'), 'again');
+  const renamed = withoutDate(await exportConversation(store, 'again'));
+  assert.equal(renamed, text.replace('"id": "appended"', '"id": "again"'));
+  const plain = { load: (id) => store.load(id) };
+  const refused = await failureOf(() => importConversation(plain, text, 'other'));
+  assert.equal(refused.code, 'E_RECORD_UNSTORABLE');
+  const wrong = JSON.parse(text);
+  wrong.artifacts[1].version = 3;
+  const failure = await failureOf(() => importConversation(store, wrong, 'wrong'));
+  assert.equal(failure.code, 'E_STORED_RECORD_INVALID');
+  assert.match(failure.message, /artifacts\[1\]\.version: it is 3, not 1/);
+  await store.close();
 });
