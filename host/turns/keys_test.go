@@ -2,6 +2,7 @@ package turns_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -103,6 +105,42 @@ func TestKeysOfAnotherRun(t *testing.T) {
 			t.Errorf("run %d writes %q", i, runs[i].notes)
 		}
 	}
+}
+
+// JavaScript gives the same keys to commits: see keys.test.ts there.
+func TestKeysOfPartsOfCommits(t *testing.T) {
+	h := turns.NewHost(turns.HostOptions{Engine: native.New(), Clock: func() int64 { return host.FixedTime }})
+	defer h.Close(t.Context())
+	s := &keyStore{Store: store.NewInMemory()}
+	c := turns.StoreCallbacks(s)
+	// Two commits under one key, in parts of an effect.
+	put := c.StoreMessage
+	c.StoreMessage = func(ctx turns.Context, m *record.Message) error { return errors.Join(put(ctx, m), put(ctx, m)) }
+	play(t, h, turns.TurnRunnerConfig{Callbacks: c, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+		at := message("a", "x").CreatedAt
+		return errors.Join(
+			ctx.StoreMessage(message("a", "x")), ctx.StoreThought(record.NewThought("b", "x", at)), ctx.StoreThought(record.NewThought("c", "x", at)),
+			ctx.StoreMessage(message("d", "x")), ctx.Ack(),
+		)
+	}}, turns.TurnInput{TurnID: "t"})
+	want := []string{".0", ".0+1", ".1", ".3", ".3+1"}
+	for i := range want {
+		want[i] = "t@mjuohs00.e2" + want[i]
+	}
+	if !slices.Equal(s.keys, want) {
+		t.Errorf("%q, want %q", s.keys, want)
+	}
+}
+
+// keyStore collects the keys of commits.
+type keyStore struct {
+	store.Store
+	keys []string
+}
+
+func (s *keyStore) Commit(ctx context.Context, session string, c store.Commit) (string, error) {
+	s.keys = append(s.keys, c.Key)
+	return s.Store.Commit(ctx, session, c)
 }
 
 // The frames of a journal give the keys that functions got, and a replay gives the same frames.

@@ -7,7 +7,17 @@ import { describe, it } from 'node:test';
 import { EffectKind, Op } from '../../src/abi/frames.gen.js';
 import { readFrame } from '../../src/codec/tuples.gen.js';
 import { framesOf } from '../../src/codec/decoder.js';
-import { DispatchContext, DispatchRunner, Tool, toolCallChecksum } from '../../src/index.js';
+import {
+  DispatchContext,
+  DispatchRunner,
+  memoryStore,
+  type Message,
+  storeCallbacks,
+  Thought,
+  Tool,
+  toolCallChecksum,
+  type TurnContext,
+} from '../../src/index.js';
 import { type Clock } from '../../src/entries/host.js';
 import { MemoryJournal, replay } from '../../src/entries/replay.js';
 import { readJournal } from '../../src/journal/reader.js';
@@ -28,6 +38,10 @@ function payTool(keys: (string | undefined)[]): Tool<Record<string, unknown>, st
       return 'paid';
     },
   });
+}
+
+function thought(id: string): Thought {
+  return new Thought({ id, content: 'x', createdAt: 1, updatedAt: 1 });
 }
 
 describe('idempotency keys', { skip }, () => {
@@ -76,6 +90,41 @@ describe('idempotency keys', { skip }, () => {
     assert.deepEqual(runs[0]!.calls, runs[1]!.calls);
     assert.deepEqual(runs[0]!.writes, ['a t@mjuohs00.e3.0', 'b t@mjuohs00.e3.1']);
     assert.deepEqual(runs[1]!.writes, ['a t@mjuohs01.e3.0', 'b t@mjuohs01.e3.1']);
+  });
+
+  it('of commits are those that Go gives, see TestKeysOfPartsOfCommits', async () => {
+    const store = memoryStore();
+    const keys: (string | undefined)[] = [];
+    const { storeMessageCallback, ...callbacks } = storeCallbacks({
+      load: (session, after) => store.load(session, after),
+      commit: (session, commit) => {
+        keys.push(commit.key);
+        return store.commit(session, commit);
+      },
+      putBytes: (session, id, content) => store.putBytes(session, id, content),
+      openBytes: (session, id) => store.openBytes(session, id),
+    });
+    await runTurn(
+      async (ctx) => {
+        await ctx.storeMessage(message('a'));
+        await ctx.storeThought(thought('b'));
+        await ctx.storeThought(thought('c'));
+        await ctx.storeMessage(message('d'));
+        ctx.ack();
+      },
+      {
+        host: await testHost({ clock: () => NOW }),
+        ...callbacks,
+        // Two commits under one key, in parts of an effect.
+        storeMessageCallback: async (ctx: TurnContext, record: Message) => {
+          await storeMessageCallback(ctx, record);
+          await storeMessageCallback(ctx, record);
+        },
+      },
+      { turnId: 't' },
+    );
+    const of = 't@mjuohs00.e2';
+    assert.deepEqual(keys, [`${of}.0`, `${of}.0+1`, `${of}.1`, `${of}.3`, `${of}.3+1`]);
   });
 
   it('are those of the frames of a journal, which a replay gives again', async () => {
