@@ -483,9 +483,14 @@ func artifactCases() []testCase {
 			p.putAll(s, session, "x")
 			p.append(s, session, store.Append{Artifacts: []store.Artifact{version("", "a", 0, "x"), version("shared", "a", 0, "x"), version("shared", "a", 1, "x")}})
 			for _, list := range [][]store.Artifact{
-				{version("", "a", 0, "x")}, {version("", "a", 2, "x")}, {version("", "b", 1, "x")},
-				{version("shared", "a", 1, "x")}, {version("shared", "a", 3, "x")}, {version("other", "a", 1, "x")},
-				{version("", "a", 1, "x"), version("", "a", 1, "x")}, {version("", "a", 1, "x"), version("", "a", 3, "x")},
+				{version("", "a", 0, "x")},
+				{version("", "a", 2, "x")},
+				{version("", "b", 1, "x")},
+				{version("shared", "a", 1, "x")},
+				{version("shared", "a", 3, "x")},
+				{version("other", "a", 1, "x")},
+				{version("", "a", 1, "x"), version("", "a", 1, "x")},
+				{version("", "a", 1, "x"), version("", "a", 3, "x")},
 			} {
 				a := happened("e")
 				a.State, a.Artifacts = []store.StateValue{set("", "n", "1"), set("shared", "n", "1")}, list
@@ -780,8 +785,11 @@ func appendRuleCases() []testCase {
 			s := p.appender()
 			bad := "\xff"
 			for _, a := range []store.Append{
-				happened(bad), {State: []store.StateValue{set("", bad, "x")}}, {State: []store.StateValue{set(bad, "x", "x")}},
-				{Artifacts: []store.Artifact{version("", bad, 0, "x")}}, {Artifacts: []store.Artifact{version(bad, "x", 0, "x")}},
+				happened(bad),
+				{State: []store.StateValue{set("", bad, "x")}},
+				{State: []store.StateValue{set(bad, "x", "x")}},
+				{Artifacts: []store.Artifact{version("", bad, 0, "x")}},
+				{Artifacts: []store.Artifact{version(bad, "x", 0, "x")}},
 				{Artifacts: []store.Artifact{version("", "x", -1, "x")}},
 			} {
 				p.refusedAppend(s, session, a, host.CodeInvalidValue)

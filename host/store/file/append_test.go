@@ -273,7 +273,8 @@ func TestCompactedAppends(t *testing.T) {
 	appendTo(t, s, "s", appended(0))
 	for n := range 20 {
 		a := store.Append{State: []store.StateValue{
-			{Name: "large", Value: []byte(large[n:])}, {Scope: "app", Name: "large", Value: []byte(large[n:])},
+			{Name: "large", Value: []byte(large[n:])},
+			{Scope: "app", Name: "large", Value: []byte(large[n:])},
 			{Scope: "app", Name: "gone", Value: []byte{}},
 		}}
 		if n%2 > 0 {

@@ -91,7 +91,8 @@ func raw(t *testing.T, url string) *sql.DB {
 // run runs statements.
 func run(t *testing.T, on interface {
 	ExecContext(context.Context, string, ...any) (sql.Result, error)
-}, statements ...string) {
+}, statements ...string,
+) {
 	t.Helper()
 	for _, text := range statements {
 		if _, err := on.ExecContext(t.Context(), text); err != nil {
