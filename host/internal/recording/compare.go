@@ -101,7 +101,7 @@ func (r *Recording) Compare(n int, body []byte) []Difference {
 		r.alignArguments(g, list, report(true))
 		r.alignThoughts(n, g, list, report(true))
 	}
-	diff("", got, want, report(false))
+	Diff("", got, want, report(false))
 	return out
 }
 
@@ -214,7 +214,9 @@ func matchPath(pattern, path string) bool {
 	return slices.EqualFunc(strings.Split(pattern, "/"), strings.Split(path, "/"), func(p, q string) bool { return p == "*" || p == q })
 }
 
-func diff(path string, got, want any, report func(path string, got, want any)) {
+// Diff reports where two values that came out of JSON differ, each with its JSON Pointer below path: in the order of keys
+// and of elements. What is absent is like null.
+func Diff(path string, got, want any, report func(path string, got, want any)) {
 	switch g := got.(type) {
 	case map[string]any:
 		w, ok := want.(map[string]any)
@@ -224,7 +226,7 @@ func diff(path string, got, want any, report func(path string, got, want any)) {
 		both := maps.Clone(g)
 		maps.Copy(both, w)
 		for _, k := range slices.Sorted(maps.Keys(both)) {
-			diff(path+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(k), g[k], w[k], report)
+			Diff(path+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(k), g[k], w[k], report)
 		}
 		return
 	case []any:
@@ -240,7 +242,7 @@ func diff(path string, got, want any, report func(path string, got, want any)) {
 			if i < len(w) {
 				b = w[i]
 			}
-			diff(path+"/"+strconv.Itoa(i), a, b, report)
+			Diff(path+"/"+strconv.Itoa(i), a, b, report)
 		}
 		return
 	}

@@ -12,16 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"unicode/utf8"
 )
 
 // maxBody bounds what is recorded of a request or a response, in bytes. A longer response is passed on all the same.
 const maxBody = 64 << 20
-
-// redacted stands where a secret was.
-const redacted = "REDACTED"
 
 // RecorderOptions say what a [Recorder] records.
 type RecorderOptions struct {
@@ -49,9 +45,9 @@ type RecorderOptions struct {
 type Recorder struct {
 	options RecorderOptions
 	client  http.Client
+	secrets Secrets
 
 	mu           sync.Mutex
-	secrets      []string
 	interactions []*Interaction // nil while the response is under way, or when it was not recorded
 }
 
@@ -67,9 +63,9 @@ func NewRecorder(o RecorderOptions) *Recorder {
 		transport.DisableCompression = true
 		r.client.Transport = transport
 	}
-	r.keep(o.Key.Value)
+	r.secrets.Keep(o.Key.Value)
 	for _, s := range o.Secrets {
-		r.keep(s)
+		r.secrets.Keep(s)
 	}
 	return r
 }
@@ -86,49 +82,6 @@ func (r *Recorder) Recording() *Recording {
 	}
 	return rec
 }
-
-// keep notes a secret. What is shorter than 8 characters is no key, and taking it out would spoil texts.
-func (r *Recorder) keep(secret string) {
-	for _, scheme := range []string{"Bearer ", "Basic "} {
-		if len(secret) > len(scheme) && strings.EqualFold(secret[:len(scheme)], scheme) {
-			secret = secret[len(scheme):]
-		}
-	}
-	if secret = strings.TrimSpace(secret); len(secret) < 8 {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, form := range []string{secret, url.QueryEscape(secret), escaped(secret), strings.ReplaceAll(escaped(secret), "/", `\/`)} {
-		if !slices.Contains(r.secrets, form) {
-			r.secrets = append(r.secrets, form)
-		}
-	}
-	// The longest first: one may be part of another.
-	slices.SortStableFunc(r.secrets, func(a, b string) int { return len(b) - len(a) })
-}
-
-// escaped is how JSON writes a text.
-func escaped(text string) string {
-	quoted, _ := json.Marshal(text) // a string can always be written
-	return string(quoted[1 : len(quoted)-1])
-}
-
-// redact takes all secrets out of a text.
-func (r *Recorder) redact(text string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range r.secrets {
-		text = strings.ReplaceAll(text, s, redacted)
-	}
-	return text
-}
-
-// keyHeaders are the headers that keys come in, in the order in which a provider is most likely to have them.
-var keyHeaders = []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Cookie", "Proxy-Authorization"}
-
-// keyParameters are the parameters of a query that keys come in.
-var keyParameters = []string{"key", "api_key", "api-key", "apikey", "access_token", "token"}
 
 // hop are the headers that are for the next machine only, and those that the recorder sets itself.
 var hop = []string{
@@ -158,7 +111,7 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	}
 	response, err := r.client.Do(out)
 	if err != nil {
-		r.refuse(w, in, http.StatusBadGateway, r.redact(err.Error()))
+		r.refuse(w, in, http.StatusBadGateway, r.secrets.Redact(err.Error()))
 		return
 	}
 	defer response.Body.Close()
@@ -173,7 +126,7 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	line := fmt.Sprintf("%s %s: %d, %d bytes", in.Method, in.URL.Path, response.StatusCode, len(text))
 	switch {
 	case err != nil:
-		r.tell(line + "; not recorded: " + r.redact(err.Error()))
+		r.tell(line + "; not recorded: " + r.secrets.Redact(err.Error()))
 	case !record:
 		r.tell(line + "; not recorded, as it is no POST of a JSON object")
 	case !utf8.Valid(text):
@@ -203,18 +156,12 @@ func (r *Recorder) forward(in *http.Request, body []byte) (*http.Request, error)
 		out.Header[name] = values
 		if slices.Contains(keyHeaders, name) {
 			hasKey = hasKey || name != "Cookie"
-			for _, v := range values {
-				r.keep(v)
-			}
 		}
 	}
-	query := at.Query()
 	for _, name := range keyParameters {
-		for _, v := range query[name] {
-			hasKey = true
-			r.keep(v)
-		}
+		hasKey = hasKey || at.Query().Has(name)
 	}
+	r.secrets.KeepOf(out.Header, &at)
 	if key := r.options.Key; key.Value != "" && !hasKey && !r.foreign(in) {
 		out.Header.Set(key.Header, key.Value)
 	}
@@ -282,11 +229,11 @@ func breakOff(w http.ResponseWriter) {
 func (r *Recorder) take(place int, at *url.URL, body []byte, response *http.Response, text []byte) {
 	it := &Interaction{}
 	it.Request.Method = http.MethodPost
-	it.Request.URL = r.redact(withoutKeys(at))
-	it.Request.Body = json.RawMessage(r.redact(string(body)))
+	it.Request.URL = r.secrets.Redact(WithoutKeys(at))
+	it.Request.Body = json.RawMessage(r.secrets.RedactBody(string(body)))
 	it.Response.Status = response.StatusCode
 	it.Response.ContentType = contentType(response)
-	it.Response.Body = r.redact(string(text))
+	it.Response.Body = r.secrets.RedactBody(string(text))
 	r.mu.Lock()
 	r.interactions[place] = it
 	r.mu.Unlock()
@@ -304,18 +251,6 @@ func contentType(response *http.Response) string {
 		return "application/octet-stream"
 	}
 	return kind
-}
-
-// withoutKeys is a URL without the keys in its query.
-func withoutKeys(at *url.URL) string {
-	u := *at
-	u.User = nil
-	query := u.Query()
-	for _, name := range keyParameters {
-		query.Del(name)
-	}
-	u.RawQuery = query.Encode()
-	return u.String()
 }
 
 func (r *Recorder) refuse(w http.ResponseWriter, in *http.Request, status int, why string) {
