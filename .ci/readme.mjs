@@ -5,6 +5,8 @@
 // A whole program is a `go` block with a main package, or a `js` or `ts` block
 // that imports the package. The first of each language in README.md is the
 // hello-world and must be short. What needs a page is played by the lane demo.
+// A `go` block that begins with a file's name in a comment is that file of the
+// page's package, which has tests.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
@@ -19,6 +21,13 @@ for (const page of ['README.md', 'js/README.md', ...pages.sort().map((name) => `
   const name = page === 'js/README.md' ? 'npm' : basename(page, '.md').toLowerCase();
   const found = { go: 0, js: 0 };
   for (const [, tag, code] of text.matchAll(/^```(go|js|ts)\n(.*?)^```$/gms)) {
+    const [, goFile] = code.match(/^\/\/ (\w+\.go)\n/) ?? [];
+    if (goFile !== undefined) {
+      const folder = join(goFolder, `${name}-package`);
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, goFile), code);
+      continue;
+    }
     const language = tag === 'go' ? 'go' : 'js';
     const whole = language === 'go' ? /^package main$/m : /from '(turncore)(\/[\w.]+)?'/;
     if (!whole.test(code) || needsPage(code)) continue;

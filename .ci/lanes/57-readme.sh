@@ -14,7 +14,14 @@ runs() {
   tests_ran 1
 }
 
-for folder in build/_readme/*/; do runs go run "./$folder"; done
+for folder in build/_readme/*/; do
+  if compgen -G "$folder*_test.go" >/dev/null; then
+    runs go test "./$folder" -update # writes the files that the tests compare with
+    runs go test -count=1 "./$folder"
+  else
+    runs go run "./$folder"
+  fi
+done
 typescript=$(cd "$consumer" && find . -maxdepth 1 -name 'program-*.mts')
 if [[ -n $typescript ]]; then
   # shellcheck disable=SC2086 # the names hold no spaces

@@ -15,6 +15,7 @@ import (
 // several scripts.
 type Answer struct {
 	steps []step
+	maybe bool
 	bad   error // what is wrong with it
 }
 
@@ -43,8 +44,8 @@ func Thought(pieces ...string) Answer {
 	return a
 }
 
-// Call is a call of a tool. args is anything that encodes to a JSON object, JSON text as a json.RawMessage; nil stands for
-// no arguments. Its id is "call-1" for the first call of a script, and so on.
+// Call is a call of a tool. args is anything that encodes to a JSON object, JSON text as a json.RawMessage; nil stands
+// for no arguments. Its id is "call-1" for the first call of a script, and so on.
 func Call(tool string, args any) Answer {
 	text := []byte("{}")
 	if args != nil {
@@ -56,8 +57,8 @@ func Call(tool string, args any) Answer {
 	return Parts(model.Part{ToolCall: &model.ToolCall{Name: tool, Arguments: string(text)}})
 }
 
-// Parts is an answer in the parts of an engine, for what the other functions do not say: calls in pieces, arguments that
-// are no JSON, ids, a finish.
+// Parts is an answer in the parts of an engine, for what the other functions do not say: calls in pieces, arguments
+// that are no JSON, ids, a finish.
 func Parts(parts ...model.Part) Answer {
 	a := Answer{}
 	for _, p := range parts {
@@ -66,8 +67,8 @@ func Parts(parts ...model.Part) Answer {
 	return a
 }
 
-// Refuse is the answer of a provider that declines: the turn is nacked with E_CHAT_PROVIDER_ERROR, whose message has the
-// reason.
+// Refuse is the answer of a provider that declines: the turn is nacked with E_CHAT_PROVIDER_ERROR, whose message has
+// the reason.
 func Refuse(reason string) Answer {
 	return Parts(model.Part{Error: &model.Error{Code: "refusal", Message: reason}})
 }
@@ -103,6 +104,12 @@ func (a Answer) Usage(prompt, completion int) Answer {
 	return a.And(Parts(model.Part{Usage: &model.Usage{
 		PromptTokens: prompt, CompletionTokens: completion, TotalTokens: prompt + completion,
 	}}))
+}
+
+// Maybe returns the answer as one that nobody has to ask for: a test in which a fault may end the turn before.
+func (a Answer) Maybe() Answer {
+	a.maybe = true
+	return a
 }
 
 // String tells what the answer is, for messages of tests.

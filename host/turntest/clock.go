@@ -13,8 +13,9 @@ import (
 //	h := turntest.Host(t, turns.HostOptions{Clock: clock.Read})
 //	clock.Advance(time.Hour)
 //
-// It says what time it is: in events, in ids, to the tool time. It wakes nobody. The timeouts of gates, tools and requests
-// and the waits between requests are measured by timers of package time; testing/synctest lets those run out at once.
+// It says what time it is: in events, in ids, to the tool time. It wakes nobody. The timeouts of gates, tools and
+// requests and the waits between requests are measured by timers of package time; testing/synctest lets those run out
+// at once.
 type Clock struct{ ms atomic.Int64 }
 
 // NewClock returns a clock that stands at an instant, to the millisecond.

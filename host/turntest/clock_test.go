@@ -42,7 +42,8 @@ func TestClock(t *testing.T) {
 	clock.Advance(-1)
 }
 
-// In a bubble of testing/synctest an hour passes at once: a gate waits for its timeout on the engine that all tests share.
+// In a bubble of testing/synctest an hour passes at once: a gate waits for its timeout on the engine that all tests
+// share.
 func TestBubble(t *testing.T) {
 	turntest.Engine(t) // is compiled outside of the bubble
 	for _, c := range []struct {

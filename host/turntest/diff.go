@@ -14,8 +14,8 @@ import (
 // most is how many differences a report shows.
 const most = 20
 
-// jsonDifferences tells where two values that came out of JSON differ, a line each: "/path: got X, want Y". What is absent
-// is like null.
+// jsonDifferences tells where two values that came out of JSON differ, a line each: "/path: got X, want Y". What is
+// absent is like null.
 func jsonDifferences(got, want any) (list []string) {
 	recording.Diff("", got, want, func(path string, got, want any) {
 		g, w := around(jsonText(got), jsonText(want))
@@ -76,8 +76,8 @@ func around(a, b string) (string, string) {
 // eventNumber is the number of an event in its line. An event more or less changes those of all that follow.
 var eventNumber = regexp.MustCompile(`"seq":\d+,`)
 
-// lineDifferences tells how the lines of a log differ from those that are wanted. Lines count from 1, those of the wanted
-// log.
+// lineDifferences tells how the lines of a log differ from those that are wanted. Lines count from 1, those of the
+// wanted log.
 func lineDifferences(got, want []string) []string {
 	list := unified(got, want, func(line string) string { return eventNumber.ReplaceAllString(line, "") })
 	if len(list) == 0 {

@@ -1,12 +1,13 @@
-// Package turntest is what a Go developer needs to test an agent that runs on package turns, without a network and with the
-// same outcome each time:
+// Package turntest is what a Go developer needs to test an agent that runs on package turns, without a network and with
+// the same outcome each time:
 //
 //		func TestAgent(t *testing.T) {
 //			script := turntest.NewScript(t,
 //				turntest.Call("weather", map[string]any{"city": "Oslo"}),
 //				turntest.Text("It is ", "cold."),
 //			)
-//			runner, err := turns.New(t.Context(), turns.Config{Model: script.Model(), Tools: tools, Host: turntest.Host(t, turns.HostOptions{})})
+//			h := turntest.Host(t, turns.HostOptions{})
+//		runner, err := turns.New(t.Context(), turns.Config{Model: script.Model(), Tools: tools, Host: h})
 //			…
 //			turntest.Golden(t, events, "testdata/weather.golden")
 //		}
@@ -23,9 +24,9 @@
 //
 // # The flag -update
 //
-// In test binaries the package defines the flag -update, unless another package has done so before: go test -update writes
-// the files of [Golden] and [Replay] anew. It links package testing to know a test binary; other programs get no flag. A
-// test package that has files of its own to write asks [Updating] instead of defining the flag again.
+// In test binaries the package defines the flag -update, unless another package has done so before: go test -update
+// writes the files of [Golden] and [Replay] anew. It links package testing to know a test binary; other programs get no
+// flag. A test package that has files of its own to write asks [Updating] instead of defining the flag again.
 package turntest
 
 import "github.com/turncore/turncore/host/hosttest"

@@ -16,8 +16,8 @@ import (
 
 // Executor returns the script as an executor of the program's own, for pipelines and policy around one: it streams an
 // answer, runs the tools that it calls one after the other, stores what is complete, and acks when an answer calls no
-// tool. A tool that fails is a result for the model, with IsError. A call of a tool that the registry does not have fails
-// the test.
+// tool. A tool that fails is a result for the model, with IsError. A call of a tool that the registry does not have
+// fails the test.
 //
 // Its records have ids of the turn and of the answer's number, and times behind those of the turn's other records.
 func (s *Script) Executor() turns.Executor {

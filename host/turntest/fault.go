@@ -11,7 +11,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// Fault lets one call fail of what it wraps, before anything is done. It counts the calls of all that it wraps together.
+// Fault lets one call fail of what it wraps, before anything is done. It counts the calls of all that it wraps
+// together.
 //
 //	for n := 1; n <= 3; n++ {
 //		t.Run(fmt.Sprint("commit ", n, " fails"), func(t *testing.T) {
@@ -27,8 +28,9 @@ type Fault struct {
 	calls int
 }
 
-// FailAt returns a fault: the n-th call, from 1, fails with err. The test fails at its end if that call did not come, as it
-// has tested nothing then. With n = 0 no call fails: the fault counts, for [Fault.Calls] to say how many there are.
+// FailAt returns a fault: the n-th call, from 1, fails with err. The test fails at its end if that call did not come,
+// as it has tested nothing then. With n = 0 no call fails: the fault counts, for [Fault.Calls] to say how many there
+// are.
 func FailAt(t T, n int, err error) *Fault {
 	t.Helper()
 	switch {
@@ -74,8 +76,8 @@ func (f *Fault) Executor(e turns.Executor) turns.Executor {
 	}
 }
 
-// Model returns a model whose engine fails, such as that of [Script.Model]. It panics for a model without an engine: that one
-// is behind an API, whose requests [Fault.HTTP] has.
+// Model returns a model whose engine fails, such as that of [Script.Model]. It panics for a model without an engine:
+// that one is behind an API, whose requests [Fault.HTTP] has.
 func (f *Fault) Model(m turns.Model) turns.Model {
 	if m.Engine == nil {
 		panic("turntest: the model has no engine: wrap the HTTP of its host")
@@ -92,7 +94,8 @@ func (f *Fault) Model(m turns.Model) turns.Model {
 	return m
 }
 
-// HTTP returns a transport whose requests are the calls: the HTTP of turns.HostOptions. nil means http.DefaultTransport.
+// HTTP returns a transport whose requests are the calls: the HTTP of turns.HostOptions. nil means
+// http.DefaultTransport.
 func (f *Fault) HTTP(transport http.RoundTripper) http.RoundTripper {
 	if transport == nil {
 		transport = http.DefaultTransport
@@ -113,8 +116,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 // RoundTrip implements http.RoundTripper.
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Tool returns a copy of a tool whose handler's runs are the calls. It panics for a tool of the catalogue, whose handler is
-// inside the core.
+// Tool returns a copy of a tool whose handler's runs are the calls. It panics for a tool of the catalogue, whose
+// handler is inside the core.
 func (f *Fault) Tool(tool *turns.Tool) *turns.Tool {
 	if entry, ok := catalogue.Tools[tool.Name]; ok && strings.HasPrefix(tool.Description, entry.Description) {
 		panic("turntest: the handler of " + tool.Name + " is inside the core, where it cannot be made to fail")

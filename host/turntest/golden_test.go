@@ -86,7 +86,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// A long log with many differences has a report that can be read, and one that differs everywhere takes no time to speak of.
+// A long log with many differences has a report that can be read, and one that differs everywhere takes no time to
+// speak of.
 func TestGoldenOfLongLogs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "long.golden")
 	deltas := func(n int, prefix string) (list []string) {

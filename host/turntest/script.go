@@ -13,8 +13,9 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// Script is a model that gives the answers on a list, in order, whatever it is asked. It needs no network. The test fails
-// when the model is asked once more, and when answers are left at its end; the report shows what the model was asked.
+// Script is a model that gives the answers on a list, in order, whatever it is asked. It needs no network. The test
+// fails when the model is asked once more, and when answers are left at its end; the report shows what the model was
+// asked.
 //
 // A script serves one conversation. Turns that run at once get its answers in the order in which they ask.
 type Script struct {
@@ -57,15 +58,16 @@ func (s *Script) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.over = true
-	if len(s.asked) >= len(s.answers) {
-		return
-	}
-	var b strings.Builder
+	var left []string
 	for i := len(s.asked); i < len(s.answers); i++ {
-		fmt.Fprintf(&b, "\n  answer %d: %s", i+1, s.answers[i])
+		if a := s.answers[i]; !a.maybe {
+			left = append(left, fmt.Sprintf("answer %d: %s", i+1, a))
+		}
 	}
-	s.t.Errorf("turntest: the script has %s, the model was asked %s. Left are:%s%s",
-		count(len(s.answers), "answer"), times(len(s.asked)), b.String(), conversation(s.asked))
+	if len(left) > 0 {
+		s.t.Errorf("turntest: the script has %s, the model was asked %s. Left are:%s%s",
+			count(len(s.answers), "answer"), times(len(s.asked)), listed(left), conversation(s.asked))
+	}
 }
 
 // next takes a request and returns the answer to it, with ids for the calls that have none.
@@ -102,9 +104,9 @@ func (s *Script) Asked() []model.Request {
 	return slices.Clone(s.asked)
 }
 
-// Model returns the script as the model of a runner, which the executor inside the core asks: its calls of tools, its schemas
-// and its records are those of a model behind an API. No time limit bounds it, and what fails is not asked again, as with
-// any engine.
+// Model returns the script as the model of a runner, which the executor inside the core asks: its calls of tools, its
+// schemas and its records are those of a model behind an API. No time limit bounds it, and what fails is not asked
+// again, as with any engine.
 func (s *Script) Model() turns.Model { return turns.Model{Engine: s.Engine()} }
 
 // Engine returns the script as an engine.

@@ -69,6 +69,14 @@ func TestScriptReportsAnswersThatAreLeft(t *testing.T) {
 			"The model was asked:", "request 1:", `user: "Count!"`)
 	}
 	says(t, reported(func(f *fakeT) { turntest.NewScript(f, turntest.Text("One.")) }), "the script has 1 answer, the model was asked nothing")
+	says(t, reported(func(f *fakeT) {
+		turntest.NewScript(f, turntest.Text("One.").Maybe(), turntest.Call("weather", nil).Maybe())
+	}))
+	report := reported(func(f *fakeT) { turntest.NewScript(f, turntest.Text("One.").Maybe(), turntest.Text("Two.")) })
+	says(t, report, `answer 2: text "Two."`)
+	if strings.Contains(report, "One.") {
+		t.Errorf("nobody has to ask for it: %s", report)
+	}
 }
 
 func TestScriptReportsOneMoreRequest(t *testing.T) {
@@ -237,7 +245,8 @@ func TestScriptIsAskedEverything(t *testing.T) {
 	}
 }
 
-// A pause takes time, which passes at once in a bubble: who waits for an hour is not served by a model that takes longer.
+// A pause takes time, which passes at once in a bubble: who waits for an hour is not served by a model that takes
+// longer.
 func TestScriptPauses(t *testing.T) {
 	turntest.Engine(t)
 	for _, seam := range seams {

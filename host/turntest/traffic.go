@@ -20,16 +20,16 @@ import (
 
 // TrafficOptions are options of [Record] and [Replay]. The zero value is fine.
 type TrafficOptions struct {
-	// Secrets are taken out of the file, beside the keys that requests bring. One of fewer than 8 bytes stays: it would be
-	// found in ordinary text.
+	// Secrets are taken out of the file, beside the keys that requests bring. One of fewer than 8 bytes stays: it would
+	// be found in ordinary text.
 	Secrets []string
 	// Transport sends the requests that are recorded. nil means http.DefaultTransport.
 	Transport http.RoundTripper
 }
 
 // Replay answers requests to models from a file: it is the HTTP of turns.HostOptions. A request gets the first recorded
-// answer that nothing has got yet to a request of the same method, address and body; what JSON does not tell apart is the
-// same, and so is a member that is null and one that is not there. The test fails
+// answer that nothing has got yet to a request of the same method, address and body; what JSON does not tell apart is
+// the same, and so is a member that is null and one that is not there. The test fails
 //
 //   - on a request that is not in the file, which gets an [UnrecordedError]: the report has the differences from the
 //     nearest one that is,
@@ -61,15 +61,15 @@ func Replay(t T, path string, options ...TrafficOptions) http.RoundTripper {
 	return r
 }
 
-// Record sends requests to models and writes what is said to a file, in the order of the requests, when the test ends: it is
-// the HTTP of turns.HostOptions. The file has the format of `turncore record-provider`.
+// Record sends requests to models and writes what is said to a file, in the order of the requests, when the test ends:
+// it is the HTTP of turns.HostOptions. The file has the format of `turncore record-provider`.
 //
-// The file has no headers. Keys in the headers and the address of a request, in members of JSON such as "api_key", and the
-// Secrets of the options are replaced by REDACTED wherever they come up. Read the file before you commit it all the same:
-// what the conversation says is in it.
+// The file has no headers. Keys in the headers and the address of a request, in members of JSON such as "api_key", and
+// the Secrets of the options are replaced by REDACTED wherever they come up. Read the file before you commit it all the
+// same: what the conversation says is in it.
 //
-// The test fails on what a file cannot hold: an answer that breaks off or that nobody reads to its end, a body that is no
-// text in UTF-8, a request whose body is no JSON.
+// The test fails on what a file cannot hold: an answer that breaks off or that nobody reads to its end, a body that is
+// no text in UTF-8, a request whose body is no JSON.
 func Record(t T, path string, options ...TrafficOptions) http.RoundTripper {
 	t.Helper()
 	r := &recorder{t: t, path: path, transport: http.DefaultTransport}
@@ -213,7 +213,8 @@ func (r *replay) end() {
 	var list []string
 	for i, used := range r.used {
 		if it := &r.recorded[i]; !used {
-			list = append(list, fmt.Sprintf("number %d: %s %s %s", i+1, it.Request.Method, it.Request.URL, shorten(string(it.Request.Body))))
+			sent := fmt.Sprintf("number %d: %s %s ", i+1, it.Request.Method, it.Request.URL)
+			list = append(list, sent+shorten(jsonText(jsonValue(string(it.Request.Body)))))
 		}
 	}
 	if len(list) > 0 {

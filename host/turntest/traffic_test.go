@@ -209,7 +209,7 @@ func TestReplayFailsOnWhatIsNotSent(t *testing.T) {
 			t.Error(err)
 		}
 	}), path+" has 2 requests that the test did not send (go test -update records it anew):",
-		"number 1: POST https://api.example/v1", `"n": 1`, "number 3:", `"n": 3`)
+		"number 1: POST https://api.example/v1", `{"n":1}`, "number 3:", `{"n":3}`)
 }
 
 // A turn with a request that is not recorded ends at once, with the reason.

@@ -93,8 +93,8 @@ func (s *Secrets) Redact(text string) string {
 	return text
 }
 
-// RedactBody is Redact for a body, from which it takes the members of keys too if it is JSON: their values become secrets,
-// and are taken out however short they are.
+// RedactBody is Redact for a body, from which it takes the members of keys too if it is JSON: their values become
+// secrets, and are taken out however short they are.
 func (s *Secrets) RedactBody(body string) string {
 	d := json.NewDecoder(strings.NewReader(body))
 	d.UseNumber()
