@@ -132,6 +132,8 @@ func (t *turn) Event(h runtime.Head, p any) {
 
 // reduced strips an event's payload of optional parts, so that an event that is too large or nested too deep still
 // reaches the host.
+//
+//go:noinline
 func reduced(p any) any {
 	switch p := p.(type) {
 	case *runtime.IterationEndEvent:
@@ -150,69 +152,97 @@ func reduced(p any) any {
 	return p
 }
 
-// appendPayload encodes an event's payload; nil for an event without one.
+// appendPayload encodes an event's payload; nil for an event without one. The large ones have functions of their own, and
+// so stack frames of their own: what the deepest call of a task needs, its stack keeps while it waits.
 func (t *turn) appendPayload(b []byte, p any) []byte {
 	switch p := p.(type) {
 	case *runtime.IterationEndEvent:
 		e := abi.IterationEndEvent{Started: p.Started, Status: uint8(p.Status), Discarded: t.in.deltasOf(p.Discarded)}
-		b = e.Append(b)
+		return e.Append(b)
 	case *runtime.ToolStartEvent:
-		e := abi.ToolStartEvent{Tool: p.Tool, CallID: p.CallID, ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID, Args: p.Args}
-		b = e.Append(b)
+		return appendToolStart(b, p)
 	case *runtime.ToolEndEvent:
-		e := abi.ToolEndEvent{
-			Tool: p.Tool, CallID: p.CallID, ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID,
-			Started: p.Started, IsError: p.IsError,
-		}
-		b = e.Append(b)
+		return appendToolEnd(b, p)
 	case *runtime.ToolCallEvent:
-		e := abi.ToolCallEvent{
-			ID: p.ID, Tool: p.Tool, Args: p.Args, Checksum: p.Checksum, Created: p.Created,
-			Complete: p.Complete, IsError: p.IsError, Value: p.Results, Kept: p.Kept,
-			ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID,
-		}
-		switch {
-		case p.HostHas:
-			e.Results = abi.ResultsHost
-		case p.Kept != 0:
-			e.Results = abi.ResultsKept
-		case p.Results != nil:
-			e.Results = abi.ResultsValue
-		}
-		b = e.Append(b)
+		return appendToolCall(b, p)
 	case *runtime.DispatchEndEvent:
 		e := abi.DispatchEndEvent{Started: p.Started, Status: uint8(p.Status), Iterations: uint32(p.Iterations), Error: t.errorValue(p.Err)}
-		b = e.Append(b)
+		return e.Append(b)
 	case *runtime.TurnEndEvent:
 		e := abi.TurnEndEvent{Started: p.Started, Status: uint8(p.Status), Error: t.errorValue(p.Err)}
-		b = e.Append(b)
-	case *runtime.ErrorEvent:
-		e := abi.ErrorEvent{Error: *t.errorValue(p.Err)}
-		b = e.Append(b)
+		return e.Append(b)
 	case *runtime.GateOpenEvent:
-		e := abi.GateOpenEvent{Gate: p.Gate, ID: p.ID, Reason: p.Reason, Payload: p.Payload, CreatedAt: p.CreatedAt, Digest: p.Digest}
-		b = e.Append(b)
+		return appendGateOpen(b, p)
 	case *runtime.GateClosedEvent:
 		e := abi.GateClosedEvent{Gate: p.Gate, ID: p.ID, Result: uint8(p.Result)}
-		b = e.Append(b)
+		return e.Append(b)
+	case *runtime.RawEvent:
+		return abi.Raw(p.Payload).Append(b)
+	}
+	return t.appendReport(b, p)
+}
+
+// appendReport is appendPayload for events that carry what somebody has to say.
+//
+//go:noinline
+func (t *turn) appendReport(b []byte, p any) []byte {
+	switch p := p.(type) {
+	case *runtime.ErrorEvent:
+		e := abi.ErrorEvent{Error: *t.errorValue(p.Err)}
+		return e.Append(b)
 	case *runtime.LogEvent:
 		e := abi.LogEvent{Level: p.Level, Kind: p.Kind, Message: p.Message, HasPayload: p.HasPayload, Payload: p.Payload}
-		b = e.Append(b)
+		return e.Append(b)
 	case *runtime.WarningEvent:
 		e := abi.WarningEvent{Kind: p.Kind, Message: p.Message, Error: t.errorValue(p.Err), Payload: p.Payload}
 		if p.FromDispatch {
 			e.Source = 1
 		}
-		b = e.Append(b)
+		return e.Append(b)
 	case *runtime.StatsEvent:
 		e := abi.StatsEvent{Stats: p.Stats}
-		b = e.Append(b)
-	case *runtime.RawEvent:
-		b = abi.Raw(p.Payload).Append(b)
-	default:
-		b = value.AppendNil(b)
+		return e.Append(b)
 	}
-	return b
+	return value.AppendNil(b)
+}
+
+//go:noinline
+func appendToolStart(b []byte, p *runtime.ToolStartEvent) []byte {
+	e := abi.ToolStartEvent{Tool: p.Tool, CallID: p.CallID, ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID, Args: p.Args}
+	return e.Append(b)
+}
+
+//go:noinline
+func appendToolEnd(b []byte, p *runtime.ToolEndEvent) []byte {
+	e := abi.ToolEndEvent{
+		Tool: p.Tool, CallID: p.CallID, ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID,
+		Started: p.Started, IsError: p.IsError,
+	}
+	return e.Append(b)
+}
+
+//go:noinline
+func appendToolCall(b []byte, p *runtime.ToolCallEvent) []byte {
+	e := abi.ToolCallEvent{
+		ID: p.ID, Tool: p.Tool, Args: p.Args, Checksum: p.Checksum, Created: p.Created,
+		Complete: p.Complete, IsError: p.IsError, Value: p.Results, Kept: p.Kept,
+		ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID,
+	}
+	switch {
+	case p.HostHas:
+		e.Results = abi.ResultsHost
+	case p.Kept != 0:
+		e.Results = abi.ResultsKept
+	case p.Results != nil:
+		e.Results = abi.ResultsValue
+	}
+	return e.Append(b)
+}
+
+//go:noinline
+func appendGateOpen(b []byte, p *runtime.GateOpenEvent) []byte {
+	e := abi.GateOpenEvent{Gate: p.Gate, ID: p.ID, Reason: p.Reason, Payload: p.Payload, CreatedAt: p.CreatedAt, Digest: p.Digest}
+	return e.Append(b)
 }
 
 // Sync implements runtime.World.
