@@ -55,6 +55,7 @@ type Dispatch struct {
 	rendered   int // bytes of the last request
 	spooling   int // stores waiting for their text to be spooled
 	running    []*toolRun
+	one        [1]*toolRun // room for the usual number of executions
 
 	// Reused in every iteration.
 	call         CallExecutor
@@ -100,6 +101,7 @@ func (t *Turn) iterating() bool {
 // open makes a DispatchContext as a copy of its source.
 func (t *Turn) open(source *Dispatch, config *Config) *Dispatch {
 	d := &Dispatch{turn: t, parent: source, config: config}
+	d.running = d.one[:0]
 	from := &t.context
 	if source != nil {
 		from = &source.contextState

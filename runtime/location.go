@@ -60,7 +60,11 @@ func (t *Turn) AppendPath(dst []byte, context uint32) []byte {
 	}
 	dst = append(dst, d.path...)
 	if d.iterations > 0 {
-		dst = strconv.AppendUint(append(dst, '.'), uint64(d.iteration), 10)
+		if n := d.iteration; n < 10 {
+			dst = append(dst, '.', '0'+byte(n))
+		} else {
+			dst = strconv.AppendInt(append(dst, '.'), int64(n), 10)
+		}
 		if d.place.seam != inBetween {
 			dst = append(dst, '.', d.place.seam)
 		}

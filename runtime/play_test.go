@@ -234,7 +234,7 @@ func (p *play) word(h Head, payload any) string {
 		return word + ")"
 	case *ToolCallEvent:
 		return fmt.Sprintf("tc(%t)", e.Complete)
-	case *ToolStartEvent:
+	case *CallTool:
 		return "xS"
 	case *ToolEndEvent:
 		return fmt.Sprintf("xE(%t)", e.IsError)

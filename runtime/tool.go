@@ -94,26 +94,27 @@ func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, run ToolRun) 
 	if err != nil {
 		return result, fault.New(fault.InvalidToolArgs, tool.Name+": "+err.Error())
 	}
-	call := CallTool{Context: d.number, Tool: tool, CallID: callID, Run: run}
-	if call.Args, call.Valid, err = d.validate(task, tool, args); err != nil {
+	valid, number, err := d.validate(task, tool, args)
+	if err != nil {
 		return result, err
 	}
 	d.turn.executions++
-	call.ExecutionID = d.turn.ID + ".x" + strconv.FormatUint(uint64(d.turn.executions), 10)
-	result.ExecutionID = call.ExecutionID
-	begun := d.beginTool(&call)
+	result.ExecutionID = d.turn.ID + ".x" + strconv.FormatUint(uint64(d.turn.executions), 10)
+	begun := d.beginTool(CallTool{
+		Context: d.number, Tool: tool, CallID: callID, ExecutionID: result.ExecutionID, Args: valid, Valid: number, Run: run,
+	})
 	if tool.Handler != nil {
-		result.Value, err = tool.Handler(task, d, call.Args)
+		result.Value, err = tool.Handler(task, d, valid)
 	} else {
-		result.Value, err = task.Await(&call)
+		result.Value, err = task.Await(&begun.call)
 	}
 	if !d.endTool(begun, err != nil) {
 		return ToolResult{}, fault.New(fault.CallAfterEnd, "the dispatch has ended")
 	}
 	if err != nil {
-		return ToolResult{ExecutionID: call.ExecutionID}, fault.Wrap(fault.ToolDownstreamError, err)
+		return ToolResult{ExecutionID: result.ExecutionID}, fault.Wrap(fault.ToolDownstreamError, err)
 	}
-	result.Effect, result.Parts = call.Number, call.Parts
+	result.Effect, result.Parts = begun.call.Number, begun.call.Parts
 	return result, nil
 }
 
@@ -146,16 +147,18 @@ func (t *Tool) Check(args []byte) ([]byte, error) {
 
 // toolRun is a running execution of a tool.
 type toolRun struct {
-	ToolEndEvent      // the payload of its end
-	cut          bool // the dispatch ended first
+	call CallTool     // the payload of its start
+	end  ToolEndEvent // the payload of its end
+	cut  bool         // the dispatch ended first
 }
 
-func (d *Dispatch) beginTool(call *CallTool) *toolRun {
-	run := &toolRun{ToolEndEvent: ToolEndEvent{ToolExecution: ToolExecution{
+func (d *Dispatch) beginTool(call CallTool) *toolRun {
+	run := &toolRun{call: call, end: ToolEndEvent{
 		Tool: call.Tool.Name, CallID: call.CallID, ExecutionID: call.ExecutionID, ProviderCallID: call.Run.ProviderCallID,
-	}, Started: d.turn.elapsed}}
+		Started: d.turn.elapsed,
+	}}
 	d.running = append(d.running, run)
-	d.turn.emit(d, EventToolExecutionStart, &ToolStartEvent{run.ToolExecution, call.Args})
+	d.turn.emit(d, EventToolExecutionStart, &run.call)
 	return run
 }
 
@@ -165,8 +168,8 @@ func (d *Dispatch) endTool(run *toolRun, failed bool) bool {
 		return false
 	}
 	d.running = slices.DeleteFunc(d.running, func(other *toolRun) bool { return other == run })
-	run.IsError = failed
-	d.turn.emit(d, EventToolExecutionEnd, &run.ToolEndEvent)
+	run.end.IsError = failed
+	d.turn.emit(d, EventToolExecutionEnd, &run.end)
 	return true
 }
 

@@ -94,8 +94,8 @@ func TestExecuteTool(t *testing.T) {
 				}
 				return
 			}
-			start, end := p.events[3].payload.(*ToolStartEvent), p.events[4].payload.(*ToolEndEvent)
-			if start.Tool != "measure" || !value.Equal(start.Args, valueFrom(`{"n":5,"unit":"m"}`)) || end.Tool != "measure" || end.CallID != start.CallID {
+			start, end := p.events[3].payload.(*CallTool), p.events[4].payload.(*ToolEndEvent)
+			if start.Tool.Name != "measure" || !value.Equal(start.Args, valueFrom(`{"n":5,"unit":"m"}`)) || end.Tool != "measure" || end.CallID != start.CallID {
 				t.Errorf("events %+v, %+v", start, end)
 			}
 			if raw, _ := value.Checksum("measure", valueFrom(c.args)); start.CallID != raw || !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(raw) {

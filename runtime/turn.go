@@ -28,6 +28,7 @@ type Turn struct {
 	elapsed    uint64
 	world      World
 	dispatches []*Dispatch
+	one        [1]*Dispatch // room for the usual number of dispatches
 	seq        uint32
 	standalone bool // a dispatch without a turn: nobody sees the turn's context
 
@@ -74,6 +75,7 @@ type contextState struct {
 // NewTurn prepares a turn. Invalid input fails before any event.
 func NewTurn(config *Config, in Input, world World) (*Turn, error) {
 	t := &Turn{Input: in, config: config, world: world, noise: hash(in.Seed), quota: in.Quota}
+	t.dispatches = t.one[:0]
 	t.context.aborted = in.Aborted
 	for k := range t.context.cols {
 		t.context.cols[k].kind = record.Kind(k)

@@ -6,7 +6,7 @@ import "github.com/turncore/turncore/runtime/record"
 type World interface {
 	// Stream reports a delta of a message or thought stream.
 	Stream(h Head, e StreamEvent)
-	// Event reports any other event; p is one of the payload types of this file, or nil.
+	// Event reports any other event; p is one of the payload types of this file, a *CallTool, or nil.
 	Event(h Head, p any)
 	// Sync reports a change to a collection that host code did not make, and the signal of a dispatch.
 	Sync(s Sync)
@@ -85,25 +85,14 @@ type IterationEndEvent struct {
 	Discarded []Delta
 }
 
-// ToolExecution names an execution of a tool.
-type ToolExecution struct {
+// ToolEndEvent says that a handler ended. That it is about to run is said by its [CallTool].
+type ToolEndEvent struct {
 	Tool           string
 	CallID         string // the checksum, which equal calls share
 	ExecutionID    string // unique to this execution
 	ProviderCallID string // the provider's id of the call; empty for none
-}
-
-// ToolStartEvent says that a handler is about to run.
-type ToolStartEvent struct {
-	ToolExecution
-	Args []byte
-}
-
-// ToolEndEvent says that a handler ended.
-type ToolEndEvent struct {
-	ToolExecution
-	Started uint64
-	IsError bool
+	Started        uint64
+	IsError        bool
 }
 
 // GateOpenEvent says that a gate is waiting to be settled.

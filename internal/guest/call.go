@@ -403,7 +403,7 @@ func (t *turn) callTool(call uint32, d *runtime.Dispatch, a *abi.ExecuteToolArgs
 			return nil, err
 		}
 		result := abi.ExecuteToolResult{ExecutionID: r.ExecutionID, Effect: r.Effect, Value: r.Value}
-		return result.Append(nil), nil
+		return result.Append(make([]byte, 0, len(r.ExecutionID)+len(r.Value)+16)), nil
 	})
 }
 

@@ -138,8 +138,10 @@ func reduced(p any) any {
 	switch p := p.(type) {
 	case *runtime.IterationEndEvent:
 		return &runtime.IterationEndEvent{Started: p.Started, Status: p.Status}
-	case *runtime.ToolStartEvent:
-		return &runtime.ToolStartEvent{ToolExecution: p.ToolExecution}
+	case *runtime.CallTool:
+		e := *p
+		e.Args = nil
+		return &e
 	case *runtime.ToolCallEvent:
 		e := *p
 		e.Args, e.Results = nil, nil
@@ -159,7 +161,7 @@ func (t *turn) appendPayload(b []byte, p any) []byte {
 	case *runtime.IterationEndEvent:
 		e := abi.IterationEndEvent{Started: p.Started, Status: uint8(p.Status), Discarded: t.in.deltasOf(p.Discarded)}
 		return e.Append(b)
-	case *runtime.ToolStartEvent:
+	case *runtime.CallTool:
 		return appendToolStart(b, p)
 	case *runtime.ToolEndEvent:
 		return appendToolEnd(b, p)
@@ -207,8 +209,10 @@ func (t *turn) appendReport(b []byte, p any) []byte {
 }
 
 //go:noinline
-func appendToolStart(b []byte, p *runtime.ToolStartEvent) []byte {
-	e := abi.ToolStartEvent{Tool: p.Tool, CallID: p.CallID, ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID, Args: p.Args}
+func appendToolStart(b []byte, p *runtime.CallTool) []byte {
+	e := abi.ToolStartEvent{
+		Tool: p.Tool.Name, CallID: p.CallID, ExecutionID: p.ExecutionID, ProviderCallID: p.Run.ProviderCallID, Args: p.Args,
+	}
 	return e.Append(b)
 }
 
