@@ -25,6 +25,9 @@ func (z *Hello) stamp() { z.Op = OpHello }
 
 func (z *Hello) decode(r Reader) error { z.Decode(&r); return r.end("Hello") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Hello) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Hello) Decode(r *Reader) {
 	r.fields(7)
@@ -49,6 +52,9 @@ func (z *GCPercent) stamp() { z.Op = OpGCPercent }
 
 func (z *GCPercent) decode(r Reader) error { z.Decode(&r); return r.end("GCPercent") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *GCPercent) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *GCPercent) Decode(r *Reader) {
 	r.fields(2)
@@ -70,6 +76,9 @@ func (z *Limits) Append(b []byte) []byte {
 
 func (z *Limits) decode(r Reader) error { z.Decode(&r); return r.end("Limits") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Limits) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Limits) Decode(r *Reader) {
 	r.fields(6)
@@ -90,6 +99,9 @@ func (z *Quota) Append(b []byte) []byte {
 }
 
 func (z *Quota) decode(r Reader) error { z.Decode(&r); return r.end("Quota") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Quota) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Quota) Decode(r *Reader) {
@@ -135,6 +147,9 @@ func (z *OpenRunner) stamp() { z.Op = OpOpenRunner }
 
 func (z *OpenRunner) decode(r Reader) error { z.Decode(&r); return r.end("OpenRunner") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *OpenRunner) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *OpenRunner) Decode(r *Reader) {
 	r.fields(12)
@@ -178,6 +193,9 @@ func (z *Middleware) Append(b []byte) []byte {
 
 func (z *Middleware) decode(r Reader) error { z.Decode(&r); return r.end("Middleware") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Middleware) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Middleware) Decode(r *Reader) {
 	r.fields(3)
@@ -201,6 +219,9 @@ func (z *ToolDef) Append(b []byte) []byte {
 }
 
 func (z *ToolDef) decode(r Reader) error { z.Decode(&r); return r.end("ToolDef") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ToolDef) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ToolDef) Decode(r *Reader) {
@@ -227,6 +248,9 @@ func (z *CloseRunner) stamp() { z.Op = OpCloseRunner }
 
 func (z *CloseRunner) decode(r Reader) error { z.Decode(&r); return r.end("CloseRunner") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *CloseRunner) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *CloseRunner) Decode(r *Reader) {
 	r.fields(2)
@@ -249,6 +273,9 @@ func (z *History) stamp() { z.Op = OpHistory }
 
 func (z *History) decode(r Reader) error { z.Decode(&r); return r.end("History") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *History) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *History) Decode(r *Reader) {
 	r.fields(5)
@@ -270,6 +297,9 @@ func (z *DropHistory) Append(b []byte) []byte {
 func (z *DropHistory) stamp() { z.Op = OpDropHistory }
 
 func (z *DropHistory) decode(r Reader) error { z.Decode(&r); return r.end("DropHistory") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *DropHistory) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *DropHistory) Decode(r *Reader) {
@@ -307,6 +337,9 @@ func (z *StartTurn) stamp() { z.Op = OpStartTurn }
 
 func (z *StartTurn) decode(r Reader) error { z.Decode(&r); return r.end("StartTurn") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *StartTurn) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StartTurn) Decode(r *Reader) {
 	r.fields(13)
@@ -341,6 +374,9 @@ func (z *Instruction) Append(b []byte) []byte {
 
 func (z *Instruction) decode(r Reader) error { z.Decode(&r); return r.end("Instruction") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Instruction) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Instruction) Decode(r *Reader) {
 	r.fields(2)
@@ -359,6 +395,9 @@ func (z *Block) Append(b []byte) []byte {
 }
 
 func (z *Block) decode(r Reader) error { z.Decode(&r); return r.end("Block") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Block) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Block) Decode(r *Reader) {
@@ -385,6 +424,9 @@ func (z *Call) Append(b []byte) []byte {
 func (z *Call) stamp() { z.Op = OpCall }
 
 func (z *Call) decode(r Reader) error { z.Decode(&r); return r.end("Call") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Call) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Call) Decode(r *Reader) {
@@ -417,6 +459,9 @@ func (z *Edit) Append(b []byte) []byte {
 func (z *Edit) stamp() { z.Op = OpEdit }
 
 func (z *Edit) decode(r Reader) error { z.Decode(&r); return r.end("Edit") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Edit) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Edit) Decode(r *Reader) {
@@ -453,6 +498,9 @@ func (z *Result) stamp() { z.Op = OpResult }
 
 func (z *Result) decode(r Reader) error { z.Decode(&r); return r.end("Result") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Result) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Result) Decode(r *Reader) {
 	r.fields(6)
@@ -488,6 +536,9 @@ func (z *Chunk) stamp() { z.Op = OpChunk }
 
 func (z *Chunk) decode(r Reader) error { z.Decode(&r); return r.end("Chunk") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Chunk) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Chunk) Decode(r *Reader) {
 	r.fields(7)
@@ -522,6 +573,9 @@ func (z *Abort) stamp() { z.Op = OpAbort }
 
 func (z *Abort) decode(r Reader) error { z.Decode(&r); return r.end("Abort") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Abort) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Abort) Decode(r *Reader) {
 	r.fields(5)
@@ -549,6 +603,9 @@ func (z *Tick) stamp() { z.Op = OpTick }
 
 func (z *Tick) decode(r Reader) error { z.Decode(&r); return r.end("Tick") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Tick) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Tick) Decode(r *Reader) {
 	r.fields(3)
@@ -574,6 +631,9 @@ func (z *Welcome) Append(b []byte) []byte {
 func (z *Welcome) stamp() { z.Op = OpWelcome }
 
 func (z *Welcome) decode(r Reader) error { z.Decode(&r); return r.end("Welcome") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Welcome) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Welcome) Decode(r *Reader) {
@@ -606,6 +666,9 @@ func (z *Reply) Append(b []byte) []byte {
 func (z *Reply) stamp() { z.Op = OpReply }
 
 func (z *Reply) decode(r Reader) error { z.Decode(&r); return r.end("Reply") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Reply) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Reply) Decode(r *Reader) {
@@ -640,6 +703,9 @@ func (z *Event) stamp() { z.Op = OpEvent }
 
 func (z *Event) decode(r Reader) error { z.Decode(&r); return r.end("Event") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Event) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Event) Decode(r *Reader) {
 	r.fields(9)
@@ -672,6 +738,9 @@ func (z *Effect) stamp() { z.Op = OpEffect }
 
 func (z *Effect) decode(r Reader) error { z.Decode(&r); return r.end("Effect") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Effect) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Effect) Decode(r *Reader) {
 	r.fields(8)
@@ -697,6 +766,9 @@ func (z *Cancel) Append(b []byte) []byte {
 func (z *Cancel) stamp() { z.Op = OpCancel }
 
 func (z *Cancel) decode(r Reader) error { z.Decode(&r); return r.end("Cancel") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Cancel) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Cancel) Decode(r *Reader) {
@@ -724,6 +796,9 @@ func (z *Sync) stamp() { z.Op = OpSync }
 
 func (z *Sync) decode(r Reader) error { z.Decode(&r); return r.end("Sync") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Sync) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Sync) Decode(r *Reader) {
 	r.fields(8)
@@ -749,6 +824,9 @@ func (z *Timer) Append(b []byte) []byte {
 func (z *Timer) stamp() { z.Op = OpTimer }
 
 func (z *Timer) decode(r Reader) error { z.Decode(&r); return r.end("Timer") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Timer) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Timer) Decode(r *Reader) {
@@ -776,6 +854,9 @@ func (z *End) Append(b []byte) []byte {
 func (z *End) stamp() { z.Op = OpEnd }
 
 func (z *End) decode(r Reader) error { z.Decode(&r); return r.end("End") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *End) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *End) Decode(r *Reader) {
@@ -805,6 +886,9 @@ func (z *Fault) Append(b []byte) []byte {
 func (z *Fault) stamp() { z.Op = OpFault }
 
 func (z *Fault) decode(r Reader) error { z.Decode(&r); return r.end("Fault") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Fault) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Fault) Decode(r *Reader) {
@@ -841,6 +925,9 @@ func (z *ErrorValue) Append(b []byte) []byte {
 
 func (z *ErrorValue) decode(r Reader) error { z.Decode(&r); return r.end("ErrorValue") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ErrorValue) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ErrorValue) Decode(r *Reader) {
 	r.fields(10)
@@ -872,6 +959,9 @@ func (z *NextArgs) Append(b []byte) []byte {
 
 func (z *NextArgs) decode(r Reader) error { z.Decode(&r); return r.end("NextArgs") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *NextArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *NextArgs) Decode(r *Reader) {
 	r.fields(1)
@@ -889,6 +979,9 @@ func (z *StoreArgs) Append(b []byte) []byte {
 }
 
 func (z *StoreArgs) decode(r Reader) error { z.Decode(&r); return r.end("StoreArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *StoreArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StoreArgs) Decode(r *Reader) {
@@ -908,6 +1001,9 @@ func (z *DeleteArgs) Append(b []byte) []byte {
 }
 
 func (z *DeleteArgs) decode(r Reader) error { z.Decode(&r); return r.end("DeleteArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *DeleteArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *DeleteArgs) Decode(r *Reader) {
@@ -929,6 +1025,9 @@ func (z *ReplaceGroupArgs) Append(b []byte) []byte {
 
 func (z *ReplaceGroupArgs) decode(r Reader) error { z.Decode(&r); return r.end("ReplaceGroupArgs") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ReplaceGroupArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ReplaceGroupArgs) Decode(r *Reader) {
 	r.fields(2)
@@ -949,6 +1048,9 @@ func (z *Item) Append(b []byte) []byte {
 
 func (z *Item) decode(r Reader) error { z.Decode(&r); return r.end("Item") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Item) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Item) Decode(r *Reader) {
 	r.fields(2)
@@ -968,6 +1070,9 @@ func (z *NackArgs) Append(b []byte) []byte {
 }
 
 func (z *NackArgs) decode(r Reader) error { z.Decode(&r); return r.end("NackArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *NackArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *NackArgs) Decode(r *Reader) {
@@ -991,6 +1096,9 @@ func (z *ReportArgs) Append(b []byte) []byte {
 
 func (z *ReportArgs) decode(r Reader) error { z.Decode(&r); return r.end("ReportArgs") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ReportArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ReportArgs) Decode(r *Reader) {
 	r.fields(4)
@@ -1010,6 +1118,9 @@ func (z *InterruptArgs) Append(b []byte) []byte {
 }
 
 func (z *InterruptArgs) decode(r Reader) error { z.Decode(&r); return r.end("InterruptArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *InterruptArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *InterruptArgs) Decode(r *Reader) {
@@ -1036,6 +1147,9 @@ func (z *ReportToolCallArgs) Append(b []byte) []byte {
 }
 
 func (z *ReportToolCallArgs) decode(r Reader) error { z.Decode(&r); return r.end("ReportToolCallArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ReportToolCallArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ReportToolCallArgs) Decode(r *Reader) {
@@ -1065,6 +1179,9 @@ func (z *LogArgs) Append(b []byte) []byte {
 
 func (z *LogArgs) decode(r Reader) error { z.Decode(&r); return r.end("LogArgs") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *LogArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *LogArgs) Decode(r *Reader) {
 	r.fields(5)
@@ -1084,6 +1201,9 @@ func (z *StatsArgs) Append(b []byte) []byte {
 
 func (z *StatsArgs) decode(r Reader) error { z.Decode(&r); return r.end("StatsArgs") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *StatsArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StatsArgs) Decode(r *Reader) {
 	r.fields(1)
@@ -1100,6 +1220,9 @@ func (z *ExecuteToolArgs) Append(b []byte) []byte {
 }
 
 func (z *ExecuteToolArgs) decode(r Reader) error { z.Decode(&r); return r.end("ExecuteToolArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ExecuteToolArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ExecuteToolArgs) Decode(r *Reader) {
@@ -1120,6 +1243,9 @@ func (z *ExecuteToolResult) Append(b []byte) []byte {
 
 func (z *ExecuteToolResult) decode(r Reader) error { z.Decode(&r); return r.end("ExecuteToolResult") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ExecuteToolResult) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ExecuteToolResult) Decode(r *Reader) {
 	r.fields(3)
@@ -1138,6 +1264,9 @@ func (z *ValidateToolArgs) Append(b []byte) []byte {
 
 func (z *ValidateToolArgs) decode(r Reader) error { z.Decode(&r); return r.end("ValidateToolArgs") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ValidateToolArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ValidateToolArgs) Decode(r *Reader) {
 	r.fields(2)
@@ -1154,6 +1283,9 @@ func (z *CountArgs) Append(b []byte) []byte {
 
 func (z *CountArgs) decode(r Reader) error { z.Decode(&r); return r.end("CountArgs") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *CountArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *CountArgs) Decode(r *Reader) {
 	r.fields(1)
@@ -1168,6 +1300,9 @@ func (z *DispatchArgs) Append(b []byte) []byte {
 }
 
 func (z *DispatchArgs) decode(r Reader) error { z.Decode(&r); return r.end("DispatchArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *DispatchArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *DispatchArgs) Decode(r *Reader) {
@@ -1186,6 +1321,9 @@ func (z *DispatchResult) Append(b []byte) []byte {
 
 func (z *DispatchResult) decode(r Reader) error { z.Decode(&r); return r.end("DispatchResult") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *DispatchResult) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *DispatchResult) Decode(r *Reader) {
 	r.fields(3)
@@ -1203,6 +1341,9 @@ func (z *EmitArgs) Append(b []byte) []byte {
 }
 
 func (z *EmitArgs) decode(r Reader) error { z.Decode(&r); return r.end("EmitArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *EmitArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *EmitArgs) Decode(r *Reader) {
@@ -1224,6 +1365,9 @@ func (z *OpenGateArgs) Append(b []byte) []byte {
 }
 
 func (z *OpenGateArgs) decode(r Reader) error { z.Decode(&r); return r.end("OpenGateArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *OpenGateArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *OpenGateArgs) Decode(r *Reader) {
@@ -1252,6 +1396,9 @@ func (z *SettleGateArgs) Append(b []byte) []byte {
 }
 
 func (z *SettleGateArgs) decode(r Reader) error { z.Decode(&r); return r.end("SettleGateArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *SettleGateArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *SettleGateArgs) Decode(r *Reader) {
@@ -1284,6 +1431,9 @@ func (z *WarnArgs) Append(b []byte) []byte {
 
 func (z *WarnArgs) decode(r Reader) error { z.Decode(&r); return r.end("WarnArgs") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *WarnArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *WarnArgs) Decode(r *Reader) {
 	r.fields(5)
@@ -1307,6 +1457,9 @@ func (z *ExecutorArgs) Append(b []byte) []byte {
 
 func (z *ExecutorArgs) decode(r Reader) error { z.Decode(&r); return r.end("ExecutorArgs") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ExecutorArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ExecutorArgs) Decode(r *Reader) {
 	r.fields(1)
@@ -1322,6 +1475,9 @@ func (z *MiddlewareArgs) Append(b []byte) []byte {
 }
 
 func (z *MiddlewareArgs) decode(r Reader) error { z.Decode(&r); return r.end("MiddlewareArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *MiddlewareArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *MiddlewareArgs) Decode(r *Reader) {
@@ -1346,6 +1502,9 @@ func (z *ToolArgs) Append(b []byte) []byte {
 }
 
 func (z *ToolArgs) decode(r Reader) error { z.Decode(&r); return r.end("ToolArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ToolArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ToolArgs) Decode(r *Reader) {
@@ -1378,6 +1537,9 @@ func (z *Delta) Append(b []byte) []byte {
 
 func (z *Delta) decode(r Reader) error { z.Decode(&r); return r.end("Delta") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Delta) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Delta) Decode(r *Reader) {
 	r.fields(6)
@@ -1404,6 +1566,9 @@ func (z *CommitArgs) Append(b []byte) []byte {
 
 func (z *CommitArgs) decode(r Reader) error { z.Decode(&r); return r.end("CommitArgs") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *CommitArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *CommitArgs) Decode(r *Reader) {
 	r.fields(1)
@@ -1422,6 +1587,9 @@ func (z *CommitResult) Append(b []byte) []byte {
 }
 
 func (z *CommitResult) decode(r Reader) error { z.Decode(&r); return r.end("CommitResult") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *CommitResult) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *CommitResult) Decode(r *Reader) {
@@ -1442,6 +1610,9 @@ func (z *DiscardArgs) Append(b []byte) []byte {
 }
 
 func (z *DiscardArgs) decode(r Reader) error { z.Decode(&r); return r.end("DiscardArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *DiscardArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *DiscardArgs) Decode(r *Reader) {
@@ -1475,6 +1646,9 @@ func (z *HTTPArgs) Append(b []byte) []byte {
 
 func (z *HTTPArgs) decode(r Reader) error { z.Decode(&r); return r.end("HTTPArgs") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *HTTPArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *HTTPArgs) Decode(r *Reader) {
 	r.fields(8)
@@ -1506,6 +1680,9 @@ func (z *Splice) Append(b []byte) []byte {
 
 func (z *Splice) decode(r Reader) error { z.Decode(&r); return r.end("Splice") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Splice) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Splice) Decode(r *Reader) {
 	r.fields(4)
@@ -1523,6 +1700,9 @@ func (z *SpoolArgs) Append(b []byte) []byte {
 }
 
 func (z *SpoolArgs) decode(r Reader) error { z.Decode(&r); return r.end("SpoolArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *SpoolArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *SpoolArgs) Decode(r *Reader) {
@@ -1543,6 +1723,9 @@ func (z *ReadArgs) Append(b []byte) []byte {
 }
 
 func (z *ReadArgs) decode(r Reader) error { z.Decode(&r); return r.end("ReadArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ReadArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ReadArgs) Decode(r *Reader) {
@@ -1566,6 +1749,9 @@ func (z *ReadResult) Append(b []byte) []byte {
 
 func (z *ReadResult) decode(r Reader) error { z.Decode(&r); return r.end("ReadResult") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ReadResult) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ReadResult) Decode(r *Reader) {
 	r.fields(3)
@@ -1586,6 +1772,9 @@ func (z *EstimateArgs) Append(b []byte) []byte {
 
 func (z *EstimateArgs) decode(r Reader) error { z.Decode(&r); return r.end("EstimateArgs") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *EstimateArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *EstimateArgs) Decode(r *Reader) {
 	r.fields(4)
@@ -1605,6 +1794,9 @@ func (z *ValidateArgs) Append(b []byte) []byte {
 
 func (z *ValidateArgs) decode(r Reader) error { z.Decode(&r); return r.end("ValidateArgs") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ValidateArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ValidateArgs) Decode(r *Reader) {
 	r.fields(2)
@@ -1620,6 +1812,9 @@ func (z *ForgeArgs) Append(b []byte) []byte {
 }
 
 func (z *ForgeArgs) decode(r Reader) error { z.Decode(&r); return r.end("ForgeArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ForgeArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ForgeArgs) Decode(r *Reader) {
@@ -1640,6 +1835,9 @@ func (z *ModelArgs) Append(b []byte) []byte {
 }
 
 func (z *ModelArgs) decode(r Reader) error { z.Decode(&r); return r.end("ModelArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ModelArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ModelArgs) Decode(r *Reader) {
@@ -1664,6 +1862,9 @@ func (z *StreamEvent) Append(b []byte) []byte {
 }
 
 func (z *StreamEvent) decode(r Reader) error { z.Decode(&r); return r.end("StreamEvent") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *StreamEvent) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StreamEvent) Decode(r *Reader) {
@@ -1694,6 +1895,9 @@ func (z *ToolCallEvent) Append(b []byte) []byte {
 }
 
 func (z *ToolCallEvent) decode(r Reader) error { z.Decode(&r); return r.end("ToolCallEvent") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ToolCallEvent) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ToolCallEvent) Decode(r *Reader) {
@@ -1727,6 +1931,9 @@ func (z *TurnEndEvent) Append(b []byte) []byte {
 
 func (z *TurnEndEvent) decode(r Reader) error { z.Decode(&r); return r.end("TurnEndEvent") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *TurnEndEvent) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *TurnEndEvent) Decode(r *Reader) {
 	r.fields(3)
@@ -1755,6 +1962,9 @@ func (z *DispatchEndEvent) Append(b []byte) []byte {
 
 func (z *DispatchEndEvent) decode(r Reader) error { z.Decode(&r); return r.end("DispatchEndEvent") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *DispatchEndEvent) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *DispatchEndEvent) Decode(r *Reader) {
 	r.fields(4)
@@ -1782,6 +1992,9 @@ func (z *IterationEndEvent) Append(b []byte) []byte {
 
 func (z *IterationEndEvent) decode(r Reader) error { z.Decode(&r); return r.end("IterationEndEvent") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *IterationEndEvent) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *IterationEndEvent) Decode(r *Reader) {
 	r.fields(3)
@@ -1805,6 +2018,9 @@ func (z *ToolStartEvent) Append(b []byte) []byte {
 }
 
 func (z *ToolStartEvent) decode(r Reader) error { z.Decode(&r); return r.end("ToolStartEvent") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ToolStartEvent) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ToolStartEvent) Decode(r *Reader) {
@@ -1830,6 +2046,9 @@ func (z *ToolEndEvent) Append(b []byte) []byte {
 
 func (z *ToolEndEvent) decode(r Reader) error { z.Decode(&r); return r.end("ToolEndEvent") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ToolEndEvent) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ToolEndEvent) Decode(r *Reader) {
 	r.fields(6)
@@ -1853,6 +2072,9 @@ func (z *LogEvent) Append(b []byte) []byte {
 }
 
 func (z *LogEvent) decode(r Reader) error { z.Decode(&r); return r.end("LogEvent") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *LogEvent) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *LogEvent) Decode(r *Reader) {
@@ -1881,6 +2103,9 @@ func (z *WarningEvent) Append(b []byte) []byte {
 
 func (z *WarningEvent) decode(r Reader) error { z.Decode(&r); return r.end("WarningEvent") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *WarningEvent) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *WarningEvent) Decode(r *Reader) {
 	r.fields(5)
@@ -1904,6 +2129,9 @@ func (z *ErrorEvent) Append(b []byte) []byte {
 
 func (z *ErrorEvent) decode(r Reader) error { z.Decode(&r); return r.end("ErrorEvent") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ErrorEvent) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ErrorEvent) Decode(r *Reader) {
 	r.fields(1)
@@ -1918,6 +2146,9 @@ func (z *StatsEvent) Append(b []byte) []byte {
 }
 
 func (z *StatsEvent) decode(r Reader) error { z.Decode(&r); return r.end("StatsEvent") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *StatsEvent) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StatsEvent) Decode(r *Reader) {
@@ -1938,6 +2169,9 @@ func (z *GateOpenEvent) Append(b []byte) []byte {
 }
 
 func (z *GateOpenEvent) decode(r Reader) error { z.Decode(&r); return r.end("GateOpenEvent") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *GateOpenEvent) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *GateOpenEvent) Decode(r *Reader) {
@@ -1961,6 +2195,9 @@ func (z *GateClosedEvent) Append(b []byte) []byte {
 
 func (z *GateClosedEvent) decode(r Reader) error { z.Decode(&r); return r.end("GateClosedEvent") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *GateClosedEvent) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *GateClosedEvent) Decode(r *Reader) {
 	r.fields(3)
@@ -1978,6 +2215,9 @@ func (z *Identity) Append(b []byte) []byte {
 }
 
 func (z *Identity) decode(r Reader) error { z.Decode(&r); return r.end("Identity") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Identity) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Identity) Decode(r *Reader) {
@@ -2008,6 +2248,9 @@ func (z *Message) Append(b []byte) []byte {
 }
 
 func (z *Message) decode(r Reader) error { z.Decode(&r); return r.end("Message") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Message) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Message) Decode(r *Reader) {
@@ -2043,6 +2286,9 @@ func (z *Memory) Append(b []byte) []byte {
 
 func (z *Memory) decode(r Reader) error { z.Decode(&r); return r.end("Memory") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Memory) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Memory) Decode(r *Reader) {
 	r.fields(6)
@@ -2076,6 +2322,9 @@ func (z *Thought) Append(b []byte) []byte {
 }
 
 func (z *Thought) decode(r Reader) error { z.Decode(&r); return r.end("Thought") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Thought) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Thought) Decode(r *Reader) {
@@ -2132,6 +2381,9 @@ func (z *ToolCall) Append(b []byte) []byte {
 }
 
 func (z *ToolCall) decode(r Reader) error { z.Decode(&r); return r.end("ToolCall") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ToolCall) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ToolCall) Decode(r *Reader) {
@@ -2195,6 +2447,9 @@ func (z *Retrievable) Append(b []byte) []byte {
 
 func (z *Retrievable) decode(r Reader) error { z.Decode(&r); return r.end("Retrievable") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Retrievable) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Retrievable) Decode(r *Reader) {
 	r.fields(9)
@@ -2234,6 +2489,9 @@ func (z *ArtifactPart) Append(b []byte) []byte {
 
 func (z *ArtifactPart) decode(r Reader) error { z.Decode(&r); return r.end("ArtifactPart") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ArtifactPart) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ArtifactPart) Decode(r *Reader) {
 	r.fields(5)
@@ -2266,6 +2524,9 @@ func (z *MediaPart) Append(b []byte) []byte {
 
 func (z *MediaPart) decode(r Reader) error { z.Decode(&r); return r.end("MediaPart") }
 
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *MediaPart) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *MediaPart) Decode(r *Reader) {
 	r.fields(10)
@@ -2294,6 +2555,9 @@ func (z *TextPart) Append(b []byte) []byte {
 }
 
 func (z *TextPart) decode(r Reader) error { z.Decode(&r); return r.end("TextPart") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *TextPart) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *TextPart) Decode(r *Reader) {

@@ -25,6 +25,8 @@ func (s *source) codec() []byte {
 			fmt.Fprintf(&b, "\nfunc (z *%s) stamp() { z.Op = Op%s }\n", t.Name, t.Name)
 		}
 		fmt.Fprintf(&b, "\nfunc (z *%s) decode(r Reader) error { z.Decode(&r); return r.end(%q) }\n", t.Name, t.Name)
+		fmt.Fprintf(&b, "\n// Unmarshal is what [Decode] does, without an allocation for z.\n")
+		fmt.Fprintf(&b, "func (z *%s) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }\n", t.Name)
 		fmt.Fprintf(&b, "\n// Decode reads the tuple at the start of r; r.Err returns its fault.\nfunc (z *%s) Decode(r *Reader) {\n\tr.fields(%d)\n", t.Name, len(t.Fields))
 		for _, f := range t.Fields {
 			b.WriteString(read("z."+f.Name, f.Type, sizes, f.Limit))

@@ -189,26 +189,26 @@ type DispatchContext struct {
 
 var _ Context = (*DispatchContext)(nil)
 
-// during is the same context for a tool's call with a key, and with a signal of its own unless that is nil. The caller
-// holds the turn's lock.
-func (c *DispatchContext) during(call context.Context, key string) *DispatchContext {
-	view := *c
-	view.call, view.scope, view.effect = call, nil, &effectKey{effect: key, call: true}
-	return &view
+// keyed is the same context for one call, with a key to fill in. The caller holds the turn's lock.
+func (c *TurnContext) keyed() *TurnContext {
+	view := &struct {
+		TurnContext
+		key effectKey
+	}{TurnContext: *c}
+	view.key.turn = c.program.turn
+	view.effect, view.scope = &view.key, nil
+	return &view.TurnContext
 }
 
-// under is the same context for the storage function of an effect with a key. The caller holds the turn's lock.
-func (c *TurnContext) under(key *effectKey) *TurnContext {
-	view := *c
-	view.effect, view.scope = key, nil
-	return &view
-}
-
-// under is the same context for the storage function of an effect with a key. The caller holds the turn's lock.
-func (c *DispatchContext) under(key *effectKey) *DispatchContext {
-	view := *c
-	view.effect, view.scope = key, nil
-	return &view
+// keyed is the same context for one call, with a key to fill in. The caller holds the turn's lock.
+func (c *DispatchContext) keyed() *DispatchContext {
+	view := &struct {
+		DispatchContext
+		key effectKey
+	}{DispatchContext: *c}
+	view.key.turn = c.program.turn
+	view.effect, view.scope = &view.key, nil
+	return &view.DispatchContext
 }
 
 // DispatchID is the dispatch's id, as in events.

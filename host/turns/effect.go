@@ -25,7 +25,8 @@ func (p *program) Prepare(e *turn.Effect, f *abi.Effect) error {
 		}
 		e.Perform = func() (abi.Raw, error) { return nil, d.config.executor(d, &d.helpers) }
 	case abi.EffectMiddleware:
-		args, err := abi.Decode[abi.MiddlewareArgs](f.Args)
+		var args abi.MiddlewareArgs
+		err := args.Unmarshal(f.Args)
 		if err != nil {
 			return err
 		}
@@ -34,7 +35,8 @@ func (p *program) Prepare(e *turn.Effect, f *abi.Effect) error {
 		}
 		return prepareMiddleware(e, &args, &p.root, p.config.turnInput, p.config.turnOutput)
 	case abi.EffectTool:
-		args, err := abi.Decode[abi.ToolArgs](f.Args)
+		var args abi.ToolArgs
+		err := args.Unmarshal(f.Args)
 		if err != nil {
 			return err
 		}
@@ -46,10 +48,12 @@ func (p *program) Prepare(e *turn.Effect, f *abi.Effect) error {
 		if args.Timed {
 			call, e.GiveUp = context.WithCancelCause(e.Context.Signal())
 		}
-		d = d.during(call, abi.CallKey(p.turn.ID, f.Path, args.CallID, f.Ordinal))
+		d = d.keyed()
+		d.call, d.effect.called = call, toolCall{f.Path, args.CallID, f.Ordinal}
 		e.Perform = func() (abi.Raw, error) { return runTool(e, d, tool, Args{args.Args}, &args) }
 	case abi.EffectValidate:
-		args, err := abi.Decode[abi.ValidateArgs](f.Args)
+		var args abi.ValidateArgs
+		err := args.Unmarshal(f.Args)
 		if err != nil {
 			return err
 		}
@@ -65,7 +69,8 @@ func (p *program) Prepare(e *turn.Effect, f *abi.Effect) error {
 	case abi.EffectEstimate:
 		return p.prepareEstimate(e, f.Args)
 	case abi.EffectForge:
-		args, err := abi.Decode[abi.ForgeArgs](f.Args)
+		var args abi.ForgeArgs
+		err := args.Unmarshal(f.Args)
 		if err != nil {
 			return err
 		}
@@ -113,7 +118,8 @@ func (p *program) prepareStorage(e *turn.Effect, raw abi.Raw) error {
 	ctx = p.under(ctx, e.Number)
 	switch e.Kind {
 	case abi.EffectStore:
-		args, err := abi.Decode[abi.Delta](raw)
+		var args abi.Delta
+		err := args.Unmarshal(raw)
 		if err != nil {
 			return err
 		}
@@ -123,7 +129,8 @@ func (p *program) prepareStorage(e *turn.Effect, raw abi.Raw) error {
 		}
 		e.Perform = func() (abi.Raw, error) { return nil, callbacks.apply(ctx, delta) }
 	case abi.EffectCommit:
-		args, err := abi.Decode[abi.CommitArgs](raw)
+		var args abi.CommitArgs
+		err := args.Unmarshal(raw)
 		if err != nil {
 			return err
 		}
@@ -136,7 +143,8 @@ func (p *program) prepareStorage(e *turn.Effect, raw abi.Raw) error {
 		}
 		e.Perform = func() (abi.Raw, error) { return nil, callbacks.commit(ctx, deltas, &e.Applied) }
 	case abi.EffectDiscard:
-		args, err := abi.Decode[abi.DiscardArgs](raw)
+		var args abi.DiscardArgs
+		err := args.Unmarshal(raw)
 		if err != nil {
 			return err
 		}
@@ -146,7 +154,8 @@ func (p *program) prepareStorage(e *turn.Effect, raw abi.Raw) error {
 		}
 		e.Perform = func() (abi.Raw, error) { return nil, callbacks.Discard(ctx, deltas, event.Status(args.Status)) }
 	case abi.EffectSpool:
-		args, err := abi.Decode[abi.SpoolArgs](raw)
+		var args abi.SpoolArgs
+		err := args.Unmarshal(raw)
 		if err != nil {
 			return err
 		}
@@ -169,16 +178,19 @@ func (p *program) prepareStorage(e *turn.Effect, raw abi.Raw) error {
 
 // under is the context that the storage functions of an effect get.
 func (p *program) under(ctx Context, effect uint32) Context {
-	key := &effectKey{effect: abi.WriteKey(p.turn.ID, p.turn.Now(), effect)}
 	if d, is := ctx.(*DispatchContext); is {
-		return d.under(key)
+		ctx = d.keyed()
+	} else {
+		ctx = ctx.(*TurnContext).keyed()
 	}
-	return ctx.(*TurnContext).under(key)
+	ctx.shared().effect.write = effect
+	return ctx
 }
 
 // prepareEstimate prepares to count tokens.
 func (p *program) prepareEstimate(e *turn.Effect, raw abi.Raw) error {
-	args, err := abi.Decode[abi.EstimateArgs](raw)
+	var args abi.EstimateArgs
+	err := args.Unmarshal(raw)
 	if err != nil {
 		return err
 	}

@@ -311,9 +311,10 @@ func (c *DispatchContext) executeTool(tool *Tool, args any, providerCallID strin
 	if err != nil {
 		return nil, err
 	}
-	r, err := abi.DecodeInPlace[abi.ExecuteToolResult](v)
-	if err != nil {
-		return nil, err
+	var r abi.ExecuteToolResult
+	in := abi.NewAliasReader(v)
+	if r.Decode(&in); !in.OK() {
+		return nil, in.Err()
 	}
 	if r.Effect == 0 { // the handler ran inside the core
 		return wire.Plain(r.Value)

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/store"
 )
 
@@ -106,11 +107,27 @@ func (p *program) run() string { return abi.RunOf(p.turn.ID, p.turn.Now()) }
 
 // effectKey is the key of the call of a storage function, or of a tool's handler.
 type effectKey struct {
-	mu     sync.Mutex
-	effect string // the key of the effect
-	call   bool   // it is a tool's call, whose key is no commit's: another run of the turn has it too
-	part   string // of the effect; "" if it is one call
-	used   int    // how many commits were made under it
+	turn   *turn.Turn
+	write  uint32   // the number of the effect; 0 for a tool's call
+	called toolCall // whose key is no commit's: another run of the turn has it too
+
+	mu   sync.Mutex
+	part string // of the effect; "" if it is one call
+	used int    // how many commits were made under it
+}
+
+// toolCall is what the key of a tool's call is made of.
+type toolCall struct {
+	path, callID string
+	ordinal      uint32
+}
+
+// ofEffect is the key of the effect.
+func (k *effectKey) ofEffect() string {
+	if k.write == 0 {
+		return abi.CallKey(k.turn.ID, k.called.path, k.called.callID, k.called.ordinal)
+	}
+	return abi.WriteKey(k.turn.ID, k.turn.Now(), k.write)
 }
 
 // String is the key; "" for none.
@@ -120,21 +137,21 @@ func (k *effectKey) String() string {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.effect + k.part
+	return k.ofEffect() + k.part
 }
 
 // next is the key of the next commit: a function may make several of them.
 func (k *effectKey) next() string {
-	if k == nil || k.call {
+	if k == nil || k.write == 0 {
 		return ""
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.used++
 	if k.used == 1 {
-		return k.effect + k.part
+		return k.ofEffect() + k.part
 	}
-	return k.effect + k.part + "+" + strconv.Itoa(k.used-1)
+	return k.ofEffect() + k.part + "+" + strconv.Itoa(k.used-1)
 }
 
 // of makes the key that of a part of the effect, for the next call.

@@ -31,6 +31,9 @@ func Load(m map[string]any) (s Data, err error) {
 	if len(m) > abi.MaxArray {
 		return Data{}, fmt.Errorf("stash: %d elements are more than %d", len(m), abi.MaxArray)
 	}
+	if len(m) == 0 {
+		return Data{}, nil
+	}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		data, err := wire.Append(nil, m[key], "stash."+key)
 		if err != nil {

@@ -123,15 +123,18 @@ func (t *Turn) event(f *abi.Event) (event.Event, error) {
 	case event.KindIterationStart:
 		return &event.IterationStart{Head: h}, nil
 	case event.KindTurnEnd:
-		p, err := abi.Decode[abi.TurnEndEvent](f.Payload)
+		var p abi.TurnEndEvent
+		err := p.Unmarshal(f.Payload)
 		return &event.TurnEnd{Head: h, Status: event.Status(p.Status), StartedAt: t.at(p.Started), Err: t.errors.decode(p.Error)}, err
 	case event.KindDispatchEnd:
-		p, err := abi.Decode[abi.DispatchEndEvent](f.Payload)
+		var p abi.DispatchEndEvent
+		err := p.Unmarshal(f.Payload)
 		return &event.DispatchEnd{
 			Head: h, Status: event.Status(p.Status), Iterations: int(p.Iterations), StartedAt: t.at(p.Started), Err: t.errors.decode(p.Error),
 		}, err
 	case event.KindIterationEnd:
-		p, err := abi.Decode[abi.IterationEndEvent](f.Payload)
+		var p abi.IterationEndEvent
+		err := p.Unmarshal(f.Payload)
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +144,8 @@ func (t *Turn) event(f *abi.Event) (event.Event, error) {
 		}
 		return ev, err
 	case event.KindToolExecutionStart:
-		p, err := abi.Decode[abi.ToolStartEvent](f.Payload)
+		var p abi.ToolStartEvent
+		err := p.Unmarshal(f.Payload)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +153,8 @@ func (t *Turn) event(f *abi.Event) (event.Event, error) {
 		execution := event.ToolExecution{ToolName: p.Tool, CallID: p.CallID, ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID}
 		return &event.ToolExecutionStart{Head: h, ToolExecution: execution, Args: args}, err
 	case event.KindToolExecutionEnd:
-		p, err := abi.Decode[abi.ToolEndEvent](f.Payload)
+		var p abi.ToolEndEvent
+		err := p.Unmarshal(f.Payload)
 		execution := event.ToolExecution{ToolName: p.Tool, CallID: p.CallID, ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID}
 		return &event.ToolExecutionEnd{Head: h, ToolExecution: execution, IsError: p.IsError, StartedAt: t.at(p.Started)}, err
 	case event.KindTurnGateOpen, event.KindTurnGateClosed:
@@ -162,14 +167,16 @@ func (t *Turn) event(f *abi.Event) (event.Event, error) {
 func (t *Turn) report(h event.Head, f *abi.Event) (event.Event, error) {
 	switch event.Kind(f.Kind) {
 	case event.KindLog:
-		p, err := abi.Decode[abi.LogEvent](f.Payload)
+		var p abi.LogEvent
+		err := p.Unmarshal(f.Payload)
 		ev := &event.Log{Head: h, Level: event.Level(p.Level), Type: p.Kind, Message: p.Message}
 		if err == nil && p.HasPayload {
 			ev.Payload, err = wire.JSON(orNil(p.Payload))
 		}
 		return ev, err
 	case event.KindWarning:
-		p, err := abi.Decode[abi.WarningEvent](f.Payload)
+		var p abi.WarningEvent
+		err := p.Unmarshal(f.Payload)
 		if err != nil {
 			return nil, err
 		}
@@ -180,10 +187,12 @@ func (t *Turn) report(h event.Head, f *abi.Event) (event.Event, error) {
 		ev.Payload, err = wire.JSON(p.Payload)
 		return ev, err
 	case event.KindError:
-		p, err := abi.Decode[abi.ErrorEvent](f.Payload)
+		var p abi.ErrorEvent
+		err := p.Unmarshal(f.Payload)
 		return &event.Error{Head: h, Err: t.errors.decode(&p.Error)}, err
 	case event.KindGenerationStats:
-		p, err := abi.Decode[abi.StatsEvent](f.Payload)
+		var p abi.StatsEvent
+		err := p.Unmarshal(f.Payload)
 		if err != nil {
 			return nil, err
 		}
@@ -256,7 +265,8 @@ type stream struct {
 }
 
 func (t *Turn) toolCallEvent(h event.Head, f *abi.Event) (event.Event, error) {
-	p, err := abi.Decode[abi.ToolCallEvent](f.Payload)
+	var p abi.ToolCallEvent
+	err := p.Unmarshal(f.Payload)
 	if err != nil {
 		return nil, err
 	}

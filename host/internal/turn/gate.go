@@ -171,13 +171,15 @@ func (g *openGate) settledError() error {
 // noteGate follows the gates that open and close. The caller holds t.mu.
 func (t *Turn) noteGate(f *abi.Event) error {
 	if event.Kind(f.Kind) == event.KindTurnGateClosed {
-		p, err := abi.Decode[abi.GateClosedEvent](f.Payload)
+		var p abi.GateClosedEvent
+		err := p.Unmarshal(f.Payload)
 		if g := t.gates[p.Gate]; err == nil && g != nil {
 			t.closeGate(g, event.GateResult(p.Result))
 		}
 		return err
 	}
-	p, err := abi.Decode[abi.GateOpenEvent](f.Payload)
+	var p abi.GateOpenEvent
+	err := p.Unmarshal(f.Payload)
 	if err != nil {
 		return err
 	}
@@ -212,7 +214,8 @@ func (t *Turn) gateEvent(h event.Head, f *abi.Event) (event.Event, error) {
 	if event.Kind(f.Kind) == event.KindTurnGateOpen {
 		return &event.TurnGateOpen{Head: h, Gate: t.opened}, nil
 	}
-	p, err := abi.Decode[abi.GateClosedEvent](f.Payload)
+	var p abi.GateClosedEvent
+	err := p.Unmarshal(f.Payload)
 	return &event.TurnGateClosed{Head: h, GateID: p.ID, Result: event.GateResult(p.Result)}, err
 }
 

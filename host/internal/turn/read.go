@@ -14,7 +14,8 @@ import (
 // prepareRead prepares to read an artifact, or to tell the size of a media. The caller holds t.mu.
 func (e *Effect) prepareRead(f *abi.Effect) error {
 	t := e.turn
-	args, err := abi.Decode[abi.ReadArgs](f.Args)
+	var args abi.ReadArgs
+	err := args.Unmarshal(f.Args)
 	if err != nil {
 		return err
 	}
