@@ -100,9 +100,10 @@ func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, run ToolRun) 
 	}
 	d.turn.executions++
 	result.ExecutionID = d.turn.ID + ".x" + strconv.FormatUint(uint64(d.turn.executions), 10)
-	begun := d.beginTool(CallTool{
+	begun := &toolRun{call: CallTool{
 		Context: d.number, Tool: tool, CallID: callID, ExecutionID: result.ExecutionID, Args: valid, Valid: number, Run: run,
-	})
+	}}
+	d.beginTool(begun)
 	if tool.Handler != nil {
 		result.Value, err = tool.Handler(task, d, valid)
 	} else {
@@ -152,14 +153,15 @@ type toolRun struct {
 	cut  bool         // the dispatch ended first
 }
 
-func (d *Dispatch) beginTool(call CallTool) *toolRun {
-	run := &toolRun{call: call, end: ToolEndEvent{
+// beginTool reports the start of an execution, whose call is given.
+func (d *Dispatch) beginTool(run *toolRun) {
+	call := &run.call
+	run.end = ToolEndEvent{
 		Tool: call.Tool.Name, CallID: call.CallID, ExecutionID: call.ExecutionID, ProviderCallID: call.Run.ProviderCallID,
 		Started: d.turn.elapsed,
-	}}
+	}
 	d.running = append(d.running, run)
-	d.turn.emit(d, EventToolExecutionStart, &run.call)
-	return run
+	d.turn.emit(d, EventToolExecutionStart, call)
 }
 
 // endTool reports the end of an execution. It returns false if the end of the dispatch has already reported it.

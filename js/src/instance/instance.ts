@@ -47,10 +47,6 @@ export interface InstanceConfig {
  */
 const MARKER = 0xc1;
 
-/** Outboxes up to this size share a buffer, because a new buffer would cost more than the copy. */
-const SHARED_OUTBOX = 4 << 10;
-const SHARED_CHUNK = 64 << 10;
-
 /** For taking an i64 apart without BigInt arithmetic. */
 const wide = new BigInt64Array(1);
 const halves = new Uint32Array(wide.buffer);
@@ -92,8 +88,6 @@ export class Instance {
   #gcPercent: Uint8Array | undefined;
   #stepping = false;
   #failure: TurncoreError | undefined;
-  #chunk = new ArrayBuffer(0);
-  #chunkUsed = 0;
 
   /** Takes an initialised guest and says hello. */
   constructor(config: InstanceConfig) {
@@ -116,7 +110,7 @@ export class Instance {
       return;
     }
     this.hello = config.hello;
-    this.welcome = this.step(config.hello);
+    this.welcome = this.step(config.hello).slice();
     let welcome: Welcome;
     try {
       welcome = decodeWelcome(this.welcome, config.limits);
@@ -152,7 +146,7 @@ export class Instance {
   /**
    * Passes frames, back to back, to the guest and lets it run until it waits for the host.
    *
-   * @returns a copy of its answer: frames, back to back
+   * @returns its answer: frames, back to back, in the guest's memory. They are valid until the next step
    * @throws TurncoreError E_ABI_LIMIT_EXCEEDED if the batch is too large (the instance lives on),
    *   E_INSTANCE_FAILED if the instance died of this step or before; ReentryError if called within a step
    */
@@ -167,7 +161,10 @@ export class Instance {
     try {
       guest.begin();
       out = this.#run(guest, batch, size);
-      if (this.#gcPercent !== undefined) this.#sendGCPercent(guest, this.#gcPercent);
+      if (this.#gcPercent !== undefined) {
+        out = out.slice();
+        this.#sendGCPercent(guest, this.#gcPercent);
+      }
     } catch (error) {
       throw this.fail(messageOf(error), error);
     } finally {
@@ -244,26 +241,13 @@ export class Instance {
         `the module's memory of ${memory.length} bytes is over the limit of ${this.#maxMemory}`,
       );
     }
-    return this.#copy(memory, at, length);
+    return memory.subarray(at, at + length);
   }
 
   /** The guest's memory. Growing it detaches the buffer and leaves a view of no bytes. */
   #view(guest: Guest): Uint8Array<ArrayBuffer> {
     if (this.#memory.length === 0) this.#memory = new Uint8Array(guest.memory.buffer);
     return this.#memory;
-  }
-
-  #copy(memory: Uint8Array<ArrayBuffer>, at: number, length: number): Uint8Array<ArrayBuffer> {
-    if (length > SHARED_OUTBOX) return memory.slice(at, at + length);
-    if (this.#chunkUsed + length > this.#chunk.byteLength) {
-      this.#chunk = new ArrayBuffer(SHARED_CHUNK);
-      this.#chunkUsed = 0;
-    }
-    const out = new Uint8Array(this.#chunk, this.#chunkUsed, length);
-    this.#chunkUsed += length;
-    if (length <= 128) for (let i = 0; i < length; i++) out[i] = memory[at + i]!;
-    else out.set(memory.subarray(at, at + length));
-    return out;
   }
 
   #deliverStderr(listener: (line: string) => void): void {

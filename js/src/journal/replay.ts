@@ -65,7 +65,7 @@ export async function replay(
   let difference: ReplayDifference | undefined;
   try {
     for (const entry of entries) {
-      const actual = instance.step(entry.in);
+      const actual = instance.step(entry.in).slice();
       difference = compare(done, entry.out, actual);
       if (difference !== undefined) break;
       frames += framesOf(actual).length;

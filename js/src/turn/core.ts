@@ -1,7 +1,7 @@
 /**
  * The core of one instance: frames in, frames out, in order.
  *
- * The core copies the module's frames, changes collections at once, and puts everything else into one queue. Whoever
+ * The core reads the module's frames, changes collections at once, and puts everything else into one queue. Whoever
  * steps drains the queue from its head: up to the reply if the call is answered in its step, otherwise to the end. So
  * an event is delivered before the call that caused it returns, and the calls of listeners keep their order. Effects
  * start in a microtask.
@@ -356,14 +356,14 @@ export class Core implements OpenCore {
     }
     const recorder = turn?.recorder;
     if (out.length === 0) {
-      recorder?.step(batch.slice(), out);
+      recorder?.step(batch, out);
       return undefined;
     }
     try {
       const offsets: number[] | undefined = recorder === undefined ? undefined : [];
       const frames = this.instance.decode(out, offsets);
       // A step takes the frames of one turn, and only that turn answers.
-      recorder?.step(batch.slice(), framesOfTurn(out, frames, offsets!, turn!.number));
+      recorder?.step(batch, framesOfTurn(out, frames, offsets!, turn!.number));
       return this.#take(frames, turn);
     } catch (error) {
       if (error instanceof CodecError || !this.instance.alive) {
