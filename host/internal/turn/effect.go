@@ -39,7 +39,7 @@ type outcome struct {
 }
 
 func (t *Turn) readEffect(a *actor, frame []byte) error {
-	f := &t.frames.effect
+	f := &t.space.effect
 	if err := abi.DecodeTo(frame, f); err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (t *Turn) settleEffect(a *actor, e *Effect, r outcome) {
 	if e.named != nil && r.err == nil {
 		r.value = e.named()
 	}
-	f := &t.frames.result
+	f := &t.sent.result
 	*f = abi.Result{Turn: t.number, Effect: e.Number, Elapsed: t.tick(), Value: r.value}
 	if r.err != nil {
 		f.Value, f.Error = nil, t.errors.keep(r.err, r.about)
@@ -195,4 +195,5 @@ func (t *Turn) settleEffect(a *actor, e *Effect, r outcome) {
 			t.perish(t.core.Retire(err))
 		}
 	}
+	f.Value = nil
 }

@@ -26,7 +26,7 @@ type begun struct {
 }
 
 func (t *Turn) readEvent(frame []byte) error {
-	f := &t.frames.event
+	f := &t.space.event
 	if err := abi.DecodeTo(frame, f); err != nil {
 		return err
 	}

@@ -61,7 +61,13 @@ func (t *Turn) exchange(a *actor, frame abi.Frame) error {
 		return t.deadOr(ErrAfterEnd())
 	}
 	t.edits.close(t.number)
-	t.batch = append(t.batch[:0], t.edits.frames...)
+	s := spaces.Get().(*space)
+	t.space = s
+	defer func() {
+		t.space = nil
+		spaces.Put(s)
+	}()
+	s.batch = append(s.batch[:0], t.edits.frames...)
 	t.edits.frames = t.edits.frames[:0]
 	if cap(t.edits.frames) > 1<<16 {
 		t.edits.frames = nil
@@ -72,18 +78,18 @@ func (t *Turn) exchange(a *actor, frame abi.Frame) error {
 			cause := context.Cause(t.outer)
 			root.abort(cause)
 			reason := t.errors.keep(cause, describe(cause, cause))
-			t.batch = abi.Append(t.batch, &abi.Abort{Turn: t.number, Elapsed: t.tick(), Reason: reason})
+			s.batch = abi.Append(s.batch, &abi.Abort{Turn: t.number, Elapsed: t.tick(), Reason: reason})
 		}
 	}
 	if frame != nil {
-		t.batch = abi.Append(t.batch, frame)
+		s.batch = abi.Append(s.batch, frame)
 		if _, ticks := frame.(*abi.Tick); !ticks {
 			t.overdue = 0
 		}
 	}
-	err := t.feed(a, t.batch)
-	if cap(t.batch) > 1<<16 {
-		t.batch = nil
+	err := t.feed(a, s.batch)
+	if cap(s.batch) > 1<<16 {
+		s.batch = nil
 	}
 	if err == nil && t.core.Verify && !t.closed {
 		err = t.verify()
@@ -123,14 +129,22 @@ func (t *Turn) feed(a *actor, in []byte) error {
 	return t.step(a, in)
 }
 
-// answers are buffers for what steps give. They are not the turns' own, as turns wait long and a request may be large.
-var answers = sync.Pool{New: func() any { return new([]byte) }}
+// space is what steps need. It is no turn's own, as turns wait long and a request may be large.
+type space struct {
+	batch, answer []byte
+
+	// Frames of the answer, which escape to the heap.
+	event  abi.Event
+	reply  abi.Reply
+	effect abi.Effect
+	sync   abi.Sync
+}
+
+var spaces = sync.Pool{New: func() any { return new(space) }}
 
 // step runs one step. The caller holds t.mu.
 func (t *Turn) step(a *actor, in []byte) error {
-	buffer := answers.Get().(*[]byte)
-	defer answers.Put(buffer)
-	out, err := t.core.StepTurn((*buffer)[:0], in, a.first)
+	out, err := t.core.StepTurn(t.space.answer[:0], in, a.first)
 	if err != nil {
 		if errors.Is(err, host.CodeABILimitExceeded) {
 			return err // the core has not seen it
@@ -138,7 +152,7 @@ func (t *Turn) step(a *actor, in []byte) error {
 		t.perish(err)
 		return t.deadOr(err)
 	}
-	*buffer = out
+	t.space.answer = out
 	t.journal.step(in, out)
 	refusal, err := t.read(a, out)
 	if err != nil {
@@ -212,7 +226,7 @@ func (t *Turn) enqueue(d delivery) {
 }
 
 func (t *Turn) readReply(frame []byte) error {
-	f := &t.frames.reply
+	f := &t.space.reply
 	if err := abi.DecodeTo(frame, f); err != nil {
 		return err
 	}

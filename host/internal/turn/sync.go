@@ -11,7 +11,7 @@ import (
 
 // readSync changes the host's copy of a context as the core says.
 func (t *Turn) readSync(frame []byte) error {
-	f := &t.frames.sync
+	f := &t.space.sync
 	if err := abi.DecodeTo(frame, f); err != nil {
 		return err
 	}

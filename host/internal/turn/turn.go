@@ -110,8 +110,8 @@ type Turn struct {
 	gates  map[uint32]*openGate // open ones, by number
 	opened *openGate            // the last one
 
-	batch  []byte // of the step under way
-	frames inFrames
+	sent  sentFrames
+	space *space // of the exchange under way
 }
 
 // streamKey names a stream of text: streams of different dispatches are different ones.
@@ -128,16 +128,11 @@ type ending struct {
 	refused    bool // the input, before any event
 }
 
-// inFrames are reused, as frames escape to the heap.
-type inFrames struct {
+// sentFrames are reused, as frames escape to the heap.
+type sentFrames struct {
 	call   abi.Call
 	result abi.Result
 	abort  abi.Abort
-
-	event  abi.Event
-	reply  abi.Reply
-	effect abi.Effect
-	sync   abi.Sync
 }
 
 // New returns a turn of a runner in a core. Before [Turn.Run] it must enter: see [Turn.Join].
@@ -228,11 +223,11 @@ func (t *Turn) abort(c *Context, cause error) {
 		return
 	}
 	c.abort(cause)
-	t.frames.abort = abi.Abort{
+	t.sent.abort = abi.Abort{
 		Turn: t.number, Elapsed: t.tick(), Context: c.number, Reason: t.errors.keep(cause, about),
 	}
 	a := actor{busy: true, first: true}
-	if err := t.exchange(&a, &t.frames.abort); err != nil && !t.closed {
+	if err := t.exchange(&a, &t.sent.abort); err != nil && !t.closed {
 		t.perish(t.core.Retire(err))
 	}
 	t.await(&a)
