@@ -52,6 +52,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, answer []byte) {
 		turn := New(c, &core.Runner{}, context.Background(), Spec{ID: "t", Program: nothing{}})
 		turn.Enter(1)
+		turn.space = new(space)
 		turn.mu.Lock()
 		defer turn.mu.Unlock()
 		_, err := turn.read(&actor{}, answer)
