@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
@@ -77,7 +79,23 @@ func frames() map[string][]byte {
 	marked := log(value.AppendString(nil, string(mark)))
 	text := value.AppendString(nil, string(mark))
 	opened := &abi.Sync{Turn: turn, Context: 1, Sync: abi.SyncOpen}
+	var contexts, streams, gates []byte
+	for n := range 20_000 {
+		contexts = abi.Append(contexts, &abi.Sync{Turn: turn, Context: uint32(n + 1), Sync: abi.SyncOpen})
+	}
+	for n := range 3_000 {
+		streams = abi.Append(streams, message(strconv.Itoa(n), "x", 1))
+		gate := log(nil)
+		gate.Kind = abi.EventTurnGateOpen
+		gate.Payload = (&abi.GateOpenEvent{Gate: uint32(n + 1), ID: strconv.Itoa(n), Reason: "r"}).Append(nil)
+		gates = abi.Append(gates, gate)
+	}
 	return map[string][]byte{
+		"bad-status":         said(&abi.End{Turn: turn, Status: 200}),
+		"long-fault":         said(&abi.Fault{Turn: turn, Code: "E_HOSTILE", Message: strings.Repeat("\x1b[2J", 100_000)}),
+		"many-contexts":      contexts,
+		"many-streams":       streams,
+		"many-gates":         gates,
 		"welcome":            welcome(abi.DefaultLimits()),
 		"welcome-too-much":   welcome(tooMuch),
 		"reply":              said(&abi.Reply{Call: 1}),

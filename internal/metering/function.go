@@ -15,6 +15,8 @@ type function struct {
 	spare  uint32 // the first local that the function does not have
 	global uint32 // the index of the fuel
 
+	blocks  int // that it opens
+	labels  int // of its branch tables
 	list    []place
 	costs   []uint64 // of regions: the function, without its loops, and each loop without the loops in it
 	open    []int    // regions of the blocks around an instruction, from outside
@@ -34,6 +36,9 @@ type place struct {
 func (f *function) read(file []byte, params, global uint32) error {
 	*f = function{
 		file: file, global: global, list: f.list[:0], costs: append(f.costs[:0], 0), open: append(f.open[:0], 0), written: f.written[:0],
+	}
+	if len(file) > MaxBody {
+		return fmt.Errorf("it has %d bytes, more than %d", len(file), MaxBody)
 	}
 	r := wasmfile.Reader{Rest: file}
 	f.groups = count(&r)
@@ -59,10 +64,15 @@ func (f *function) read(file []byte, params, global uint32) error {
 		}
 		region := f.open[len(f.open)-1]
 		f.costs[region]++
+		if i.operands == "t" {
+			f.labels += int(index) + 1
+		}
 		switch i.does {
 		case opensBlock:
+			f.blocks++
 			f.open = append(f.open, region)
 		case opensLoop:
+			f.blocks++
 			f.costs = append(f.costs, 0)
 			region = len(f.costs) - 1
 			f.open = append(f.open, region)
@@ -88,8 +98,13 @@ func (f *function) read(file []byte, params, global uint32) error {
 			f.pays, first = true, false
 		}
 	}
-	if len(r.Rest) > 0 || len(f.open) > 0 {
+	switch {
+	case len(r.Rest) > 0 || len(f.open) > 0:
 		return ErrMalformed
+	case f.blocks > MaxBlocks:
+		return fmt.Errorf("it has %d blocks, more than %d", f.blocks, MaxBlocks)
+	case f.labels > MaxLabels:
+		return fmt.Errorf("its branch tables have %d labels, more than %d", f.labels, MaxLabels)
 	}
 	switch loops := len(f.costs) > 1; {
 	case !loops && !calls && !f.bulk && f.costs[0] <= ShortFunction:

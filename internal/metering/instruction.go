@@ -59,7 +59,8 @@ type instruction struct {
 
 //go:generate go run ./gen
 
-// next reads an instruction. index is its first operand, if that is an unsigned number.
+// next reads an instruction. index is its first operand, if that is an unsigned number; of a branch table, how many labels it
+// has.
 func next(r *wasmfile.Reader) (i *instruction, index uint32, err error) {
 	op := uint32(r.Byte())
 	table := &plain
@@ -92,7 +93,8 @@ func next(r *wasmfile.Reader) (i *instruction, index uint32, err error) {
 		case 's':
 			r.Bytes(r.Uint())
 		case 't':
-			for n := uint64(r.Uint()) + 1; n > 0 && !r.Failed; n-- { // the default comes last
+			index = r.Uint()
+			for n := uint64(index) + 1; n > 0 && !r.Failed; n-- { // the default comes last
 				r.Uint()
 			}
 		default:

@@ -43,8 +43,21 @@ const (
 	BytesOfUnit        = 256
 )
 
-// MaxLocals is how many locals a function may have with its parameters. Browsers have the same bound.
-const MaxLocals = 50_000
+// Bounds on what an engine has to compile. The time that wazero takes grows with the square of the blocks of a function and
+// of the labels of its branch tables: nested loops take seconds from 10,000 on and minutes from 100,000 on, in a file of
+// 300 KB. What Go's compiler makes has less than a tenth of each.
+const (
+	MaxFile      = 64 << 20    // bytes
+	MaxFunctions = 200_000     // 13 µs each
+	MaxBody      = 1 << 20     // bytes of a function
+	MaxBlocks    = 8_000       // of a function
+	MaxLabels    = 8_000       // of the branch tables of a function
+	MaxLocals    = 50_000      // of a function, with its parameters. Browsers have the same bound.
+	MaxAllLocals = 4_000_000   // of all functions
+	MaxParams    = 1_000       // of a type. Browsers have the same bound.
+	MaxResults   = 32          // of a type: a call needs two bytes, whatever it returns
+	MaxNesting   = 250_000_000 // the sum of the squares of the blocks and of the labels of each function
+)
 
 // ShortFunction is how many instructions a function may have that does not pay itself.
 const ShortFunction = 16
@@ -57,6 +70,9 @@ func Module(file []byte) ([]byte, error) {
 	r := wasmfile.Reader{Rest: file}
 	if string(r.Bytes(uint32(len(wasmfile.Header)))) != wasmfile.Header {
 		return nil, ErrMalformed
+	}
+	if len(file) > MaxFile {
+		return nil, fmt.Errorf("the module has %d bytes, more than %d", len(file), MaxFile)
 	}
 	m := meter{out: make([]byte, 0, len(file)+len(file)/8)}
 	if err := m.findStart(r); err != nil {
@@ -105,6 +121,8 @@ type meter struct {
 
 	params    []uint32 // of each type
 	functions []uint32 // the types of functions that the module defines
+	locals    uint64   // of all functions
+	nesting   uint64   // the sum of what [MaxNesting] bounds
 	imported  uint32   // globals
 	global    uint32   // the index of the fuel
 }
@@ -201,7 +219,11 @@ func (m *meter) types(r *wasmfile.Reader) error {
 		}
 		params := r.Uint()
 		r.Bytes(params)
-		r.Bytes(r.Uint())
+		results := r.Uint()
+		r.Bytes(results)
+		if !r.Failed && (params > MaxParams || results > MaxResults) {
+			return fmt.Errorf("the module has a type of %d parameters and %d results, more than %d and %d", params, results, MaxParams, MaxResults)
+		}
 		m.params = append(m.params, params)
 	}
 	return nil
@@ -285,8 +307,11 @@ func (m *meter) export(n uint32, rest []byte) {
 // code writes the section of code.
 func (m *meter) code(r *wasmfile.Reader) error {
 	n := count(r)
-	if r.Failed || uint64(n) != uint64(len(m.functions)) {
+	switch {
+	case r.Failed || uint64(n) != uint64(len(m.functions)):
 		return ErrMalformed
+	case n > MaxFunctions:
+		return fmt.Errorf("the module has %d functions, more than %d", n, MaxFunctions)
 	}
 	body := binary.AppendUvarint(nil, uint64(n))
 	var f function
@@ -297,6 +322,14 @@ func (m *meter) code(r *wasmfile.Reader) error {
 		}
 		if err := f.read(code, m.params[m.functions[k]], m.global); err != nil {
 			return fmt.Errorf("function %d of those that the module defines: %w", k, err)
+		}
+		m.locals += uint64(f.spare)
+		m.nesting += uint64(f.blocks)*uint64(f.blocks) + uint64(f.labels)*uint64(f.labels)
+		switch {
+		case m.locals > MaxAllLocals:
+			return fmt.Errorf("the module has %d locals, more than %d", m.locals, MaxAllLocals)
+		case m.nesting > MaxNesting:
+			return fmt.Errorf("the squares of the blocks and of the labels of each function come to more than %d", MaxNesting)
 		}
 		body = wasmfile.AppendSized(body, f.write())
 	}

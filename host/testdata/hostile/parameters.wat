@@ -1,0 +1,3 @@
+;; has a function of 100,000 parameters
+(module
+  (func (param (repeat 100000 i32))))
