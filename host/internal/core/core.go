@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/turncore/turncore/abi"
@@ -387,6 +388,9 @@ func (c *Core) fail(err error) {
 	}
 }
 
+// maxFault is how many bytes of a Fault's message are shown.
+const maxFault = 4 << 10
+
 // FaultError is the error in a Fault frame.
 func FaultError(frame []byte) error {
 	f, err := abi.Decode[abi.Fault](frame)
@@ -394,6 +398,8 @@ func FaultError(frame []byte) error {
 		return err
 	}
 	e := host.NewError(host.Code(f.Code), "", nil)
-	e.Message = f.Message
+	if e.Message = f.Message; len(e.Message) > maxFault {
+		e.Message = strings.ToValidUTF8(e.Message[:maxFault], "") + "…"
+	}
 	return e
 }

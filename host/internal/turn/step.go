@@ -259,6 +259,9 @@ func (t *Turn) readEnd(frame []byte) error {
 	if err := t.mine(f.Turn); err != nil {
 		return err
 	}
+	if f.Status > abi.StatusRefused || f.Status == abi.StatusContinue {
+		return fmt.Errorf("turn %d ends with status %d, which is none of a turn's", f.Turn, f.Status)
+	}
 	t.end = ending{
 		status: event.Status(f.Status), iterations: int(f.Iterations), err: t.errors.decode(f.Error), refused: f.Status == abi.StatusRefused,
 	}
