@@ -43,9 +43,9 @@ const (
 	BytesOfUnit        = 256
 )
 
-// Bounds on what an engine has to compile. The time that wazero takes grows with the square of the blocks of a function and
-// of the labels of its branch tables: 10,000 nested loops, 30 KB, took 6 s on a busy machine, and 100,000
-// nested blocks had not ended after 15 s. What Go's compiler makes has about a tenth of it or less.
+// Bounds on what an engine has to compile. The time that wazero takes grows with the square of the blocks of a function
+// and of the labels of its branch tables: 10,000 nested loops, 30 KB, took 6 s on a busy machine, and 100,000 nested
+// blocks had not ended after 15 s. What Go's compiler makes has about a tenth of it or less.
 const (
 	MaxFile      = 64 << 20    // bytes
 	MaxFunctions = 200_000     // 13 µs each
