@@ -51,7 +51,7 @@ const repeated = {
   runs: 2000,
   starts: 3,
   crowd: 50,
-  gates: 500,
+  gates: 2000,
   stream: 1_000_000,
   turns: [500, 1000],
 };

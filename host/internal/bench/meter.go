@@ -73,7 +73,7 @@ var (
 // with another build when it is repeated.
 func paceOf(name string) pace {
 	if name == "pair" {
-		return pace{rounds: 5, slice: 10 * time.Millisecond, warm: 60 * time.Millisecond, starts: 3, crowd: 50, gates: 500, stream: 1_000_000, turns: [2]int{500, 1000}}
+		return pace{rounds: 5, slice: 10 * time.Millisecond, warm: 60 * time.Millisecond, starts: 3, crowd: 50, gates: 2000, stream: 1_000_000, turns: [2]int{500, 1000}}
 	}
 	return pace{rounds: 3, slice: 5 * time.Millisecond, warm: 20 * time.Millisecond, starts: 3, crowd: 20, gates: 300, stream: 300_000, turns: [2]int{300, 600}}
 }
