@@ -103,8 +103,11 @@ need_c_compiler
 
 # What a turn of a long conversation costs with the stores of databases.
 need_postgres
+need_node 24
 {
   printf '\n| store | what | time | of the first |\n| --- | --- | --- | --- |\n'
   go -C host/store/sqlite run ./internal/bench "${options[@]}"
   go -C host/store/postgres run ./internal/bench "${options[@]}"
+  # shellcheck disable=SC2154 # need_node sets it
+  "$node24" --no-warnings js/bench/stores.mjs "${options[@]}"
 } | tee -a "$out.md"

@@ -1,7 +1,8 @@
 /**
  * Whole turns, and deltas by what 480 of them add.
  */
-import { encodeRecord } from '../dist/entries/records.js';
+import { decodeRecord, encodeRecord } from '../dist/entries/records.js';
+import { ToolCall } from '../dist/index.js';
 import { Conversation, input, message, sumCall } from './conversation.mjs';
 import { measure, micros, paired, timed, timedAsync } from './meter.mjs';
 
@@ -16,12 +17,14 @@ export async function measureTurns(pace) {
     if (figure !== 'turn-stored') conversation.input = { systemPrompt: input.systemPrompt };
     return timedAsync(figure, () => conversation.turn());
   });
-  subjects.push(timed('written', writeDown));
+  subjects.push(timed('written', writeDown), timed('read', readBack));
   await measure(pace, ...subjects);
+  const share = (part, turn) => part / turn;
   const delta = (many, few) => Math.max(many - few, 0) / 480 / 1e3;
   return [
     ...subjects.map(micros),
-    paired('written-share', '×', subjects[4], subjects[1], (a, b) => a / b),
+    paired('written-share', '×', subjects[4], subjects[1], share),
+    paired('read-share', '×', subjects[5], subjects[1], share),
     paired('delta', 'µs', subjects[3], subjects[2], delta),
   ];
 }
@@ -36,4 +39,14 @@ const stored = [
 /** Makes the stored forms of a turn's records. */
 function writeDown() {
   for (const record of stored) encodeRecord(record);
+}
+
+const forms = stored.map((record) => [
+  record instanceof ToolCall ? 'toolCall' : 'message',
+  encodeRecord(record),
+]);
+
+/** Makes the records of a turn of their stored forms. */
+function readBack() {
+  for (const [kind, form] of forms) decodeRecord(kind, form);
 }

@@ -173,6 +173,30 @@ func writeDown() error {
 	return nil
 }
 
+// readBack returns what makes the records of a turn of their stored forms.
+func readBack() (func() error, error) {
+	type form struct {
+		kind record.Kind
+		body []byte
+	}
+	var forms []form
+	for _, r := range stored {
+		body, err := record.Marshal(r)
+		if err != nil {
+			return nil, err
+		}
+		forms = append(forms, form{record.KindOf(r), body})
+	}
+	return func() error {
+		for _, f := range forms {
+			if _, err := record.Unmarshal(f.kind, f.body, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
 // measureTurns measures whole turns, and deltas by what 480 of them add.
 func measureTurns(p pace, e host.Engine) ([]figure.Row, error) {
 	var subjects []*subject
@@ -190,7 +214,11 @@ func measureTurns(p pace, e host.Engine) ([]figure.Row, error) {
 		}
 		subjects = append(subjects, timed(v.id, c.turn))
 	}
-	subjects = append(subjects, timed(figure.Written, writeDown))
+	read, err := readBack()
+	if err != nil {
+		return nil, err
+	}
+	subjects = append(subjects, timed(figure.Written, writeDown), timed(figure.Read, read))
 	if err := p.measure(subjects...); err != nil {
 		return nil, err
 	}
@@ -198,7 +226,8 @@ func measureTurns(p pace, e host.Engine) ([]figure.Row, error) {
 	for _, s := range subjects {
 		rows = append(rows, s.row(e.Name()))
 	}
-	rows = append(rows, paired(figure.WrittenShare, e.Name(), figure.Times, subjects[4], subjects[1], ratio))
+	rows = append(rows, paired(figure.WrittenShare, e.Name(), figure.Times, subjects[4], subjects[1], ratio),
+		paired(figure.ReadShare, e.Name(), figure.Times, subjects[5], subjects[1], ratio))
 	delta := func(many, few float64) float64 { return max(many-few, 0) / 480 / 1000 }
 	return append(rows, paired(figure.Delta, e.Name(), figure.Micros, subjects[3], subjects[2], delta)), nil
 }

@@ -352,52 +352,81 @@ const MAX_TIME = 8.64e15;
 /** @throws FormError unless the form has every required member of the table, and none but its members */
 function checkForm(table: readonly Member[], form: unknown, path: string): void {
   if (!isObject(form)) throw new FormError(path.slice(0, -1), 'it is not a map');
+  let members = 0;
+  for (const member of table) {
+    const name = member[0];
+    const value = Object.hasOwn(form, name) ? form[name] : undefined;
+    if (value !== undefined) {
+      members++;
+      if (!isMember(member[1], value, path, name)) refuse(member[1], path + name);
+    } else if (member[2]) {
+      requireMembers(table, form, path);
+      throw new FormError(path + name, 'it is missing');
+    }
+  }
+  let keys = 0;
+  for (const _name in form) keys++;
+  if (keys !== members) requireMembers(table, form, path);
+}
+
+/** @throws FormError if a form has a key that is no member of the table */
+function requireMembers(table: readonly Member[], form: Form, path: string): void {
   for (const key of Object.keys(form)) {
     if (!table.some(([name]) => name === key)) {
       throw new FormError(path + key, 'it is no member of such a record');
     }
   }
-  for (const [name, type, required] of table) {
-    const value = Object.hasOwn(form, name) ? form[name] : undefined;
-    if (value !== undefined) checkMember(type, value, path + name);
-    else if (required) throw new FormError(path + name, 'it is missing');
+}
+
+/** Whether a value is of a type. @throws FormError for what is wrong inside of it */
+function isMember(type: Member[1], value: unknown, path: string, name: string): boolean {
+  switch (type) {
+    case 'text':
+      return typeof value === 'string';
+    case 'truth':
+      return typeof value === 'boolean';
+    case 'count':
+      return isCount(value);
+    case 'number':
+      return typeof value === 'number';
+    case 'time':
+      return Number.isSafeInteger(value) && Math.abs(value as number) <= MAX_TIME;
+    case 'free':
+      return value !== null;
+    case 'identity':
+      checkForm(identityForm, value, `${path}${name}.`);
+      return true;
+    case 'media':
+      if (!Array.isArray(value)) return false;
+      checkParts(value, path + name, () => mediaForm);
+      return true;
+    case 'content':
+      if (typeof value === 'string') return true;
+      if (Array.isArray(value) && value.length > 0) {
+        const table = partForm(value[0]);
+        checkParts(value, path + name, () => table);
+      } else if (isObject(value)) checkForm(partForm(value), value, `${path}${name}.`);
+      else return false;
+      return true;
   }
 }
 
-function checkMember(type: Member[1], value: unknown, path: string): void {
-  const no = (what: string): never => {
-    throw new FormError(path, `it is not ${what}`);
-  };
-  switch (type) {
-    case 'text':
-      return typeof value === 'string' ? undefined : no('a text');
-    case 'truth':
-      return typeof value === 'boolean' ? undefined : no('true or false');
-    case 'count':
-      return isCount(value) ? undefined : no('an integer from 0');
-    case 'number':
-      return typeof value === 'number' ? undefined : no('a number');
-    case 'time':
-      if (!Number.isSafeInteger(value) || Math.abs(value as number) > MAX_TIME) no('a time');
-      return;
-    case 'free':
-      return value === null ? no('a value') : undefined;
-    case 'identity':
-      checkForm(identityForm, value, `${path}.`);
-      return;
-    case 'media':
-      if (!Array.isArray(value)) no('a list of media');
-      checkParts(value as unknown[], path, () => mediaForm);
-      return;
-    case 'content':
-      if (typeof value === 'string') return;
-      if (Array.isArray(value) && value.length > 0) {
-        const table = partForm(value[0]);
-        checkParts(value as unknown[], path, () => table);
-      } else if (isObject(value)) checkForm(partForm(value), value, `${path}.`);
-      else no('a text, artifacts or media');
-  }
+function refuse(type: Member[1], path: string): never {
+  throw new FormError(path, `it is not ${WORDS[type]}`);
 }
+
+/** What values of the types are. */
+const WORDS: Readonly<Record<Member[1], string>> = {
+  text: 'a text',
+  truth: 'true or false',
+  count: 'an integer from 0',
+  number: 'a number',
+  time: 'a time',
+  free: 'a value',
+  identity: 'a map',
+  media: 'a list of media',
+  content: 'a text, artifacts or media',
+};
 
 function checkParts(list: readonly unknown[], path: string, table: () => readonly Member[]): void {
   list.forEach((part, i) => checkForm(table(), part, `${path}[${i}].`));
@@ -445,8 +474,7 @@ class Reader {
 
   record(kind: RecordName, form: Form): Entry {
     const identity = form['identity'] as Form | undefined;
-    const raw: Record<string, unknown> = { ...form };
-    delete raw['v'];
+    const { v: _v, ...raw }: Record<string, unknown> = form;
     if (identity !== undefined) {
       raw['identity'] = new Identity(identity as unknown as Identity);
     }

@@ -46,7 +46,9 @@ export function makeTables(db: IDBDatabase): void {
   db.createObjectStore('meta', { keyPath: 'name' });
   const sessions = db.createObjectStore('sessions', { keyPath: 'number', autoIncrement: true });
   sessions.createIndex('id', 'id', { unique: true });
-  sessions.createIndex('revision', ['revision', 'number']);
+  // A page of the list is the beginning of what is left of it: one request gets it, where a cursor that goes back takes one
+  // for each session, which take longer the more there are.
+  sessions.createIndex('list', ['behind', 'number']);
   sessions.createIndex('base', ['base', 'cut']);
   const records = db.createObjectStore('records', { keyPath: ['session', 'kind', 'id'] });
   records.createIndex('place', ['session', 'kind', 'place']);
@@ -155,11 +157,11 @@ export class IndexedDBTables implements Tables {
   async addSession({ number: _, ...row }: SessionRow): Promise<number | undefined> {
     const sessions = this.#table('sessions');
     if ((await answer(sessions.index('id').getKey(row.id))) !== undefined) return undefined;
-    return (await answer(sessions.add(row))) as number;
+    return (await answer(sessions.add({ ...row, behind: -row.revision }))) as number;
   }
 
   setSession(row: SessionRow): Promise<void> {
-    return this.#put('sessions', row);
+    return this.#put('sessions', { ...row, behind: -row.revision });
   }
 
   async dropSession(session: number): Promise<void> {
@@ -173,13 +175,13 @@ export class IndexedDBTables implements Tables {
   }
 
   async lastRevision(): Promise<number> {
-    const key = await this.#key('sessions', 'revision', null, 'prev');
-    return key === undefined ? 0 : (key as number[])[0]!;
+    const key = await this.#key('sessions', 'list', null, 'next');
+    return key === undefined ? 0 : -(key as number[])[0]!;
   }
 
   listSessions(revision: number, number: number, limit: number): Promise<SessionRow[]> {
-    const range = IDBKeyRange.upperBound([revision, number], true);
-    return some(this.#table('sessions').index('revision').openCursor(range, 'prev'), limit);
+    const range = IDBKeyRange.lowerBound([-revision, number], true);
+    return rows(this.#table('sessions').index('list').getAll(range, limit));
   }
 
   allRecords(session: number): Promise<RecordRow[]> {

@@ -68,6 +68,8 @@ const (
 	TurnStored    = "turn-stored"
 	Written       = "written"
 	WrittenShare  = "written-share"
+	Read          = "read"
+	ReadShare     = "read-share"
 	Turn20        = "turn-20"
 	Turn500       = "turn-500"
 	Delta         = "delta"
@@ -125,6 +127,8 @@ var All = []Figure{
 	{ID: TurnStored, Title: "the same, with the user's message stored first", Unit: Micros},
 	{ID: Written, Title: "writing down what that turn stores, for a database", Unit: Micros},
 	{ID: WrittenShare, Title: "the same, against the turn", Unit: Times, Targets: everywhere(0.05)},
+	{ID: Read, Title: "reading what that turn stored, from a database", Unit: Micros},
+	{ID: ReadShare, Title: "the same, against the turn", Unit: Times, Targets: everywhere(0.05)},
 	{ID: Turn20, Title: "the turn with 20 streamed deltas", Unit: Micros},
 	{ID: Turn500, Title: "the turn with 500 streamed deltas", Unit: Micros},
 	{ID: Delta, Title: "each further delta (500 against 20)", Unit: Micros, Against: native(3, 3)},

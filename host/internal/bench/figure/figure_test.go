@@ -13,7 +13,7 @@ func complete(engine string, all float64) Report {
 	r := Report{Host: engine + " 1.0"}
 	for _, f := range All {
 		v := all
-		if f.ID == WrittenShare {
+		if f.ID == WrittenShare || f.ID == ReadShare {
 			v /= 100
 		}
 		r.Rows = append(r.Rows, Row{Figure: f.ID, Engine: engine, Unit: f.Unit, Median: v, P10: v / 2, P90: v * 2, Samples: 9})
@@ -68,7 +68,7 @@ func TestTargets(t *testing.T) {
 	want := 0
 	for _, f := range All {
 		v := 76.0
-		if f.ID == WrittenShare {
+		if f.ID == WrittenShare || f.ID == ReadShare {
 			v /= 100
 		}
 		if bound, ok := f.Targets[Node]; ok && bound < v {
