@@ -1,9 +1,9 @@
 /**
- * What a further turn of a long conversation costs with a store, and a page of a long list, as ratios of what the same costs
- * with little: host/store/internal/storebench measures the same in Go. It runs in Node and in pages.
+ * What a further turn of a long conversation costs with a store, and a page of a long list, as ratios of what the same
+ * costs with little: host/store/internal/storebench measures the same in Go. It runs in Node and in pages.
  */
 
-/** How much is measured: messages of the long conversation, how often each figure is taken, sessions of the long list. */
+/** How much is measured: messages of the long conversation, samples of each figure, sessions of the long list. */
 export const full = { messages: 5000, samples: 100, sessions: 100_000 };
 export const quick = { messages: 500, samples: 5, sessions: 2000 };
 

@@ -1,6 +1,6 @@
 /**
- * Measures the stores of the npm package on node:sqlite, which needs Node 22.13, and on IndexedDB in Chromium: prints rows of
- * a table in Markdown.
+ * Measures the stores of the npm package on node:sqlite, which needs Node 22.13, and on IndexedDB in Chromium: prints
+ * rows of a table in Markdown.
  *
  *   node js/bench/stores.mjs [quick]
  */

@@ -10,7 +10,7 @@ import { ask, type PartRow, partSum, type Step, type Tables } from './tables.js'
 export interface Files {
   /** From how many bytes on contents get files; undefined where no files can be written. */
   least(): Promise<number | undefined>;
-  /** Writes the file of a content. It is whole and on the disk when that returns. Errors of the parts stay as they are. */
+  /** Writes the file of a content. It is whole and on the disk when that returns. Errors of the parts stay. */
   write(session: string, content: number, parts: AsyncIterable<Uint8Array>): Promise<void>;
   /** Bytes of the file of a content: fewer if it is shorter, undefined if there is none. */
   read(session: string, content: number, from: number, to: number): Promise<Uint8Array | undefined>;
@@ -27,8 +27,8 @@ export interface ContentPlace {
 }
 
 /**
- * Writes a content. Until `use` has made it known, in the transaction that makes it whole, nobody can read it; if anything
- * fails it is dropped.
+ * Writes a content. Until `use` has made it known, in the transaction that makes it whole, nobody can read it; if
+ * anything fails it is dropped.
  *
  * @param now the time in microseconds
  * @param use says in its transaction whose the content is
@@ -102,7 +102,7 @@ export interface Readable {
   readonly session: string;
   readonly content: number;
   readonly size: number;
-  /** The number of the content that has taken the place of one that was dropped; undefined for none of the same bytes. */
+  /** The number of the content that has taken the place of a dropped one; undefined for none of the same bytes. */
   again(): Promise<number | undefined>;
   /** The error of a content that is not there. */
   missing(): Error;

@@ -39,15 +39,15 @@ export const NAMES = [
 const OF_SESSION = ['records', 'keys', 'refs', 'bytes', 'events', 'state', 'artifacts'] as const;
 
 /**
- * Makes the tables in a database that has none. Their numbers begin anywhere: those of a database that was deleted, which
- * revisions, files and writers may still have, are not used again.
+ * Makes the tables in a database that has none. Their numbers begin anywhere: those of a database that was deleted,
+ * which revisions, files and writers may still have, are not used again.
  */
 export function makeTables(db: IDBDatabase): void {
   db.createObjectStore('meta', { keyPath: 'name' });
   const sessions = db.createObjectStore('sessions', { keyPath: 'number', autoIncrement: true });
   sessions.createIndex('id', 'id', { unique: true });
-  // A page of the list is the beginning of what is left of it: one request gets it, where a cursor that goes back takes one
-  // for each session, which take longer the more there are.
+  // A page of the list is the beginning of what is left of it: one request gets it, where a cursor that goes back takes
+  // one for each session, which take longer the more there are.
   sessions.createIndex('list', ['behind', 'number']);
   sessions.createIndex('base', ['base', 'cut']);
   const records = db.createObjectStore('records', { keyPath: ['session', 'kind', 'id'] });
