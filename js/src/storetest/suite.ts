@@ -15,6 +15,7 @@ import type { Appender } from '../store/appender.js';
 import type { Journal } from '../store/journal.js';
 import type { Commit, SessionInfo, Sessions, Store } from '../store/store.js';
 import { appends } from './appends.js';
+import { faults, faultsOfTwo } from './faults.js';
 import { journals } from './journals.js';
 import {
   bytesIn,
@@ -66,7 +67,8 @@ export async function storeTests(maker: StoreMaker): Promise<StoreTest[]> {
     ...(lists ? ofSessions : {}),
     ...(appending ? appends : {}),
     ...(journaling ? journals : {}),
-    ...(maker.again === undefined ? {} : ofTwo),
+    ...faults,
+    ...(maker.again === undefined ? {} : { ...ofTwo, ...faultsOfTwo }),
   };
   return Object.entries(tests).map(([name, test]) => ({
     name,

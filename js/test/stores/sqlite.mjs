@@ -105,7 +105,11 @@ try {
     ['session', 'UPDATE turncore_sessions SET settled = settled + 1', (s) => s.load('s')],
     ['record', "UPDATE turncore_records SET body = replace(body, 'x', 'y')", (s) => s.load('s')],
     ['missing record', 'DELETE FROM turncore_records', (s) => s.load('s')],
-    ['key', "UPDATE turncore_keys SET key = CAST('l' AS BLOB)", (s) => s.commit('s', { deltas })],
+    [
+      'key',
+      "UPDATE turncore_keys SET key = CAST('l' AS BLOB)",
+      (s) => s.commit('s', { deltas, key: 'k', turn: 't' }),
+    ],
     ['bytes', 'UPDATE turncore_bytes SET size = 4', (s) => s.openBytes('s', 'x')],
     [
       'part',
