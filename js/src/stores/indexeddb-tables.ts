@@ -359,6 +359,39 @@ export class IndexedDBTables implements Tables {
     return [...found.values()].map(({ id }) => id);
   }
 
+  async sessionsWithOldKeys(before: number, limit: number): Promise<string[]> {
+    const found: string[] = [];
+    for (const session of new Set((await this.#oldKeys(before)).map((key) => key.session))) {
+      if (found.length === limit) break;
+      found.push(((await answer(this.#table('sessions').get(session))) as SessionRow).id);
+    }
+    return found;
+  }
+
+  async turnsWithOldKeys(session: number, before: number): Promise<string[]> {
+    const keys = await this.#oldKeys(before, beginning(session));
+    return keys.map(({ turn }) => turn);
+  }
+
+  /** The last key of each turn that wrote last before a revision and has no journal. */
+  async #oldKeys(
+    before: number,
+    range?: IDBKeyRange,
+  ): Promise<(KeyRow & { readonly session: number })[]> {
+    const index = this.#table('keys').index('turn');
+    const all = await rows<KeyRow & { readonly session: number }>(index.getAll(range));
+    const last = all.filter(({ session, turn }, i) => {
+      const next = all[i + 1];
+      return next?.session !== session || next.turn !== turn;
+    });
+    const found: typeof last = [];
+    for (const key of last) {
+      if (key.revision >= before) continue;
+      if ((await answer(this.#table('journals').count(key.turn))) === 0) found.push(key);
+    }
+    return found;
+  }
+
   async unusedContents(before: number, limit: number): Promise<number[]> {
     const range = IDBKeyRange.upperBound(before, true);
     const contents = this.#table('contents').index('added');

@@ -3,6 +3,7 @@
  */
 import type { Commit } from '../store/store.js';
 import { invalidSession } from './faults.js';
+import { sessionOf, setSession } from './session-rows.js';
 import { ask, keySum, type KeyRow, type SessionRow, type Step, type Tables } from './tables.js';
 
 /** What a commit or an append says of who writes. */
@@ -85,4 +86,15 @@ export class Keys {
     const why = `the checksum of its key ${JSON.stringify(key.key)} is wrong`;
     throw invalidSession(this.#row.id, why);
   }
+}
+
+/**
+ * Forgets the keys of a session's turns that wrote last before a revision and cannot be gone on with: their processes have
+ * ended without a word.
+ */
+export function* forgetOldKeys(tables: Tables, id: string, before: number): Step<void> {
+  const row = yield* sessionOf(tables, id);
+  if (row === undefined) return;
+  const ended = yield* ask(tables.turnsWithOldKeys(row.number, before));
+  if (yield* new Keys(tables, row, { ended }).forget()) yield* setSession(tables, row);
 }

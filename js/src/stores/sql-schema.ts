@@ -12,11 +12,16 @@ const TABLES =
 const PROBES = [
   ['findSession', ['']],
   ['recordsAfter', [0, 0]],
-  ['allKeys', [0]],
+  ['findKey', [0, '']],
   ['allBytes', [0]],
   ['findPart', [0, 0]],
   ['unusedContents', [0, 0]],
   ['sessionsWithUnusedBytes', [0, 0]],
+  ['eventsAfter', [0, 0, 0]],
+  ['allState', [0, '']],
+  ['allArtifacts', [0, '']],
+  ['findJournal', ['']],
+  ['entriesFrom', ['', 0]],
 ] as const;
 
 /** The statements of each version; the first makes version 1. */

@@ -246,6 +246,14 @@ export class SqlTables implements Tables {
     return this.#rows('sessionsWithUnusedBytes', [before, limit], ({ id }) => text(id));
   }
 
+  sessionsWithOldKeys(before: number, limit: number): string[] {
+    return this.#rows('sessionsWithOldKeys', [before, before, limit], ({ id }) => text(id));
+  }
+
+  turnsWithOldKeys(session: number, before: number): string[] {
+    return this.#rows('turnsWithOldKeys', [session, before, before], ({ turn }) => text(turn));
+  }
+
   unusedContents(before: number, limit: number): number[] {
     return this.#rows('unusedContents', [before, limit], (row) => row['number'] as number);
   }

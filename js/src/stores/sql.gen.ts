@@ -163,7 +163,6 @@ FROM turncore_records WHERE session = ? AND kind = ? AND added + 0 <= ? ORDER BY
   findRecord: `SELECT kind, id, place, added, changed, body, sum
 FROM turncore_records WHERE session = ? AND kind = ? AND id = ?`,
   lastPlace: `SELECT place FROM turncore_records WHERE session = ? AND kind = ? ORDER BY place DESC LIMIT 1`,
-  placeBefore: `SELECT place FROM turncore_records WHERE session = ? AND kind = ? AND place < ? ORDER BY place DESC LIMIT 1`,
   placeAfter: `SELECT place FROM turncore_records WHERE session = ? AND kind = ? AND place > ? ORDER BY place LIMIT 1`,
   addRecord: `INSERT INTO turncore_records (session, kind, id, place, added, changed, body, sum)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -171,12 +170,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   moveRecord: `UPDATE turncore_records SET place = ?, sum = ? WHERE session = ? AND kind = ? AND id = ?`,
   dropRecord: `DELETE FROM turncore_records WHERE session = ? AND kind = ? AND id = ?`,
   dropRecords: `DELETE FROM turncore_records WHERE session = ?`,
-  forkRecords: `INSERT INTO turncore_records (session, kind, id, place, added, changed, body, sum)
-SELECT CAST(? AS INTEGER), kind, id, place, added, changed, body, sum FROM turncore_records WHERE session = ?`,
   copyRecords: `INSERT INTO turncore_records (session, kind, id, place, added, changed, body, sum)
 SELECT CAST(? AS INTEGER), kind, id, place, added, changed, body, sum
 FROM turncore_records WHERE session = ? AND added <= ?`,
-  allKeys: `SELECT key, turn, revision, sum FROM turncore_keys WHERE session = ?`,
   findKey: `SELECT key, turn, revision, sum FROM turncore_keys WHERE session = ? AND key = ?`,
   lastKey: `SELECT key, turn, revision, sum FROM turncore_keys
 WHERE session = ? AND turn = ? ORDER BY revision DESC LIMIT 1`,
@@ -184,11 +180,9 @@ WHERE session = ? AND turn = ? ORDER BY revision DESC LIMIT 1`,
   countKeys: `SELECT COUNT(*) FROM turncore_keys WHERE session = ?`,
   countKeysOfTurn: `SELECT COUNT(*) FROM turncore_keys WHERE session = ? AND turn = ?`,
   addKey: `INSERT INTO turncore_keys (session, key, turn, revision, sum) VALUES (?, ?, ?, ?, ?)`,
-  dropKey: `DELETE FROM turncore_keys WHERE session = ? AND key = ?`,
   dropKeysOfTurn: `DELETE FROM turncore_keys WHERE session = ? AND turn = ?`,
   dropKeys: `DELETE FROM turncore_keys WHERE session = ?`,
-  sessionsWithOldKeys: `-- (revision, revision, limit)
-SELECT DISTINCT sessions.id
+  sessionsWithOldKeys: `SELECT DISTINCT sessions.id
 FROM turncore_keys AS keys JOIN turncore_sessions AS sessions ON sessions.number = keys.session
 WHERE keys.revision < ? AND NOT EXISTS (
   SELECT 1 FROM turncore_keys AS later
@@ -207,8 +201,6 @@ WHERE keys.session = ? AND keys.revision < ? AND NOT EXISTS (
 ON CONFLICT (session, kind, record, bytes) DO NOTHING`,
   dropRefs: `DELETE FROM turncore_refs WHERE session = ? AND kind = ? AND record = ?`,
   dropAllRefs: `DELETE FROM turncore_refs WHERE session = ?`,
-  forkRefs: `INSERT INTO turncore_refs (session, kind, record, bytes)
-SELECT CAST(? AS INTEGER), kind, record, bytes FROM turncore_refs WHERE session = ?`,
   copyRefs: `INSERT INTO turncore_refs (session, kind, record, bytes)
 SELECT CAST(? AS INTEGER), refs.kind, refs.record, refs.bytes
 FROM turncore_refs AS refs JOIN turncore_records AS records

@@ -50,6 +50,7 @@ import {
   tooLongEntry,
 } from './faults.js';
 import { appendEntries, compactEntries, deleteEntries, readEntries } from './journal-rows.js';
+import { forgetOldKeys } from './keys.js';
 import {
   addSession,
   begin,
@@ -77,7 +78,8 @@ import {
 export interface DatabaseStore extends Sessions, Appender, Journal {
   newest(session: string): Awaitable<number | undefined>;
   /**
-   * Deletes bytes that are older than an hour and that no record refers to. Commits do so at times.
+   * Deletes bytes that are older than an hour and that no record refers to, and forgets the keys of turns that have
+   * committed nothing for a week and have no journal. Commits do so at times.
    *
    * @returns how many were deleted
    */
@@ -109,6 +111,8 @@ export interface Database {
 
 /** How long bytes stay to which no record refers, in microseconds: a turn stores them before the record that has them. */
 const UNUSED = 3_600_000_000;
+/** How long the keys of a turn are kept that nobody says has ended, after its last commit, in microseconds. */
+const KEPT_KEYS = 7 * 24 * UNUSED;
 /** How many sessions a page has where no limit is given. */
 const PAGE = 100;
 /** How many bytes of a row are not its id and body. */
@@ -402,7 +406,8 @@ export class TableStore implements DatabaseStore {
   }
 
   /**
-   * Deletes bytes that are older than an hour and that no record refers to. Commits do so at times.
+   * Deletes bytes that are older than an hour and that no record refers to, and forgets the keys of turns that have
+   * committed nothing for a week and have no journal. Commits do so at times.
    *
    * @returns how many were deleted
    */
@@ -430,6 +435,13 @@ export class TableStore implements DatabaseStore {
         return contents.length;
       });
       deleted += count;
+    }
+    const old = at - KEPT_KEYS;
+    for (let sessions: readonly string[] = ['']; sessions.length > 0;) {
+      sessions = await this.#view('', (tables) => ask(tables.sessionsWithOldKeys(old, SWEEP)));
+      for (const session of sessions) {
+        await this.#update(session, (tables) => forgetOldKeys(tables, session, old));
+      }
     }
     deleted += (await this.#db.collect?.()) ?? 0;
     await this.#update('', (tables) => ask(tables.writeMeta('collected', at)));

@@ -165,6 +165,10 @@ export interface Tables {
   sessionsWithUnusedBytes(before: number, limit: number): Awaitable<string[]>;
   /** Contents from before a time that neither bytes nor artifacts have. */
   unusedContents(before: number, limit: number): Awaitable<number[]>;
+  /** Ids of sessions with keys of turns that wrote last before a revision and have no journal. */
+  sessionsWithOldKeys(before: number, limit: number): Awaitable<string[]>;
+  /** Those turns of a session. */
+  turnsWithOldKeys(session: number, before: number): Awaitable<string[]>;
   findEvent(session: number, id: string): Awaitable<EventRow | undefined>;
   /** The first events behind a revision. */
   eventsAfter(session: number, revision: number, limit: number): Awaitable<EventRow[]>;

@@ -219,6 +219,26 @@ const withFiles = {
     equal((await filesOf(name)).length, 0, 'after');
   },
 
+  async 'keys of turns that have committed nothing for a week are forgotten'() {
+    let now = Date.now();
+    const store = openIndexedDB(named(), {}, { clock: () => now });
+    const commit = (turn, id, key = id) => store.commit('s', { deltas: [said(id)], key, turn });
+    await commit('crashed', '1');
+    await commit('goes on', '2');
+    await commit('writes', '3');
+    await store.appendJournal('goes on', { epoch: 1, at: 0, entries: [bytesOf(1)] });
+    now += 100 * HOUR;
+    await commit('writes', '4');
+    now += 100 * HOUR;
+    await store.collect();
+    // Under a key that is known nothing is stored.
+    await commit('goes on', 'no', '2');
+    await commit('writes', 'no', '3');
+    await commit('crashed', '5', '1');
+    equal(await messagesOf(store), '1 2 3 4 5', 'messages');
+    await store.close();
+  },
+
   async 'a stream that breaks leaves nothing'() {
     const name = named();
     const store = openIndexedDB(name, {});

@@ -68,9 +68,6 @@ FROM turncore_records WHERE session = ? AND kind = ? AND id = ?;
 -- lastPlace: (session, kind)
 SELECT place FROM turncore_records WHERE session = ? AND kind = ? ORDER BY place DESC LIMIT 1;
 
--- placeBefore: (session, kind, place)
-SELECT place FROM turncore_records WHERE session = ? AND kind = ? AND place < ? ORDER BY place DESC LIMIT 1;
-
 -- placeAfter: (session, kind, place)
 SELECT place FROM turncore_records WHERE session = ? AND kind = ? AND place > ? ORDER BY place LIMIT 1;
 
@@ -90,17 +87,10 @@ DELETE FROM turncore_records WHERE session = ? AND kind = ? AND id = ?;
 -- dropRecords: (session)
 DELETE FROM turncore_records WHERE session = ?;
 
--- forkRecords: (to, from)
-INSERT INTO turncore_records (session, kind, id, place, added, changed, body, sum)
-SELECT CAST(? AS INTEGER), kind, id, place, added, changed, body, sum FROM turncore_records WHERE session = ?;
-
 -- copyRecords: those that a fork shares (fork, base, cut)
 INSERT INTO turncore_records (session, kind, id, place, added, changed, body, sum)
 SELECT CAST(? AS INTEGER), kind, id, place, added, changed, body, sum
 FROM turncore_records WHERE session = ? AND added <= ?;
-
--- allKeys: (session)
-SELECT key, turn, revision, sum FROM turncore_keys WHERE session = ?;
 
 -- findKey: (session, key)
 SELECT key, turn, revision, sum FROM turncore_keys WHERE session = ? AND key = ?;
@@ -121,17 +111,13 @@ SELECT COUNT(*) FROM turncore_keys WHERE session = ? AND turn = ?;
 -- addKey: (session, key, turn, revision, sum)
 INSERT INTO turncore_keys (session, key, turn, revision, sum) VALUES (?, ?, ?, ?, ?);
 
--- dropKey: (session, key)
-DELETE FROM turncore_keys WHERE session = ? AND key = ?;
-
 -- dropKeysOfTurn: (session, turn)
 DELETE FROM turncore_keys WHERE session = ? AND turn = ?;
 
 -- dropKeys: (session)
 DELETE FROM turncore_keys WHERE session = ?;
 
--- sessionsWithOldKeys: those that have keys of turns which committed last before a revision and have no journal
--- (revision, revision, limit)
+-- sessionsWithOldKeys: with keys of turns without a journal, all from before a revision (revision, revision, limit)
 SELECT DISTINCT sessions.id
 FROM turncore_keys AS keys JOIN turncore_sessions AS sessions ON sessions.number = keys.session
 WHERE keys.revision < ? AND NOT EXISTS (
@@ -159,10 +145,6 @@ DELETE FROM turncore_refs WHERE session = ? AND kind = ? AND record = ?;
 
 -- dropAllRefs: (session)
 DELETE FROM turncore_refs WHERE session = ?;
-
--- forkRefs: (to, from)
-INSERT INTO turncore_refs (session, kind, record, bytes)
-SELECT CAST(? AS INTEGER), kind, record, bytes FROM turncore_refs WHERE session = ?;
 
 -- copyRefs: those of the records that a fork shares (fork, base, cut)
 INSERT INTO turncore_refs (session, kind, record, bytes)
