@@ -119,7 +119,6 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   ],
   remote: ['events', 'sse', 'runners'],
   worker: ['tools', 'primitives', 'events', 'sse', 'context', 'runners', 'remote'],
-  stored: ['codec', 'validation', 'primitives', 'collections', 'sessions'],
   store: [
     'primitives',
     'collections',
@@ -130,6 +129,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'engine',
     'runners',
   ],
+  stored: ['codec', 'validation', 'primitives', 'collections', 'sessions', 'store'],
   stores: ['primitives', 'collections', 'readers', 'context', 'sessions', 'stored', 'store'],
   storetest: ['primitives', 'collections', 'readers', 'sessions', 'store'],
   front: [
