@@ -1,12 +1,14 @@
-# The hosts under the race detector, several times over in test-long. Two suites of engines that share all their code with
-# those that run here are left to the lane go: an interpreter under the detector takes minutes. So are two tests that fill
-# hundreds of MiB of memory: the detector shadows every byte.
+# The hosts under the race detector, several times over in test-long. Suites of engines that share all their code with
+# those that run here are left to the lane go: an interpreter under the detector takes minutes. So are tests that fill
+# hundreds of MiB of memory, as the detector shadows every byte, and those of files that are torn or damaged, or whose
+# process is killed: one goroutine after the other reads them.
 source .ci/lib.sh
 need_c_compiler
 need_wasm
 export CGO_ENABLED=1
 beside go_test_in host/cmd/turncore -race -count="${ROUNDS:-1}"
 # Alternatives in parentheses would be a pattern for whole tests: none of their parts would be skipped.
-elsewhere='^TestEngine$/^interpreter$|^TestEngineOfThePage$|^TestTurnsBeyondTheQuotaFailAlone$|^TestLongArtifactsCostNoMemory$'
+elsewhere='^TestEngine$/^interpreter$|^TestEngine$/^metered$|^TestEngineOfThePage$|^TestTurnsBeyondTheQuotaFailAlone$|^TestLongArtifactsCostNoMemory$'
+elsewhere+='|^TestTorn|^TestFlippedBits|^TestKilled$'
 beside go_test -race -count="${ROUNDS:-1}" -skip="$elsewhere" ./host/...
 together

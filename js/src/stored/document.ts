@@ -18,8 +18,6 @@ import { type BytesStore, inSession, readOut } from './rows.js';
 import { fromSpelled } from './spelling.js';
 import { type BytesReference, openedBy, StoredReader } from './stored-reader.js';
 
-type Appending = Pick<Appender, 'append' | 'events' | 'state' | 'artifacts' | 'openArtifact'>;
-
 const FORMAT = 'turncore.conversation';
 const VERSION = 1;
 
@@ -70,7 +68,10 @@ export interface ConversationDocument {
  * A store whose conversations travel. One that lists its sessions exports their titles as well, and an `Appender` their
  * events, state and artifacts.
  */
-export interface DocumentStore extends BytesStore, Partial<Appending> {
+export interface DocumentStore
+  extends
+    BytesStore,
+    Partial<Pick<Appender, 'append' | 'events' | 'state' | 'artifacts' | 'openArtifact'>> {
   load(session: string): Awaitable<Conversation>;
   commit(session: string, commit: { readonly deltas: readonly Delta[] }): Awaitable<unknown>;
   find?(
@@ -208,7 +209,7 @@ async function toJSON(record: Entry, readers: Map<string, unknown>): Promise<unk
   return jsonKeeping(record, (reader) => references.get(reader)!);
 }
 
-function isAppender(store: DocumentStore): store is DocumentStore & Appending {
+function isAppender(store: DocumentStore): store is DocumentStore & Appender {
   return store.append !== undefined;
 }
 
