@@ -6,8 +6,12 @@ need_js_tests
 need_command_go
 need_hosts
 need_node 24
-{
-  "$node24" js/test/stores/sqlite.mjs
-  node js/test/stores/suite.mjs
-} | hosts_passed 12
+suites() {
+  {
+    "$node24" js/test/stores/sqlite.mjs
+    node js/test/stores/suite.mjs
+  } | hosts_passed 12
+}
+beside suites
 PATH=$(dirname "$node24"):$PATH node_test js/test/stores/*.test.mjs
+together

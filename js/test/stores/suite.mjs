@@ -21,48 +21,52 @@ function passed(place, results) {
   console.log(`${place}: ${results.length} passed`);
 }
 
-await inBrowsers();
-await inDurableObjects();
+const server = await servePage();
+try {
+  await Promise.all([
+    inBrowser('Chromium'),
+    inBrowser('Firefox').then(inPrivateWindow),
+    inDurableObjects(),
+  ]);
+} finally {
+  server.stop();
+}
 
-async function inBrowsers() {
-  const server = await servePage();
+async function inBrowser(name) {
+  const browser = await browsers[name]();
   try {
-    for (const name of ['Chromium', 'Firefox']) {
-      const browser = await browsers[name]();
-      try {
-        await browser.open(`${server.address}/page/index.html`);
-        for (const [what, call] of [
-          ['with files', 'runSuite({ opfs: true })'],
-          ['without files', 'runSuite({ opfs: false, sessions: 500 })'],
-          ['with files, in a worker', "inWorker('runSuite', { opfs: true, sessions: 500 })"],
-        ]) {
-          passed(`IndexedDB in ${name}, ${what}`, await browser.evaluate(call));
-          assert.equal((await browser.evaluate('countFiles()')) > 0, true, `${what}: files`);
-        }
-        assert.deepEqual(await browser.evaluate('runFaults()'), {
-          later: 'E_STORE_VERSION',
-          others: 'E_STORE_FAILED',
-          deleted: 0,
-          closed: 'E_STORE_FAILED',
-        });
-        passed(`what browsers do to IndexedDB, in ${name}`, await browser.evaluate('runCases()'));
-      } finally {
-        await browser.close();
-      }
+    await browser.open(`${server.address}/page/index.html`);
+    for (const [what, call] of [
+      ['with files', 'runSuite({ opfs: true })'],
+      ['without files', 'runSuite({ opfs: false, sessions: 500 })'],
+      ['with files, in a worker', "inWorker('runSuite', { opfs: true, sessions: 500 })"],
+    ]) {
+      passed(`IndexedDB in ${name}, ${what}`, await browser.evaluate(call));
+      assert.equal((await browser.evaluate('countFiles()')) > 0, true, `${what}: files`);
     }
-    const secret = await browsers.Firefox({ secret: true });
-    try {
-      await secret.open(`${server.address}/page/index.html`);
-      const files = await secret.evaluate(
-        'navigator.storage.getDirectory().then(() => true, () => false)',
-      );
-      assert.equal(files, false, 'a private window has no files');
-      passed('IndexedDB in a private window of Firefox', await secret.evaluate('runCases()'));
-    } finally {
-      await secret.close();
-    }
+    assert.deepEqual(await browser.evaluate('runFaults()'), {
+      later: 'E_STORE_VERSION',
+      others: 'E_STORE_FAILED',
+      deleted: 0,
+      closed: 'E_STORE_FAILED',
+    });
+    passed(`what browsers do to IndexedDB, in ${name}`, await browser.evaluate('runCases()'));
   } finally {
-    server.stop();
+    await browser.close();
+  }
+}
+
+async function inPrivateWindow() {
+  const secret = await browsers.Firefox({ secret: true });
+  try {
+    await secret.open(`${server.address}/page/index.html`);
+    const files = await secret.evaluate(
+      'navigator.storage.getDirectory().then(() => true, () => false)',
+    );
+    assert.equal(files, false, 'a private window has no files');
+    passed('IndexedDB in a private window of Firefox', await secret.evaluate('runCases()'));
+  } finally {
+    await secret.close();
   }
 }
 
