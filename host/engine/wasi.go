@@ -103,7 +103,7 @@ func (c *WASICall) put(address, size, v uint64) uint32 {
 	return 0
 }
 
-// noTexts says that there are no arguments, or no environment.
+// noTexts answers a guest that asks for its arguments or its environment: it has none.
 func (c *WASICall) noTexts() uint32 {
 	if errno := c.put(c.Params[0], 4, 0); errno != 0 {
 		return errno

@@ -101,7 +101,7 @@ func ending(t testing.TB, file []byte) error {
 	}
 	r.OnAny(func(ev event.Event) {
 		if l, ok := ev.(*event.Log); ok && (!utf8.ValidString(l.Message) || !utf8.Valid(l.Payload)) {
-			t.Errorf("an event has text that is no UTF-8: %q %q", l.Message, l.Payload)
+			t.Errorf("an event has invalid UTF-8: %q %q", l.Message, l.Payload)
 		}
 	})
 	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)

@@ -66,7 +66,7 @@ type Commit struct {
 	// Revision is the one that the writer has seen; "" checks nothing.
 	Revision string
 	// Epoch is that of the [Journal] of Turn: the commit fails with E_TURN_FENCED, and nothing is stored, if the journal
-	// has another one or is not there. That is checked before Key. 0 checks nothing. A store that is no Journal ignores it.
+	// has another one or is not there. That is checked before Key. 0 checks nothing. A store without a Journal ignores it.
 	Epoch int64
 }
 

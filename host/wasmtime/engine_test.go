@@ -160,7 +160,7 @@ func TestGoFindsNilPointers(t *testing.T) {
 	t.Error(nothing.Timeout)
 }
 
-// An import that is no function is named.
+// The error names an import of another kind than a function.
 func TestOtherImports(t *testing.T) {
 	for name, entry := range map[string][]byte{"table": {1, 0x70, 0, 1}, "global": {3, 0x7f, 0}} {
 		imports := append([]byte{1, 3, 'e', 'n', 'v', 1, 'x'}, entry...)

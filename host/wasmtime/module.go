@@ -60,7 +60,7 @@ func (e *Engine) checkImport(store *wt.Store, x *wt.ImportType) string {
 	return ""
 }
 
-// kindOf names the kind of an import that is no function.
+// kindOf names the kind of an import other than a function.
 func kindOf(t *wt.ExternType) string {
 	switch {
 	case t.MemoryType() != nil:

@@ -62,7 +62,7 @@ const (
 // ShortFunction is how many instructions a function may have that does not pay itself.
 const ShortFunction = 16
 
-// ErrMalformed is the error of a file that is no well-formed module.
+// ErrMalformed is the error of a malformed module.
 var ErrMalformed = errors.New("the module is malformed")
 
 // Module returns the module with metering. It must not be metered already.

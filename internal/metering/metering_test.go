@@ -121,7 +121,7 @@ func TestPrices(t *testing.T) {
 		"4 KiB that are copied":    {of(join(number(0), number(64), number(4096), []byte{0xfc, 10, 0, 0})), 1 + 16},
 		"255 bytes":                {of(join(number(0), number(0), number(255), []byte{0xfc, 11, 0})), 1},
 		"a page":                   {of(join(number(1), []byte{0x40, 0}, drop)), 1 + 256},
-		"pages that there are not": {of(join(number(1<<20), []byte{0x40, 0}, drop)), 1 + 256<<20},
+		"pages beyond the maximum": {of(join(number(1<<20), []byte{0x40, 0}, drop)), 1 + 256<<20},
 		"a branch that is not taken": {
 			of(join(number(0), []byte{0x04, 0x40}, repeated(64, nop...), end)), 1 + 68/32,
 		},

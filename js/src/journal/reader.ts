@@ -83,7 +83,7 @@ function readHeader(decoder: Decoder): JournalHeader {
 
 /** Whether a name or a value may be one of a header: well-formed text, or a whole number. */
 function isOfHeader(each: unknown): boolean {
-  // The decoder reads U+FFFD for what is no UTF-8.
+  // The decoder reads invalid UTF-8 as U+FFFD.
   if (typeof each === 'string') return !each.includes('\ufffd');
   return typeof each === 'bigint' || (Number.isInteger(each) && (each as number) >= 0);
 }
