@@ -430,8 +430,12 @@ func TestNoDatabase(t *testing.T) {
 // limited makes a user for whom the server sets a limit, and returns the URL of a database for it.
 func limited(t *testing.T, url, limit string) string {
 	t.Helper()
-	name := "limited_" + strings.ToLower(t.Name())
-	run(t, raw(t, url), "CREATE ROLE "+name+" LOGIN "+limit, "GRANT ALL ON SCHEMA public TO "+name)
+	db := raw(t, url)
+	var name string // each test has a database of its own
+	if err := db.QueryRowContext(t.Context(), "SELECT 'limited_' || current_database()").Scan(&name); err != nil {
+		t.Fatal(err)
+	}
+	run(t, db, "CREATE ROLE "+name+" LOGIN "+limit, "GRANT ALL ON SCHEMA public TO "+name)
 	return strings.Replace(url, "user=turncore", "user="+name, 1)
 }
 
