@@ -208,8 +208,8 @@ function typeNames(types: Uint8Array): string {
   return `[${Array.from(types, (type) => names[type] ?? hex(type)).join(' ')}]`;
 }
 
-/** Reads bytes in order. Its methods throw if there are too few. */
-class Reader {
+/** Reads bytes in order. Its methods throw a ConfineError if there are too few. */
+export class Reader {
   at = 0;
   readonly #data: Uint8Array;
 
@@ -249,7 +249,8 @@ class Reader {
   }
 }
 
-function leb(n: number): number[] {
+/** A number in LEB128. */
+export function leb(n: number): number[] {
   const out: number[] = [];
   for (; n > 0x7f; n = Math.floor(n / 128)) out.push((n % 128) + 128);
   out.push(n);

@@ -2,6 +2,7 @@
  * Makes a module count what it does, as Go's package `internal/metering` describes it: the bytes are the same.
  */
 import { joined } from '../bytes.js';
+import { ConfineError, leb, Reader } from '../instance/confine.js';
 import {
   Deed,
   FUEL,
@@ -82,19 +83,23 @@ function instructions(): Instruction[] {
  */
 export function meter(file: Uint8Array): Uint8Array<ArrayBuffer> {
   if (!HEADER.every((byte, i) => file[i] === byte)) throw malformed();
-  const m = new Meter(findStart(file));
-  const r = new Reader(file, HEADER.length);
-  while (r.left > 0) m.section(r.byte(), r.bytes(r.uint()));
-  m.reach(ORDER.length);
-  return joined([Uint8Array.from(HEADER), ...m.out]);
+  const sections = file.subarray(HEADER.length);
+  try {
+    const m = new Meter(findStart(sections));
+    for (const r = new CodeReader(sections); r.left > 0;) m.section(r.byte(), r.bytes(r.uint()));
+    m.reach(ORDER.length);
+    return joined([Uint8Array.from(HEADER), ...m.out]);
+  } catch (cause) {
+    throw cause instanceof ConfineError ? malformed() : cause;
+  }
 }
 
 /** The start function, undefined for none. */
-function findStart(file: Uint8Array): number | undefined {
+function findStart(sections: Uint8Array): number | undefined {
   let start: number | undefined;
-  for (const r = new Reader(file, HEADER.length); r.left > 0;) {
+  for (const r = new CodeReader(sections); r.left > 0;) {
     const id = r.byte();
-    const body = new Reader(r.bytes(r.uint()));
+    const body = new CodeReader(r.bytes(r.uint()));
     if (id !== Section.Start) continue;
     start = body.uint();
     body.end();
@@ -127,7 +132,7 @@ class Meter {
     if (place < this.#next) throw malformed();
     this.reach(place);
     this.#next = place + 1;
-    const r = new Reader(body);
+    const r = new CodeReader(body);
     switch (id) {
       case Section.Type:
         this.#readTypes(r);
@@ -143,7 +148,7 @@ class Meter {
         this.#globals(r.count(), body.subarray(r.at));
         return;
       case Section.Export:
-        this.#exports(r);
+        this.#exports(r, body);
         return;
       case Section.Start:
         return;
@@ -169,7 +174,7 @@ class Meter {
     this.out.push(Uint8Array.from([id, ...leb(size)]), ...body);
   }
 
-  #readTypes(r: Reader): void {
+  #readTypes(r: CodeReader): void {
     for (let n = r.count(); n > 0; n--) {
       const kind = r.byte();
       if (kind !== TYPE_FUNCTION) {
@@ -185,7 +190,7 @@ class Meter {
     r.end();
   }
 
-  #readImports(r: Reader): void {
+  #readImports(r: CodeReader): void {
     for (let n = r.count(); n > 0; n--) {
       const module = r.name();
       const name = r.name();
@@ -220,9 +225,9 @@ class Meter {
     this.#write(Section.Global, [Uint8Array.from(leb(n + 1)), rest, Uint8Array.from(fuel)]);
   }
 
-  #exports(r: Reader): void {
+  #exports(r: CodeReader, body: Uint8Array): void {
     const n = r.count();
-    const rest = r.rest();
+    const rest = body.subarray(r.at);
     for (let k = 0; k < n; k++) {
       const name = r.name();
       const kind = r.byte();
@@ -243,7 +248,7 @@ class Meter {
     this.#write(Section.Export, [Uint8Array.from(leb(count)), rest, Uint8Array.from(more)]);
   }
 
-  #code(r: Reader): void {
+  #code(r: CodeReader): void {
     const n = r.count();
     if (n !== this.#functions.length) throw malformed();
     const body: Uint8Array[] = [Uint8Array.from(leb(n))];
@@ -275,7 +280,7 @@ interface Place {
 
 /** A function with what it pays, in parts. */
 function meterFunction(file: Uint8Array, params: number, fuel: number): Uint8Array[] {
-  const r = new Reader(file);
+  const r = new CodeReader(file);
   const groups = r.count();
   const declared = r.at;
   let locals = params;
@@ -382,53 +387,14 @@ function settle(fuel: number): number[] {
   return [...sets, Op.i64Const, 0, Op.i64LtS, Op.if, NO_RESULT, Op.unreachable, Op.end];
 }
 
-const decoder = new TextDecoder();
-
-/** Reads bytes in order. Its methods throw if there are too few. */
-class Reader {
-  at: number;
+/** Reads what has to be metered. Its methods throw if there are too few bytes. */
+class CodeReader extends Reader {
   /** The first operand of the instruction that was read last, if it is an unsigned number. */
   index = 0;
-  readonly #data: Uint8Array;
-
-  constructor(data: Uint8Array, at = 0) {
-    this.#data = data;
-    this.at = at;
-  }
-
-  get left(): number {
-    return this.#data.length - this.at;
-  }
 
   /** Throws if something is left. */
   end(): void {
     if (this.left > 0) throw malformed();
-  }
-
-  rest(): Uint8Array {
-    return this.#data.subarray(this.at);
-  }
-
-  byte(): number {
-    if (this.left === 0) throw malformed();
-    return this.#data[this.at++]!;
-  }
-
-  bytes(n: number): Uint8Array {
-    if (n > this.left) throw malformed();
-    return this.#data.subarray(this.at, (this.at += n));
-  }
-
-  uint(): number {
-    let n = 0;
-    for (let scale = 1; scale < 2 ** 35; scale *= 128) {
-      const byte = this.byte();
-      n += (byte & 0x7f) * scale;
-      if (byte > 0x7f) continue;
-      if (n >= 2 ** 32) break;
-      return n;
-    }
-    throw malformed();
   }
 
   /** How many entries follow, of a byte each at least. */
@@ -442,10 +408,6 @@ class Reader {
   int(): void {
     for (let n = 0; n < 10; n++) if (this.byte() < 0x80) return;
     throw malformed();
-  }
-
-  name(): string {
-    return decoder.decode(this.bytes(this.uint()));
   }
 
   /** Steps over the size of a memory or table. */
@@ -497,13 +459,6 @@ class Reader {
 function named(name: string): number[] {
   const bytes = new TextEncoder().encode(name);
   return [...leb(bytes.length), ...bytes];
-}
-
-function leb(n: number): number[] {
-  const out: number[] = [];
-  for (; n > 0x7f; n = Math.floor(n / 128)) out.push((n % 128) + 128);
-  out.push(n);
-  return out;
 }
 
 /** A positive number as a signed one. */
