@@ -728,7 +728,7 @@ func (z *Effect) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.Effect))
 	b = value.AppendInt(b, int64(z.Kind))
 	b = value.AppendInt(b, int64(z.Context))
-	b = appendText(b, z.Path)
+	b = z.Path.Append(b)
 	b = value.AppendInt(b, int64(z.Ordinal))
 	b = z.Args.Append(b)
 	return b
@@ -749,7 +749,7 @@ func (z *Effect) Decode(r *Reader) {
 	z.Effect = uint32(r.Uint(math.MaxUint32))
 	z.Kind = uint8(r.Uint(math.MaxUint8))
 	z.Context = uint32(r.Uint(math.MaxUint32))
-	z.Path = string(r.Text())
+	z.Path.Decode(r)
 	z.Ordinal = uint32(r.Uint(math.MaxUint32))
 	z.Args = r.raw(z.Args)
 }

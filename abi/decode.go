@@ -69,24 +69,14 @@ func Overflows(batch []byte, lim Limits) bool {
 // scan checks the array that b starts with and returns its end.
 func scan(b []byte, lim *Limits) (end int, err *FrameError) {
 	var (
-		outer  [MaxDepth]uint32 // values still to come in the containers around the current one
-		maps   uint64           // bit n: the container at depth n+1 is a map
-		depth  uint32           // of the current container, 0 outside the frame
-		left   = uint32(1)      // values still to come in it; map keys count as well
-		isMap  = false
-		i      = 0
-		size   = len(b)
-		maxLen = int(lim.Frame)
+		outer [MaxDepth]uint32 // values still to come in the containers around the current one
+		maps  uint64           // bit n: the container at depth n+1 is a map
+		depth uint32           // of the current container, 0 outside the frame
+		left  = uint32(1)      // values still to come in it; map keys count as well
+		isMap = false
+		i     = 0
+		size  = min(len(b), int(lim.Frame))
 	)
-	if size > maxLen {
-		size = maxLen
-	}
-	short := func() *FrameError {
-		if size < len(b) {
-			return exceeded(0, strconv.Itoa(maxLen)+" bytes a frame")
-		}
-		return malformed(len(b), "truncated")
-	}
 	for {
 		for left == 0 {
 			if depth <= 1 {
@@ -97,7 +87,7 @@ func scan(b []byte, lim *Limits) (end int, err *FrameError) {
 			isMap = maps&(1<<(depth-1)) != 0
 		}
 		if i >= size {
-			return 0, short()
+			return 0, short(b, size)
 		}
 		start, c := i, b[i]
 		i++
@@ -119,7 +109,7 @@ func scan(b []byte, lim *Limits) (end int, err *FrameError) {
 				return 0, malformed(start, "no value of a frame starts with byte 0x"+strconv.FormatUint(uint64(c), 16))
 			}
 			if size-i < w {
-				return 0, short()
+				return 0, short(b, size)
 			}
 			for _, x := range b[i : i+w] {
 				n = n<<8 | uint64(x)
@@ -137,7 +127,7 @@ func scan(b []byte, lim *Limits) (end int, err *FrameError) {
 				return 0, exceeded(start, strconv.Itoa(int(lim.String))+" bytes a string")
 			}
 			if n > uint64(size-i) {
-				return 0, short()
+				return 0, short(b, size)
 			}
 			i += int(n)
 			continue
@@ -160,9 +150,17 @@ func scan(b []byte, lim *Limits) (end int, err *FrameError) {
 		}
 		depth++
 		if left > uint32(size-i) {
-			return 0, short()
+			return 0, short(b, size)
 		}
 	}
+}
+
+// short is the error of a frame that goes on after size bytes of b.
+func short(b []byte, size int) *FrameError {
+	if size < len(b) {
+		return exceeded(0, strconv.Itoa(size)+" bytes a frame")
+	}
+	return malformed(len(b), "truncated")
 }
 
 // Tuple is a pointer to one of this package's types.

@@ -23,6 +23,15 @@ func (r Raw) Append(b []byte) []byte {
 }
 
 // appendText appends text unchanged.
+// Text is a string that few readers of a frame need: a decoder reuses its space, as that of a [Raw].
+type Text []byte
+
+// Append appends the string.
+func (t Text) Append(b []byte) []byte { return value.AppendText(b, t) }
+
+// Decode reads the string into the space of the one before.
+func (t *Text) Decode(r *Reader) { *t = append((*t)[:0], r.Text()...) }
+
 func appendText(b []byte, s string) []byte {
 	return append(value.AppendStringHeader(b, len(s)), s...)
 }

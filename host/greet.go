@@ -32,7 +32,7 @@ func Greet(inst Instance, hello abi.Hello) (Greeting, error) {
 	hello.Major, hello.Minor, hello.Limits, hello.Quota = abi.Major, abi.Minor, hello.Limits.Effective(), hello.Quota.Effective()
 	hello.Seed = make([]byte, abi.SeedSize)
 	SystemEntropy()(hello.Seed)
-	in := abi.Append(nil, &hello)
+	in := abi.Append(make([]byte, 0, 128), &hello)
 	out, err := inst.Step(nil, in)
 	if err != nil {
 		return Greeting{}, err

@@ -18,7 +18,7 @@ func (s *source) codec() []byte {
 	for _, t := range s.types {
 		fmt.Fprintf(&b, "\n// Append appends the encoded tuple.\nfunc (z *%s) Append(b []byte) []byte {\n\tb = value.AppendListHeader(b, %d)\n", t.Name, len(t.Fields))
 		for _, f := range t.Fields {
-			b.WriteString(write("z."+f.Name, f.Type))
+			b.WriteString(write("z."+f.Name, f.goKind()))
 		}
 		b.WriteString("\treturn b\n}\n")
 		if t.Op != 0 {
@@ -29,11 +29,19 @@ func (s *source) codec() []byte {
 		fmt.Fprintf(&b, "func (z *%s) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }\n", t.Name)
 		fmt.Fprintf(&b, "\n// Decode reads the tuple at the start of r; r.Err returns its fault.\nfunc (z *%s) Decode(r *Reader) {\n\tr.fields(%d)\n", t.Name, len(t.Fields))
 		for _, f := range t.Fields {
-			b.WriteString(read("z."+f.Name, f.Type, sizes, f.Limit))
+			b.WriteString(read("z."+f.Name, f.goKind(), sizes, f.Limit))
 		}
 		b.WriteString("}\n")
 	}
 	return b.Bytes()
+}
+
+// goKind is the field's type in layouts, or the name of its Go type if that encodes itself.
+func (f field) goKind() string {
+	if f.Owned {
+		return "Text"
+	}
+	return f.Type
 }
 
 // write returns the statements that encode a field.

@@ -48,7 +48,8 @@ type field struct {
 	Name  string
 	Type  string // as in layouts: u8, u16, u32, u64, i32, i64, f64, str, bin, bool, raw, value, T, followed by ? or []
 	Doc   string
-	Limit int // maximum length of a list, from a tag such as `limit:"64"`; 0 for the general limit
+	Limit int  // maximum length of a list, from a tag such as `limit:"64"`; 0 for the general limit
+	Owned bool // a Text in Go, which decodes itself
 }
 
 // families are the groups of constants: the prefix of their Go names, their name and their doc. Of overlapping prefixes
@@ -229,7 +230,7 @@ func (s *source) addType(spec *ast.TypeSpec, d *ast.GenDecl, file string) error 
 					return fmt.Errorf("field %s: %w", name.Name, err)
 				}
 			}
-			t.Fields = append(t.Fields, field{name.Name, kind, oneLine(f.Comment), limit})
+			t.Fields = append(t.Fields, field{name.Name, kind, oneLine(f.Comment), limit, isText(f.Type)})
 		}
 	}
 	s.types = append(s.types, t)
@@ -251,6 +252,9 @@ func fieldType(name string, e ast.Expr) (string, error) {
 		if e.Name == "Value" {
 			return "value", nil
 		}
+		if isText(e) {
+			return "str", nil
+		}
 		if e.Name != "Raw" {
 			return e.Name, nil
 		}
@@ -269,6 +273,12 @@ func fieldType(name string, e ast.Expr) (string, error) {
 		return t + "[]", err
 	}
 	return "", fmt.Errorf("field %s has a type that frames do not have", name)
+}
+
+// isText reports whether a type is Text.
+func isText(e ast.Expr) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == "Text"
 }
 
 // oneLine joins a comment's text into one line.

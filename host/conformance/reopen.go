@@ -107,7 +107,7 @@ func (o *opened) key(frame []byte) error {
 		if err != nil {
 			return err
 		}
-		o.keys = append(o.keys, abi.CallKey(o.start.ID, e.Path, args.CallID, e.Ordinal))
+		o.keys = append(o.keys, abi.CallKey(o.start.ID, string(e.Path), args.CallID, e.Ordinal))
 	case abi.EffectStore, abi.EffectCommit, abi.EffectDiscard, abi.EffectSpool:
 		o.keys = append(o.keys, abi.WriteKey(o.start.ID, o.start.Now, e.Effect))
 	}

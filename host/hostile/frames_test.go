@@ -47,7 +47,7 @@ func welcome(limits abi.Limits) []byte {
 }
 
 func effect(number uint32, kind uint8, args abi.Raw) *abi.Effect {
-	return &abi.Effect{Turn: turn, Effect: number, Kind: kind, Path: "t", Ordinal: number, Args: args}
+	return &abi.Effect{Turn: turn, Effect: number, Kind: kind, Path: abi.Text("t"), Ordinal: number, Args: args}
 }
 
 // frames are the bytes that modules say, by name.

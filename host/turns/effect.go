@@ -49,7 +49,7 @@ func (p *program) Prepare(e *turn.Effect, f *abi.Effect) error {
 			call, e.GiveUp = context.WithCancelCause(e.Context.Signal())
 		}
 		d = d.keyed()
-		d.call, d.effect.called = call, toolCall{f.Path, args.CallID, f.Ordinal}
+		d.call, d.effect.called = call, toolCall{string(f.Path), args.CallID, f.Ordinal}
 		e.Perform = func() (abi.Raw, error) { return runTool(e, d, tool, Args{args.Args}, &args) }
 	case abi.EffectValidate:
 		var args abi.ValidateArgs

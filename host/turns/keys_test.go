@@ -211,7 +211,7 @@ func keysOf(t *testing.T, log []byte) (calls, writes []string) {
 			case abi.EffectTool:
 				var args abi.ToolArgs
 				args, err = abi.Decode[abi.ToolArgs](e.Args)
-				calls = append(calls, abi.CallKey("t", e.Path, args.CallID, e.Ordinal))
+				calls = append(calls, abi.CallKey("t", string(e.Path), args.CallID, e.Ordinal))
 			case abi.EffectCommit:
 				writes = append(writes, abi.WriteKey("t", host.FixedTime, e.Effect))
 			}

@@ -64,6 +64,7 @@ func New(providers ...chat.Provider) *Instance {
 	return &Instance{
 		providers: providers,
 		limits:    abi.DefaultLimits(),
+		out:       make([]byte, 0, 256),
 		runners:   make(map[uint32]*runtime.Config),
 		turns:     make(map[uint32]*turn),
 		histories: make(map[uint32]*runtime.History),
@@ -269,7 +270,8 @@ func badSeed(frame string, seed []byte) error {
 }
 
 // speaks lists the names of the chat executor's protocols.
-func (in *Instance) speaks() (names []string) {
+func (in *Instance) speaks() []string {
+	names := make([]string, 0, len(in.providers))
 	for _, p := range in.providers {
 		if protocol := p.Protocol(); protocol.Elsewhere == "" {
 			names = append(names, protocol.Name)

@@ -25,19 +25,19 @@ type anthropic struct{}
 // anthropicMaxTokens is what an answer may have where the options do not say it: within what all current models allow.
 const anthropicMaxTokens = 16_384
 
-func (anthropic) Protocol() chat.Protocol {
-	return chat.Protocol{
-		Name: anthropicName, BaseURL: anthropicBaseURL, Close: "]}",
-		Headers: [][2]string{{"anthropic-version", "2023-06-01"}},
-		Members: anthropicMembers, Reserved: []string{"messages", "model", "stream", "system", "tools"},
-		OfTools:   []string{"name", "description", "input_schema", "cache_control"},
-		WithTools: []string{"tool_choice"},
-		Reasoning: "anthropic-messages-thinking-v1", InParts: true,
-		Media: func(kind, mimeType string) bool {
-			return kind == "document" && mimeType == pdf || kind == "image" && isImage(mimeType)
-		},
-	}
+var anthropicProtocol = chat.Protocol{
+	Name: anthropicName, BaseURL: anthropicBaseURL, Close: "]}",
+	Headers: [][2]string{{"anthropic-version", "2023-06-01"}},
+	Members: anthropicMembers, Reserved: []string{"messages", "model", "stream", "system", "tools"},
+	OfTools:   []string{"name", "description", "input_schema", "cache_control"},
+	WithTools: []string{"tool_choice"},
+	Reasoning: "anthropic-messages-thinking-v1", InParts: true,
+	Media: func(kind, mimeType string) bool {
+		return kind == "document" && mimeType == pdf || kind == "image" && isImage(mimeType)
+	},
 }
+
+func (anthropic) Protocol() chat.Protocol { return anthropicProtocol }
 
 func (anthropic) Path(string, bool) string { return "/messages" }
 

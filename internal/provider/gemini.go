@@ -20,15 +20,19 @@ var Gemini chat.Provider = gemini{}
 
 type gemini struct{}
 
+var geminiProtocol = chat.Protocol{
+	Name: geminiName, BaseURL: geminiBaseURL, Close: "]}",
+	Reserved:  []string{"contents", "model", "systemInstruction", "tools"},
+	OfTools:   []string{"name", "description", "parameters", "parametersJsonSchema"},
+	WithTools: []string{"toolConfig"},
+	Reasoning: "gemini-thought-signature-v1", InParts: true,
+	Media: geminiMedia, SchemaAlone: true,
+}
+
 func (gemini) Protocol() chat.Protocol {
-	return chat.Protocol{
-		Name: geminiName, BaseURL: geminiBaseURL, Close: "]}",
-		Members: slices.Concat(geminiGenerationConfig, geminiMembers), Reserved: []string{"contents", "model", "systemInstruction", "tools"},
-		OfTools:   []string{"name", "description", "parameters", "parametersJsonSchema"},
-		WithTools: []string{"toolConfig"},
-		Reasoning: "gemini-thought-signature-v1", InParts: true,
-		Media: geminiMedia, SchemaAlone: true,
-	}
+	p := geminiProtocol
+	p.Members = slices.Concat(geminiGenerationConfig, geminiMembers)
+	return p
 }
 
 func geminiMedia(kind, mimeType string) bool {

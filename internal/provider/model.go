@@ -12,12 +12,12 @@ import (
 // usage, finish or error. What they hold is told in the ABI's specification.
 type model struct{}
 
-func (model) Protocol() chat.Protocol {
-	return chat.Protocol{
-		Name: modelName, Local: inText{}, Close: "]}", Format: framing.JSONLines, Members: modelMembers, ByHost: true,
-		Reserved: []string{"messages", "stream", "tools"},
-	}
+var modelProtocol = chat.Protocol{
+	Name: modelName, Local: inText{}, Close: "]}", Format: framing.JSONLines, Members: modelMembers, ByHost: true,
+	Reserved: []string{"messages", "stream", "tools"},
 }
+
+func (model) Protocol() chat.Protocol { return modelProtocol }
 
 func (model) Path(string, bool) string { return "" }
 

@@ -19,18 +19,18 @@ var Ollama chat.Provider = ollama{}
 
 type ollama struct{}
 
-func (ollama) Protocol() chat.Protocol {
-	return chat.Protocol{
-		Name: ollamaName, BaseURL: ollamaBaseURL, Close: "]}", Format: framing.JSONLines,
-		Members: ollamaMembers, Reserved: []string{"messages", "model", "stream", "tools"},
-		OfTools:  []string{"name", "description", "parameters"},
-		Thoughts: []string{ollamaThoughts},
-		Media: func(kind, mimeType string) bool {
-			return kind == "image" && isImage(mimeType) && mimeType != "image/gif"
-		},
-		SchemaAlone: true, Text: inAnswers, Leading: true,
-	}
+var ollamaProtocol = chat.Protocol{
+	Name: ollamaName, BaseURL: ollamaBaseURL, Close: "]}", Format: framing.JSONLines,
+	Members: ollamaMembers, Reserved: []string{"messages", "model", "stream", "tools"},
+	OfTools:  []string{"name", "description", "parameters"},
+	Thoughts: []string{ollamaThoughts},
+	Media: func(kind, mimeType string) bool {
+		return kind == "image" && isImage(mimeType) && mimeType != "image/gif"
+	},
+	SchemaAlone: true, Text: inAnswers, Leading: true,
 }
+
+func (ollama) Protocol() chat.Protocol { return ollamaProtocol }
 
 func (ollama) Path(string, bool) string { return "/api/chat" }
 

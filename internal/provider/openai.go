@@ -23,17 +23,21 @@ var OpenAI chat.Provider = openAI{}
 // openAI has the options for calls and reasoning in texts where text is set.
 type openAI struct{ text func() chat.TextOptions }
 
+var openAIProtocol = chat.Protocol{
+	TextElsewhere: fullModule, Leading: true,
+	Name: openAIName, BaseURL: openAIBaseURL, Close: "]}",
+	Members: openAIMembers, Reserved: []string{"messages", "model", "stream", "tools"},
+	OfTools:   []string{"name", "description", "parameters"},
+	WithTools: []string{"tool_choice", "parallel_tool_calls"}, // endpoints refuse them in a request without tools
+	Thoughts:  []string{openAIThoughts},
+	Reasoning: "chat-completions-reasoning-v1", ByHost: true,
+	Media: openAIMedia,
+}
+
 func (o openAI) Protocol() chat.Protocol {
-	return chat.Protocol{
-		Text: o.text, TextElsewhere: fullModule, Leading: true,
-		Name: openAIName, BaseURL: openAIBaseURL, Close: "]}",
-		Members: openAIMembers, Reserved: []string{"messages", "model", "stream", "tools"},
-		OfTools:   []string{"name", "description", "parameters"},
-		WithTools: []string{"tool_choice", "parallel_tool_calls"}, // endpoints refuse them in a request without tools
-		Thoughts:  []string{openAIThoughts},
-		Reasoning: "chat-completions-reasoning-v1", ByHost: true,
-		Media: openAIMedia,
-	}
+	p := openAIProtocol
+	p.Text = o.text
+	return p
 }
 
 func openAIMedia(kind, mimeType string) bool {

@@ -26,19 +26,19 @@ type responses struct{}
 // the output.
 const responsesReasoning = "openai-responses-reasoning-v1"
 
-func (responses) Protocol() chat.Protocol {
-	return chat.Protocol{
-		Name: openAIResponsesName, BaseURL: openAIResponsesBaseURL, Close: "]}",
-		Members:   openAIResponsesMembers,
-		Reserved:  []string{"background", "conversation", "input", "instructions", "model", "previous_response_id", "stream", "tools"},
-		OfTools:   []string{"type", "name", "description", "parameters"},
-		WithTools: []string{"tool_choice", "parallel_tool_calls"},
-		Reasoning: responsesReasoning, InParts: true,
-		Media: func(kind, mimeType string) bool {
-			return kind == "document" || kind == "image" && isImage(mimeType)
-		},
-	}
+var responsesProtocol = chat.Protocol{
+	Name: openAIResponsesName, BaseURL: openAIResponsesBaseURL, Close: "]}",
+	Members:   openAIResponsesMembers,
+	Reserved:  []string{"background", "conversation", "input", "instructions", "model", "previous_response_id", "stream", "tools"},
+	OfTools:   []string{"type", "name", "description", "parameters"},
+	WithTools: []string{"tool_choice", "parallel_tool_calls"},
+	Reasoning: responsesReasoning, InParts: true,
+	Media: func(kind, mimeType string) bool {
+		return kind == "document" || kind == "image" && isImage(mimeType)
+	},
 }
+
+func (responses) Protocol() chat.Protocol { return responsesProtocol }
 
 func (responses) Path(string, bool) string { return "/responses" }
 
