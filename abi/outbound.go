@@ -47,7 +47,7 @@ type Effect struct {
 	Effect  uint32 // numbered within the turn, from 1
 	Kind    uint8  // see effect.go
 	Context uint32
-	Path    Text   // of the requesting seam, such as "d1.0.x"
+	Path    Text   // of the requesting seam, such as "d1.0.x"; JavaScript's decoder reads it for tools only
 	Ordinal uint32 // from 1: among the effects of this kind in that seam; for a Tool among those with its CallID
 	Args    Raw
 }

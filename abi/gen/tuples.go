@@ -31,6 +31,10 @@ var choices = map[string]struct{ field, by, group string }{
 	"Call":   {"Args", "Method", "Method"},
 }
 
+// onlyOf are strings that only one alternative of a choice needs. JavaScript reads them as empty for the others: making a
+// string costs more than all else of a small frame.
+var onlyOf = map[string]string{"Effect.Path": "Tool"}
+
 // tsCodec holds the data for the TypeScript codec.
 type tsCodec struct {
 	*source
@@ -344,6 +348,9 @@ func (c *tsCodec) reader(t *tuple) error {
 	fmt.Fprintf(&c.b, "\n/** Reads {@link %s}. @throws CodecError */\nexport function read%s(d: Decoder): %s {\n", name, t.Name, name)
 	choice, chosen := choices[t.Name]
 	expr := func(i int, f field) (string, error) {
+		if of := onlyOf[t.Name+"."+f.Name]; of != "" {
+			return fmt.Sprintf("%s === %s.%s ? d.str() : d.skipStr()", lowerCamel(choice.by), choice.group, of), nil
+		}
 		if tag := c.tag(t); i == 0 && tag != "" {
 			return "d.tag(" + tag + ")", nil
 		}

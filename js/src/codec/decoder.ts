@@ -284,6 +284,18 @@ export class Decoder {
     return typeof s === 'string' ? s : this.#wrong(start, 'a string is expected');
   }
 
+  /** Skips a string. Returns an empty one. */
+  skipStr(): string {
+    const start = this.#pos;
+    const t = start < this.#end ? this.#buf[start]! : 0;
+    if (t < 0xa0 || t >= 0xc0) this.str();
+    else {
+      this.#pos = start + 1;
+      this.#take(t & 0x1f, start);
+    }
+    return '';
+  }
+
   bin(): Uint8Array<ArrayBuffer> {
     const start = this.#pos;
     const t = start < this.#end ? this.#buf[start]! : 0;

@@ -627,7 +627,7 @@ export interface EffectOf<Kind, Payload> {
   /** see effect.go */
   readonly kind: Kind;
   readonly context: number;
-  /** of the requesting seam, such as "d1.0.x" */
+  /** of the requesting seam, such as "d1.0.x"; JavaScript's decoder reads it for tools only */
   readonly path: string;
   /** from 1: among the effects of this kind in that seam; for a Tool among those with its CallID */
   readonly ordinal: number;
@@ -658,7 +658,7 @@ export function readEffect(d: Decoder): EffectFrame {
   const effect = d.u32();
   const kind = d.u8();
   const context = d.u32();
-  const path = d.str();
+  const path = kind === EffectKind.Tool ? d.str() : d.skipStr();
   const ordinal = d.u32();
   const args = readEffectArgs(d, kind);
   return d.end(outer, { op, turn, effect, kind, context, path, ordinal, args }) as EffectFrame;
