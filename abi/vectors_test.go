@@ -118,6 +118,12 @@ func setField(t *testing.T, f reflect.Value, name string, text json.RawMessage) 
 	}
 	switch {
 	case string(text) == "null":
+	case f.Type() == reflect.TypeFor[Text]():
+		var s string
+		if err := json.Unmarshal(text, &s); err != nil {
+			t.Fatal(err)
+		}
+		f.SetBytes([]byte(s))
 	case f.Type() == reflect.TypeFor[Raw]() && (name == "Data" || name == "Block" || name == "Body"):
 		f.SetBytes(Bytes(unquoted()))
 	case f.Type() == reflect.TypeFor[Raw](), f.Kind() == reflect.Slice && f.Type().Elem().Kind() == reflect.Uint8:

@@ -89,6 +89,7 @@ func vectorOf(name string, p reflect.Value) frameVector {
 
 var (
 	rawType     = reflect.TypeFor[abi.Raw]()
+	textType    = reflect.TypeFor[abi.Text]()
 	typicalRaw  = "\x82\xa1a\x93\x01\xa1x\xc0\xa1b\xcb\x3f\xe0\x00\x00\x00\x00\x00\x00" // {"a":[1,"x",null],"b":0.5}
 	extremeRaw  = "\xda\x01\x00" + strings.Repeat("x", 256)
 	extremeText = strings.Repeat("é€😀", 30)
@@ -115,6 +116,10 @@ func fillField(f reflect.Value, name string, i int, extreme bool, depth int) {
 		f.SetBytes([]byte(extremeRaw))
 	case f.Type() == rawType:
 		f.SetBytes([]byte(typicalRaw))
+	case f.Type() == textType && extreme:
+		f.SetBytes([]byte(extremeText))
+	case f.Type() == textType:
+		f.SetBytes([]byte(lowerFirst(name)))
 	case f.Kind() == reflect.Slice && f.Type().Elem().Kind() == reflect.Uint8:
 		f.SetBytes([]byte("0123456789abcdef"))
 	case f.Kind() == reflect.Slice:
@@ -175,6 +180,8 @@ func encode(v reflect.Value, field string) (string, any) {
 			return b, fmt.Sprintf("%q", hex.EncodeToString([]byte(strip(b))))
 		}
 		return b, fmt.Sprintf("%q", hex.EncodeToString([]byte(b)))
+	case v.Type() == textType:
+		return text(string(v.Bytes())), fmt.Sprintf("%q", v.Bytes())
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
 		return binary(string(v.Bytes())), fmt.Sprintf("%q", hex.EncodeToString(v.Bytes()))
 	case v.Kind() == reflect.Slice:

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { Method, Op, Part } from '../../src/abi/frames.gen.js';
+import { EffectKind, Method, Op, Part } from '../../src/abi/frames.gen.js';
 import * as records from '../../src/codec/records.gen.js';
 import * as tuples from '../../src/codec/tuples.gen.js';
 import { CodecError, decodeValue, Decoder, framesOf, valueOf } from '../../src/codec/decoder.js';
@@ -253,10 +253,36 @@ describe('frames.json', () => {
       if (reader === undefined) continue;
       done++;
       const { bytes, fields } = plain(v);
-      assert.deepEqual(valueOf(reader, bytes), tupleOf(v.type, fields, 'read'), v.name);
+      // The path of an effect is read for tools only.
+      const seen = v.type === 'Effect' ? { ...fields, path: '' } : fields;
+      assert.deepEqual(valueOf(reader, bytes), tupleOf(v.type, seen, 'read'), v.name);
     }
     t.diagnostic(`${done} read`);
     assert.ok(done > 50);
+  });
+
+  it('have the path of an effect for a tool', () => {
+    for (const path of ['d1.0.x', 'é'.repeat(20)]) {
+      const e = new Encoder();
+      const args = [5, 'id', 'run', 'theirs', null, false, 0, 0, false];
+      e.value([Op.Effect, 1, 2, EffectKind.Tool, 3, path, 4, args], 'effect');
+      assert.equal(tuples.readEffect(new Decoder(e.bytes())).path, path);
+    }
+  });
+
+  it('skip a path, short or long, and refuse what is none', () => {
+    const frame = (path: unknown): Uint8Array => {
+      const e = new Encoder();
+      e.value([Op.Effect, 1, 2, EffectKind.Executor, 3, path, 4, [6]], 'effect');
+      return e.copy();
+    };
+    for (const path of ['', 'd1.0.x', 'é'.repeat(100)]) {
+      const read = tuples.readEffect(new Decoder(frame(path)));
+      assert.deepEqual([read.path, read.ordinal], ['', 4], path);
+    }
+    for (const wrong of [7, null, new Uint8Array(2)]) {
+      assert.throws(() => tuples.readEffect(new Decoder(frame(wrong))), CodecError);
+    }
   });
 
   it('are refused when they are cut short, wherever', () => {
