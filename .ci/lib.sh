@@ -27,8 +27,25 @@ fail() {
   exit 1
 }
 
+# one_at_a_time COMMAND...: what lanes that run beside each other may both make: one makes it, the other waits.
+one_at_a_time() {
+  local lock
+  if [[ -n ${making:-} ]]; then
+    "$@" # the lock is ours
+    return
+  fi
+  mkdir -p build
+  exec {lock}>build/lock
+  flock "$lock"
+  making=1
+  "$@"
+  making=
+  exec {lock}>&-
+}
+
 # need_command COMMAND PACKAGE...: installs Debian packages when COMMAND is missing.
-need_command() {
+need_command() { one_at_a_time install_command "$@"; }
+install_command() {
   local command=$1
   shift
   if command -v "$command" >/dev/null; then return; fi
@@ -59,7 +76,8 @@ need_page_models() {
 }
 
 # need_packages FOLDER: its npm packages, exactly as locked.
-need_packages() {
+need_packages() { one_at_a_time install_packages "$@"; }
+install_packages() {
   command -v npm >/dev/null || fail 'npm is missing: install Node 20.19 or later'
   local stamp=$1/node_modules/.installed-lock.json
   if cmp -s "$1/package-lock.json" "$stamp"; then return; fi
@@ -69,13 +87,15 @@ need_packages() {
 
 # need_wasm: the modules in wasm/core and wasm/full, from the sources as they are. PLAIN=1 leaves the baking out, and
 # LINKED=1 the rewriting: what goes wrong with and not without it is its fault.
-need_wasm() {
+need_wasm() { one_at_a_time build_wasm; }
+build_wasm() {
   go run ./wasm/build -sizes=0 "${wasm_form[@]}"
 }
 wasm_form=(${PLAIN:+-plain} ${LINKED:+-linked})
 
 # need_js: the npm package in js/dist, with the module in it.
-need_js() {
+need_js() { one_at_a_time build_js; }
+build_js() {
   need_npm
   need_wasm
   built js/dist js/src js/tools js/package.json js/tsconfig.json wasm/core wasm/full LICENSE && return
@@ -84,7 +104,8 @@ need_js() {
 }
 
 # need_js_tests: the tests of the npm package in js/build.
-need_js_tests() {
+need_js_tests() { one_at_a_time build_js_tests; }
+build_js_tests() {
   need_js
   built js/build js/src js/test js/tools js/package.json js/tsconfig.json js/tsconfig.test.json && return
   (cd js && npm run -s build:test)
@@ -112,7 +133,8 @@ need_commands() {
 }
 
 # need_command_go: the Go command, build/turncore.
-need_command_go() {
+need_command_go() { one_at_a_time build_command_go; }
+build_command_go() {
   mkdir -p build
   go -C host/cmd/turncore build -o "$PWD/build/turncore" .
 }
@@ -129,7 +151,8 @@ need_postgres() {
 
 # need_node MAJOR: the variable nodeMAJOR, such as node24, names Node of that major version: the one that is there, or a
 # pinned one from npm beside it.
-need_node() {
+need_node() { one_at_a_time install_node "$@"; }
+install_node() {
   local -n node=node$1
   node=$(command -v node)
   if [[ $(node --version) == v"$1".* ]]; then return; fi
@@ -156,7 +179,8 @@ need_node() {
 
 # need_hosts: the hosts and bundlers of js/test/hosts/package.json, in the folder that TURNCORE_HOSTS then names; and the
 # browsers.
-need_hosts() {
+need_hosts() { one_at_a_time install_hosts; }
+install_hosts() {
   [[ $(uname -sm) == 'Linux x86_64' ]] || fail 'the hosts are pinned for Linux on x86-64'
   need_chromium
   [[ -n ${FIREFOX:-} ]] || need_command firefox-esr firefox-esr

@@ -9,8 +9,9 @@
 # tells how many tests it ran with tests_ran of lib.sh: a lane that ran none
 # fails, so that a pattern which matches nothing cannot pass.
 #
-# Lanes that say BESIDE in their first line wait more than they work: they run one after the other beside those behind
-# them, and print when all are done. A lane that says ALONE waits for them first.
+# Lanes that say BESIDE in their first line run one after the other beside those that do not, and print when all are
+# done: what waits more than it works, and as many of the others as give both rows the same time. A lane that says ALONE
+# waits for them first.
 #
 # For the lanes: FUZZTIME (time for each fuzz target; without it 10 s for what takes bytes from outside, less for the rest), ROUNDS (how
 # often the race lane runs its tests, 1), CORPUS_PART (the part of the conformance corpus that most hosts play, such as

@@ -1,5 +1,5 @@
-# vet finds nothing for the systems that no other lane runs on, nor in the command. Types are read from the sources, so
-# that nothing need be compiled for them; `make test-long` compiles everything too.
+# vet finds nothing for the systems that no other lane runs on, nor in the command. BESIDE
+# Types are read from the sources, so that nothing need be compiled for them; `make test-long` compiles everything too.
 source .ci/lib.sh
 vet=$PWD/build/vet
 go -C .ci/tools build -o "$vet" ./vet

@@ -1,4 +1,5 @@
-# The engine on Wasmtime, a module of its own that needs cgo: the suite of engines, its bounds, and the conformance corpus.
+# The engine on Wasmtime, a module of its own that needs cgo. BESIDE
+# The suite of engines, its bounds, and the conformance corpus.
 source .ci/lib.sh
 need_c_compiler
 need_wasm

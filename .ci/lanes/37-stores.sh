@@ -1,5 +1,5 @@
-# The suite of package storetest on each store, which the last line of each names; and what else tests the stores of
-# databases, each a module of its own. PostgreSQL's tests start a server.
+# The suite of package storetest on each store, which the last line of each names. BESIDE
+# And what else tests the stores of databases, each a module of its own. PostgreSQL's tests start a server.
 source .ci/lib.sh
 need_postgres
 

@@ -1,4 +1,4 @@
-# The npm package in an empty project: what is in it, its declarations, a turn.
+# The npm package in an empty project: what is in it, its declarations, a turn. BESIDE
 source .ci/lib.sh
 new_consumer
 package=$consumer/node_modules/turncore

@@ -1,4 +1,4 @@
-# The programs in README.md and docs/ run as they stand.
+# The programs in README.md and docs/ run as they stand. BESIDE
 source .ci/lib.sh
 new_consumer
 rm -rf build/_readme

@@ -1,5 +1,5 @@
-# The command plays every recorded conversation on wazero, native and Node, and
-# prints the same event logs everywhere. A page of Chromium leaves them too.
+# The command plays every recorded conversation on wazero, native and Node. BESIDE
+# It prints the same event logs everywhere. A page of Chromium leaves them too.
 source .ci/lib.sh
 need_commands
 need_chromium
