@@ -16,6 +16,7 @@ import { measureGates } from './gates.mjs';
 import { measureAdding, measureHistories } from './histories.mjs';
 import { measureMemory } from './memory.mjs';
 import { full, quick } from './meter.mjs';
+import { measureMetered } from './metered.mjs';
 import { measureSeams } from './seams.mjs';
 import { measureStart } from './start.mjs';
 import { measureTurns } from './turns.mjs';
@@ -37,6 +38,7 @@ for (const part of [
   measureCrowd,
   measureHistories,
   measureAdding,
+  measureMetered,
   measureMemory,
 ]) {
   console.error(`Node: ${part.name}`);
