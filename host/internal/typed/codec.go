@@ -157,7 +157,7 @@ func shapeOf(t reflect.Type, seen map[reflect.Type]*shape) *shape {
 	case t.Kind() == reflect.Struct:
 		s.kind, s.fields = structShape, make(map[string]*shape)
 		for _, f := range reflect.VisibleFields(t) {
-			if name, _, skip := jsonName(f); !skip && !f.Anonymous {
+			if name, _, skip := JSONName(f); !skip && !f.Anonymous {
 				s.fields[name] = shapeOf(f.Type, seen)
 			}
 		}

@@ -115,8 +115,8 @@ func has(t, methods reflect.Type) bool {
 	return t.Implements(methods) || t.Kind() != reflect.Interface && reflect.PointerTo(t).Implements(methods)
 }
 
-// jsonName returns what encoding/json calls a field, and the options of its tag.
-func jsonName(f reflect.StructField) (name, options string, skip bool) {
+// JSONName returns what encoding/json calls a field, and the options of its tag.
+func JSONName(f reflect.StructField) (name, options string, skip bool) {
 	tag := f.Tag.Get("json")
 	if tag == "-" || !f.IsExported() {
 		return "", "", true

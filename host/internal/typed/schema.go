@@ -79,7 +79,7 @@ func (d *describer) visit(t reflect.Type, path string) error {
 		defer func() { d.inside = d.inside[:len(d.inside)-1] }()
 		for i := range t.NumField() {
 			f := t.Field(i)
-			name, _, skip := jsonName(f)
+			name, _, skip := JSONName(f)
 			if f.Anonymous && f.Tag.Get("json") != "-" {
 				if tagged, _, _ := strings.Cut(f.Tag.Get("json"), ","); tagged != "" {
 					return &Error{Field: member(path, tagged), Reason: "is the name of an embedded field: make it a field with a name"}
@@ -165,7 +165,7 @@ func annotate(t reflect.Type, s *jsonschema.Schema, own map[reflect.Type]*jsonsc
 		return nil
 	}
 	for _, f := range reflect.VisibleFields(t) {
-		name, options, skip := jsonName(f)
+		name, options, skip := JSONName(f)
 		p := s.Properties[name]
 		if skip || f.Anonymous || p == nil {
 			continue
