@@ -16,6 +16,16 @@ const (
 	CodeABIUnknownTarget = "E_ABI_UNKNOWN_TARGET"
 	// CodeABIVersion: The module speaks another version of the ABI.
 	CodeABIVersion = "E_ABI_VERSION"
+	// CodeAgentGrant: The grant is invalid.
+	CodeAgentGrant = "E_AGENT_GRANT"
+	// CodeAgentLimit: The turn exceeds a limit of the agent's grant.
+	CodeAgentLimit = "E_AGENT_LIMIT"
+	// CodeAgentManifest: The agent's manifest is missing or wrong.
+	CodeAgentManifest = "E_AGENT_MANIFEST"
+	// CodeAgentNotGranted: The agent asks for what its grant lacks.
+	CodeAgentNotGranted = "E_AGENT_NOT_GRANTED"
+	// CodeAgentTooLarge: The agent's file is larger than allowed.
+	CodeAgentTooLarge = "E_AGENT_TOO_LARGE"
 	// CodeArtifactIDCollision: A tool call and a retrievable have the same id.
 	CodeArtifactIDCollision = "E_ARTIFACT_ID_COLLISION"
 	// CodeArtifactTooLarge: The artifact is too large to be read whole.
@@ -257,6 +267,31 @@ var codes = [...]CodeInfo{
 		Code: CodeABIVersion, Status: 529, Fatal: true,
 		Message: "The module speaks another version of the ABI.",
 		Help:    "Host and module must have the same major version; the message holds both. Deploy both from one version of Turncore.",
+	},
+	{
+		Code: CodeAgentGrant, Status: 422, Fatal: true,
+		Message: "The grant is invalid.",
+		Help:    "The message lists every field that breaks a rule of the grant's JSON Schema, or that names what the program lacks.",
+	},
+	{
+		Code: CodeAgentLimit, Status: 429, Fatal: false,
+		Message: "The turn exceeds a limit of the agent's grant.",
+		Help:    "The details name the limit and how much it allows. Raise it in the grant's quota, or give the agent less to do.",
+	},
+	{
+		Code: CodeAgentManifest, Status: 422, Fatal: false,
+		Message: "The agent's manifest is missing or wrong.",
+		Help:    "The message names every field that is wrong, or that differs from what the module says of itself. Build the file with turncore agent build.",
+	},
+	{
+		Code: CodeAgentNotGranted, Status: 403, Fatal: false,
+		Message: "The agent asks for what its grant lacks.",
+		Help:    "The message lists everything that is missing, with the agent's reasons. Add it to the grant, or do not run the agent.",
+	},
+	{
+		Code: CodeAgentTooLarge, Status: 413, Fatal: false,
+		Message: "The agent's file is larger than allowed.",
+		Help:    "The message names the file's size and the limit. Raise the limit of the load if you trust the file's origin.",
 	},
 	{
 		Code: CodeArtifactIDCollision, Status: 409, Fatal: true,

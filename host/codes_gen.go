@@ -130,6 +130,14 @@ const (
 	CodeInvalidJournal Code = abi.CodeInvalidJournal // The journal cannot be read.
 	CodeReplayDiverged Code = abi.CodeReplayDiverged // The replayed turn differs from its journal.
 
+	// Agents.
+
+	CodeAgentTooLarge   Code = abi.CodeAgentTooLarge   // The agent's file is larger than allowed.
+	CodeAgentManifest   Code = abi.CodeAgentManifest   // The agent's manifest is missing or wrong.
+	CodeAgentGrant      Code = abi.CodeAgentGrant      // The grant is invalid.
+	CodeAgentNotGranted Code = abi.CodeAgentNotGranted // The agent asks for what its grant lacks.
+	CodeAgentLimit      Code = abi.CodeAgentLimit      // The turn exceeds a limit of the agent's grant.
+
 	// Turns over HTTP.
 
 	CodeTurnAbandoned       Code = abi.CodeTurnAbandoned       // The turn was abandoned.

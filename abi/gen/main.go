@@ -57,6 +57,10 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	schemas, err := loadSchemas(filepath.Join(dir, "agents"))
+	if err != nil {
+		return nil, err
+	}
 	src, err := loadSource(dir)
 	if err != nil {
 		return nil, err
@@ -86,6 +90,9 @@ func generate(root string) (map[string][]byte, error) {
 		"docs/errors.md":                       codes.markdown(),
 		"js/src/abi/codes.gen.ts":              codes.typeScript(),
 		"js/src/abi/store-codes.gen.ts":        codes.stores(),
+		"js/src/abi/agent-codes.gen.ts":        codes.agents(),
+		"js/src/agents/schemas.gen.ts":         schemas.typeScript(),
+		"host/agents/schemas_gen.go":           schemas.goSource(),
 		"js/src/abi/remedies.gen.ts":           codes.remedies(),
 		"js/src/error-classes.gen.ts":          codes.classes(),
 		"js/src/abi/rules.gen.ts":              rules.typeScript(),

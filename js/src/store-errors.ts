@@ -2,10 +2,8 @@
  * The errors of stores, and of records that are written down. Their texts are apart from the others: what needs no store
  * does not load them.
  */
-import type { CodeInfo } from './abi/codes.gen.js';
 import { STORE_CODES, type StoreErrorCode } from './abi/store-codes.gen.js';
 import {
-  codeInfo,
   type ErrorClass,
   errorClass,
   TurncoreError,
@@ -42,9 +40,4 @@ export function sessionError(
 /** @internal Makes the class of the errors of a code. */
 export function storeErrorClass<C extends StoreErrorCode>(code: C): ErrorClass<C> {
   return errorClass(code, STORE_CODES[code]);
-}
-
-/** The description of any code of Turncore's; undefined for a foreign code. */
-export function anyCodeInfo(code: string): CodeInfo | undefined {
-  return Object.hasOwn(STORE_CODES, code) ? STORE_CODES[code as StoreErrorCode] : codeInfo(code);
 }

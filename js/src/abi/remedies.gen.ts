@@ -14,6 +14,16 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'The turn, runner, context, history, effect or tool of this number was never opened or has ended.',
   E_ABI_VERSION:
     'Host and module must have the same major version; the message holds both. Deploy both from one version of Turncore.',
+  E_AGENT_GRANT:
+    "The message lists every field that breaks a rule of the grant's JSON Schema, or that names what the program lacks.",
+  E_AGENT_LIMIT:
+    "The details name the limit and how much it allows. Raise it in the grant's quota, or give the agent less to do.",
+  E_AGENT_MANIFEST:
+    'The message names every field that is wrong, or that differs from what the module says of itself. Build the file with turncore agent build.',
+  E_AGENT_NOT_GRANTED:
+    "The message lists everything that is missing, with the agent's reasons. Add it to the grant, or do not run the agent.",
+  E_AGENT_TOO_LARGE:
+    "The message names the file's size and the limit. Raise the limit of the load if you trust the file's origin.",
   E_ARTIFACT_ID_COLLISION: 'Give every tool call and every retrievable of a turn a unique id.',
   E_ARTIFACT_TOO_LARGE:
     'Read it by lines with artifact_cat, artifact_head, artifact_tail or artifact_grep.',

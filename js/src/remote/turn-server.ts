@@ -4,7 +4,7 @@
 import type { Awaitable } from '../awaitable.js';
 import { systemClock, systemEntropy, UUID_ENTROPY, uuidv6 } from '../entropy.js';
 import { invalidValue, TurncoreError } from '../errors.js';
-import { anyCodeInfo } from '../store-errors.js';
+import { anyCodeInfo } from '../known-codes.js';
 import { errorJSON } from '../events/error-json.js';
 import type { TurnGate, TurnGateClosedEvent } from '../events/turn-gate.js';
 import type { TurnStream } from '../runners/turn-stream.js';

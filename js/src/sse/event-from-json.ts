@@ -2,7 +2,7 @@
  * Makes events from their JSON.
  */
 import { TurncoreError } from '../errors.js';
-import { anyCodeInfo } from '../store-errors.js';
+import { anyCodeInfo } from '../known-codes.js';
 import * as E from '../events/events.js';
 import type { ErrorJSON } from '../events/error-json.js';
 import type { Question } from '../events/turn-gate.js';

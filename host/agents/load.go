@@ -1,0 +1,282 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/engine"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/store"
+	"github.com/turncore/turncore/host/turns"
+	"github.com/turncore/turncore/host/wazero"
+)
+
+// DefaultMaxBytes is the size of the largest file that is loaded unless [ModuleOptions] say otherwise: 32 MiB.
+const DefaultMaxBytes = 32 << 20
+
+// ModuleOptions say how an agent's file becomes a module. The zero value is fine.
+type ModuleOptions struct {
+	// MaxBytes bounds the file's size. 0 means [DefaultMaxBytes].
+	MaxBytes int
+	// Engine compiles the module. nil means wazero, metered: what a module may do in a step and as it starts is bounded. An
+	// engine given here should be bounded, too, unless the author is trusted.
+	Engine func(ctx context.Context, module []byte) (host.Engine, error)
+}
+
+// Options say what an agent is granted, and have what the grant only names. The zero value grants nothing.
+type Options struct {
+	ModuleOptions
+	// Grant says what the agent may do. nil grants nothing: an agent that asks for something is refused.
+	Grant *Grant
+	// Tools, Stores and Model are the program's. The agent gets those of them that the grant names, and no others.
+	Tools  []*turns.Tool
+	Stores map[string]store.Store
+	// Model makes a model that the grant names, "openai/gpt-4o-mini" as Model("openai", "gpt-4o-mini"), with the key for it.
+	Model func(provider, name string) (turns.Model, error)
+	// Secret returns the secret of a credential. nil means [Secret.Read]: from the environment or a file, as the grant says.
+	Secret func(credential GrantCredential) (string, error)
+	// Host has the options of the agent's own host, such as its clock. Its Engine, HTTP, Credentials and AllowOrigin are set by
+	// Load.
+	Host turns.HostOptions
+}
+
+// Module is an agent's file, read and compiled. It can do nothing until it is loaded with a grant. Make one with [Open].
+type Module struct {
+	manifest *Manifest
+	engine   host.Engine
+}
+
+// Open reads an agent's file and compiles it. It runs the module's code, as far as to ask what it is, with no grant.
+//
+// A file that is too large fails with [host.CodeAgentTooLarge], one that is no Turncore module with
+// [host.CodeInvalidModule], one of another major version of the ABI with [host.CodeABIVersion], and one whose manifest is
+// missing, breaks a rule or says something else than the module itself with [host.CodeAgentManifest].
+func Open(ctx context.Context, file []byte, options ModuleOptions) (*Module, error) {
+	manifest, err := options.read(file)
+	if err != nil {
+		return nil, err
+	}
+	return options.compile(ctx, file, manifest)
+}
+
+func (o *ModuleOptions) read(file []byte) (*Manifest, error) {
+	if most := cmp.Or(max(o.MaxBytes, 0), DefaultMaxBytes); len(file) > most {
+		return nil, host.NewError(host.CodeAgentTooLarge, fmt.Sprintf("%d bytes, at most %d are allowed", len(file), most), nil)
+	}
+	return ReadManifest(file)
+}
+
+func (o *ModuleOptions) compile(ctx context.Context, file []byte, manifest *Manifest) (*Module, error) {
+	start := o.Engine
+	if start == nil {
+		start = func(ctx context.Context, module []byte) (host.Engine, error) {
+			return wazero.New(ctx, module, wazero.WithFuel(engine.Fuel{}))
+		}
+	}
+	e, err := start(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	return &Module{manifest: manifest, engine: e}, nil
+}
+
+// Manifest says what the agent is and what it asks for. Do not change it.
+func (m *Module) Manifest() *Manifest { return m.manifest }
+
+// Close frees the compiled code. Close the agents first.
+func (m *Module) Close(ctx context.Context) error { return m.engine.Close(ctx) }
+
+// Agent is an agent with its grant. Make one with [Load] or [Module.Load].
+type Agent struct {
+	module *Module
+	own    bool // closes the module
+	grant  *Grant
+	host   *turns.Host
+	config turns.Config
+}
+
+// Load reads an agent's file, compiles it and grants it what options say. It fails like [Open], and beside that with
+// [host.CodeAgentGrant] for a grant that breaks a rule, is for another agent or names what the program lacks, and with
+// [host.CodeAgentNotGranted], which lists everything that the agent asks for and the grant lacks. Nothing of the module runs
+// before that.
+func Load(ctx context.Context, file []byte, options Options) (*Agent, error) {
+	manifest, err := options.read(file)
+	if err != nil {
+		return nil, err
+	}
+	granted, err := options.granted(manifest)
+	if err != nil {
+		return nil, err
+	}
+	module, err := options.compile(ctx, file, manifest)
+	if err != nil {
+		return nil, err
+	}
+	return granted.agent(module, true), nil
+}
+
+// Load returns the agent with a grant of its own, as a tenant has one: it shares the compiled code with the module's other
+// agents and nothing else. It fails like the function Load. ModuleOptions do not matter.
+func (m *Module) Load(options Options) (*Agent, error) {
+	granted, err := options.granted(m.manifest)
+	if err != nil {
+		return nil, err
+	}
+	return granted.agent(m, false), nil
+}
+
+// granted is what an agent gets.
+type granted struct {
+	grant  *Grant
+	host   turns.HostOptions
+	config turns.Config
+}
+
+// granted looks up what the grant names.
+func (o *Options) granted(m *Manifest) (*granted, error) {
+	grant := o.Grant
+	if grant != nil {
+		if err := grant.valid(); err != nil {
+			return nil, err
+		}
+	}
+	if err := grant.unfit(m); err != nil {
+		return nil, err
+	}
+	if grant == nil {
+		grant = &Grant{Agent: m.Name}
+	}
+	g := &granted{grant: grant, host: o.Host}
+	var list []string
+	lacks := func(field, why string) { list = append(list, "`"+field+"`: "+why) }
+	for i, name := range grant.Tools {
+		at := slices.IndexFunc(o.Tools, func(t *turns.Tool) bool { return t != nil && t.Name == name })
+		if at < 0 {
+			lacks(fmt.Sprintf("tools[%d]", i), "the program has no tool "+name)
+			continue
+		}
+		g.config.Tools = append(g.config.Tools, o.Tools[at])
+	}
+	for i, name := range grant.Stores {
+		if o.Stores[name] == nil {
+			lacks(fmt.Sprintf("stores[%d]", i), "the program has no store "+name)
+		}
+	}
+	if len(m.Asks.Stores) > 0 {
+		g.config.Store = o.Stores[m.Asks.Stores[0].Name]
+	}
+	models := map[string]turns.Model{}
+	for _, asked := range slices.Sorted(maps.Keys(grant.Models)) {
+		model, err := o.model(grant.Models[asked])
+		if err != nil {
+			lacks(join("models", asked), err.Error())
+			continue
+		}
+		models[asked] = model
+	}
+	if len(m.Asks.Models) > 0 {
+		g.config.Model = models[m.Asks.Models[0].Name]
+	}
+	g.host.Credentials = map[string]model.Credential{}
+	for i, c := range grant.Credentials {
+		secret, err := o.secret(c)
+		if err != nil {
+			lacks(fmt.Sprintf("credentials[%d].from", i), err.Error())
+			continue
+		}
+		g.host.Credentials[c.Name] = c.credential(secret)
+	}
+	g.host.HTTP = transport(grant.HTTP != nil && grant.HTTP.PrivateAddresses)
+	g.host.AllowOrigin = func(origin string) bool { return grant.HTTP != nil && slices.Contains(grant.HTTP.Origins, origin) }
+	return g, grantDocument.wrong(list...)
+}
+
+func (g *granted) agent(m *Module, own bool) *Agent {
+	g.host.Engine = m.engine
+	a := &Agent{module: m, own: own, grant: g.grant, host: turns.NewHost(g.host), config: g.config}
+	a.config.Host = a.host
+	return a
+}
+
+// model makes a granted model.
+func (o *Options) model(named string) (turns.Model, error) {
+	provider, name, _ := strings.Cut(named, "/")
+	if o.Model == nil {
+		return turns.Model{}, fmt.Errorf("the program has no model %s", named)
+	}
+	return o.Model(provider, name)
+}
+
+// secret finds the secret of a credential.
+func (o *Options) secret(c GrantCredential) (string, error) {
+	if o.Secret != nil {
+		return o.Secret(c)
+	}
+	return c.From.Read()
+}
+
+// Read returns the secret. The error names where it is missing, and nothing of what was read.
+func (s Secret) Read() (string, error) {
+	if s.Env != "" {
+		if value := os.Getenv(s.Env); value != "" {
+			return value, nil
+		}
+		return "", fmt.Errorf("the variable %s is not set", s.Env)
+	}
+	text, err := os.ReadFile(s.File)
+	if err != nil {
+		return "", err
+	}
+	if value := strings.TrimSpace(string(text)); value != "" {
+		return value, nil
+	}
+	return "", fmt.Errorf("the file %s is empty", s.File)
+}
+
+// credential is the credential with its secret.
+func (c *GrantCredential) credential(secret string) model.Credential {
+	header, scheme := cmp.Or(c.Header, "authorization"), ""
+	switch {
+	case c.Scheme != nil:
+		scheme = *c.Scheme
+	case strings.EqualFold(header, "authorization"):
+		scheme = "Bearer"
+	}
+	if scheme != "" {
+		secret = scheme + " " + secret
+	}
+	return model.Credential{Header: header, Value: secret, Origins: c.Origins}
+}
+
+// Manifest says what the agent is and what it asks for. Do not change it.
+func (a *Agent) Manifest() *Manifest { return a.module.manifest }
+
+// Grant says what the agent may do. Do not change it.
+func (a *Agent) Grant() *Grant { return a.grant }
+
+// Host runs the agent's turns, and enforces its grant.
+func (a *Agent) Host() *turns.Host { return a.host }
+
+// Config is the configuration of the agent's runners, for [turns.New]: its host, and what it was granted of the program's
+// tools, models and stores. What a program adds to it, it gives to the agent.
+func (a *Agent) Config() turns.Config {
+	config := a.config
+	config.Tools = slices.Clone(config.Tools)
+	return config
+}
+
+// Close ends the agent's turns, and frees the compiled code that [Load] made.
+func (a *Agent) Close(ctx context.Context) error {
+	err := a.host.Close(ctx)
+	if a.own {
+		err = errors.Join(err, a.module.Close(ctx))
+	}
+	return err
+}

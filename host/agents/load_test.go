@@ -1,0 +1,154 @@
+package agents_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/agents"
+	"github.com/turncore/turncore/host/internal/testmodule/wat"
+	"github.com/turncore/turncore/host/turns"
+)
+
+func TestManifestOfFile(t *testing.T) {
+	want := manifest(agents.Asks{HTTP: []agents.AskOrigin{{Origin: "https://api.example.com", Why: "to read"}}, Log: 4096})
+	want.Tools = []agents.Tool{{Name: "read", Description: "Reads.", InputSchema: json.RawMessage(`{"type":"object"}`), Confirm: true}}
+	with := file(t, want)
+	got, err := agents.ReadManifest(with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Format, want.Middleware = agents.Format, []agents.Middleware{}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("read %+v\nwant %+v", got, want)
+	}
+	if len(got.Imports) == 0 || !strings.HasPrefix(got.Imports[0], "wasi_snapshot_preview1.") {
+		t.Errorf("the imports are %q", got.Imports)
+	}
+	again, err := agents.WithManifest(with, got)
+	if err != nil || !bytes.Equal(again, with) {
+		t.Errorf("with its own manifest the file has changed: %v", err)
+	}
+}
+
+func TestLoadRuns(t *testing.T) {
+	ctx := t.Context()
+	module, err := agents.Open(ctx, file(t, manifest(agents.Asks{})), agents.ModuleOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer module.Close(ctx)
+	for range 2 { // tenants
+		agent, err := module.Load(agents.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		config := agent.Config()
+		config.Executor = func(ctx *turns.DispatchContext, h *turns.Helpers) error { return ctx.Ack() }
+		runner, err := turns.New(ctx, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := runner.Run(ctx, turns.Input{Message: "Hi"}); err != nil {
+			t.Error(err)
+		}
+		if err := errors.Join(runner.Close(), agent.Close(ctx)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	asks := agents.Asks{
+		HTTP:        []agents.AskOrigin{{Origin: "https://a.example", Why: "to read"}, {Origin: "https://b.example", Why: "to write"}},
+		Credentials: []agents.AskCredential{{Name: "key", Origin: "https://a.example", Why: "to sign in"}},
+		Tools:       []agents.Ask{{Name: "mail", Why: "to send"}}, Models: []agents.Ask{{Name: "small", Why: "to sum up"}},
+		Stores: []agents.Ask{{Name: "notes", Why: "to remember"}}, Log: 100, Quota: &agents.Quota{Steps: 1 << 40},
+	}
+	other, err := wat.Assemble(`(module (memory (export "memory") 1) (func (export "_initialize")))`, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other, err = agents.WithManifest(other, manifest(agents.Asks{})); err != nil {
+		t.Fatal(err)
+	}
+	core := file(t, manifest(agents.Asks{}))
+	cases := []struct {
+		name    string
+		file    []byte
+		options agents.Options
+		code    host.Code
+		says    []string
+	}{
+		{"no Wasm", []byte("hello"), agents.Options{}, host.CodeInvalidModule, []string{"no WebAssembly"}},
+		{"no file", nil, agents.Options{}, host.CodeInvalidModule, []string{"no WebAssembly"}},
+		{"cut", core[:len(core)/2], agents.Options{}, host.CodeInvalidModule, []string{"malformed"}},
+		{"no Turncore module", other, agents.Options{}, host.CodeInvalidModule, []string{"turncore_step"}},
+		{"too large", core, agents.Options{ModuleOptions: agents.ModuleOptions{MaxBytes: 1000}}, host.CodeAgentTooLarge, []string{"1000"}},
+		{"no manifest", []byte("\x00asm\x01\x00\x00\x00"), agents.Options{}, host.CodeAgentManifest, []string{"turncore.agent"}},
+		{"nothing granted", file(t, manifest(asks)), agents.Options{}, host.CodeAgentNotGranted, []string{
+			"requests to https://a.example (to read)", "https://b.example (to write)", "the credential key for https://a.example",
+			"the tool mail", "the model small", "the store notes", "100 bytes of log", "1099511627776 steps",
+		}},
+		{"another agent", core, agents.Options{Grant: &agents.Grant{Agent: "other"}}, host.CodeAgentGrant, []string{"`agent` is other"}},
+		{"another version", core, agents.Options{Grant: &agents.Grant{Agent: "research", Version: "2.x"}}, host.CodeAgentGrant, []string{"`version` is 2.x"}},
+		{"what the program lacks", core, agents.Options{Grant: &agents.Grant{
+			Agent: "research", Version: "1.x", Tools: []string{"mail"}, Stores: []string{"notes"}, Models: map[string]string{"small": "openai/x"},
+			HTTP:        &agents.GrantHTTP{Origins: []string{"https://a.example"}},
+			Credentials: []agents.GrantCredential{{Name: "k", Origins: []string{"https://a.example"}, From: agents.Secret{Env: "TURNCORE_NO_SUCH"}}},
+		}}, host.CodeAgentGrant, []string{"`tools[0]`", "`stores[0]`", "`models.small`", "`credentials[0].from`: the variable TURNCORE_NO_SUCH"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			agent, err := agents.Load(context.Background(), c.file, c.options)
+			if err == nil {
+				agent.Close(context.Background())
+			}
+			if !errors.Is(err, c.code) {
+				t.Fatalf("the error is %v, want %s", err, c.code)
+			}
+			for _, text := range c.says {
+				if !strings.Contains(err.Error(), text) {
+					t.Errorf("the error does not say %q: %v", text, err)
+				}
+			}
+		})
+	}
+}
+
+func TestManifestThatLies(t *testing.T) {
+	m := manifest(agents.Asks{Tools: []agents.Ask{{Name: "mail", Why: "to send"}}})
+	text, err := m.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Differs(text); err == nil || !strings.Contains(err.Error(), "`imports` differs") {
+		t.Errorf("what a module cannot say is taken: %v", err)
+	}
+	var members map[string]any
+	if err := json.Unmarshal(text, &members); err != nil {
+		t.Fatal(err)
+	}
+	delete(members, "imports")
+	delete(members, "turncore")
+	same, _ := json.Marshal(members)
+	if err := m.Differs(same); err != nil {
+		t.Errorf("the same differs: %v", err)
+	}
+	members["asks"] = map[string]any{}
+	delete(members, "tools")
+	less, _ := json.Marshal(members)
+	if err := m.Differs(less); !errors.Is(err, host.CodeAgentManifest) || !strings.Contains(err.Error(), "`asks` differs") || !strings.Contains(err.Error(), "`tools` differs") {
+		t.Errorf("the error is %v", err)
+	}
+	core := file(t, m)
+	lies := bytes.Replace(core, []byte("wasi_snapshot_preview1.fd_write"), []byte("wasi_snapshot_preview1.fd_wrote"), 1)
+	if _, err := agents.ReadManifest(lies); !errors.Is(err, host.CodeAgentManifest) || !strings.Contains(err.Error(), "`imports`") {
+		t.Errorf("the error is %v", err)
+	}
+}
