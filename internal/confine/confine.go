@@ -1,12 +1,12 @@
 // Package confine bounds what a WebAssembly module can make its host hold. A module's memory is bounded by what it
 // declares itself, and its tables, globals and objects lie outside of it: so a host reads the declarations before the
-// engine does, and writes its own bounds in their place.
+// engine does, and writes its own bounds in their place. Neither does it pass on a file that says of something that it is
+// larger than the file itself: engines reserve what a file says.
 package confine
 
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/turncore/turncore/internal/wasmfile"
@@ -26,16 +26,11 @@ const (
 	maxGlobals = 64
 )
 
-// Types.
-const (
-	typeFunction = 0x60
-	typeFuncRef  = 0x70
-)
+// typeFuncRef is the type of a table of functions.
+const typeFuncRef = 0x70
 
 // spare is how many bytes the bounds may add to a module.
 const spare = 32
-
-var errMalformed = errors.New("a section is malformed")
 
 // Module returns a module whose memory can grow to so many pages and whose table cannot grow. It is the given slice if
 // there is nothing to change. Bytes that are no WebAssembly stay as they are: the engine says what is wrong with them.
@@ -44,13 +39,17 @@ func Module(module []byte, pages uint32) ([]byte, error) {
 		return module, nil
 	}
 	var out []byte // nil while nothing has changed
+	var has wasmfile.Scope
 	for r := (wasmfile.Reader{Rest: module[len(wasmfile.Header):]}); len(r.Rest) > 0; {
 		start := len(module) - len(r.Rest)
 		id, body := r.Section()
 		if r.Failed {
-			return nil, errMalformed
+			return nil, wasmfile.ErrMalformed
 		}
 		want, err := confined(id, body, pages)
+		if err == nil {
+			err = has.Structure(id, body)
+		}
 		switch {
 		case err != nil:
 			return nil, err
@@ -74,16 +73,12 @@ func confined(id byte, body []byte, pages uint32) ([]byte, error) {
 	r := reader{wasmfile.Reader{Rest: body}}
 	var want []byte
 	var err error
-	switch {
-	case id > wasmfile.DataCount: // others bring more than code, data and tables
-		return nil, fmt.Errorf("it has a section of kind %d", id)
-	case id == wasmfile.Type:
-		err = r.types()
-	case id == wasmfile.Table:
+	switch id {
+	case wasmfile.Table:
 		want, err = r.table()
-	case id == wasmfile.Memory:
+	case wasmfile.Memory:
 		want, err = r.memory(pages)
-	case id == wasmfile.Global:
+	case wasmfile.Global:
 		if n := r.Uint(); n > maxGlobals {
 			err = fmt.Errorf("it has %d globals, more than %d", n, maxGlobals)
 		}
@@ -93,7 +88,7 @@ func confined(id byte, body []byte, pages uint32) ([]byte, error) {
 	}
 	switch {
 	case r.Failed, err == nil && len(r.Rest) > 0:
-		return nil, errMalformed
+		return nil, wasmfile.ErrMalformed
 	case err != nil:
 		return nil, err
 	}
@@ -102,18 +97,6 @@ func confined(id byte, body []byte, pages uint32) ([]byte, error) {
 
 // reader reads sections that are to be confined.
 type reader struct{ wasmfile.Reader }
-
-// types reads the types: functions only, as the engine keeps objects of all others outside of the memory.
-func (r *reader) types() error {
-	for n := r.Uint(); n > 0 && !r.Failed; n-- {
-		if kind := r.Byte(); kind != typeFunction {
-			return fmt.Errorf("it has a type of kind %#x, which is no function", kind)
-		}
-		r.Bytes(r.Uint())
-		r.Bytes(r.Uint())
-	}
-	return nil
-}
 
 // table returns the section with a table that cannot grow.
 func (r *reader) table() ([]byte, error) {

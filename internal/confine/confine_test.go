@@ -52,8 +52,8 @@ func TestModule(t *testing.T) {
 		"a memory with bytes behind":   {in: module([]byte{wasmfile.Memory, 1, 0, 1, 0}), says: "malformed"},
 		"a number without an end":      {in: module([]byte{wasmfile.Memory, 0x80, 0x80, 0x80, 0x80, 0x80, 0}), says: "malformed"},
 		"a number beyond 32 bits":      {in: module([]byte{wasmfile.Memory, 1, 0, 0xff, 0xff, 0xff, 0xff, 0x7f}), says: "malformed"},
-		"functions with their types":   {in: module([]byte{wasmfile.Type, 2, typeFunction, 1, 0x7f, 0, typeFunction, 0, 2, 0x7f, 0x7e})},
-		"a type that is cut off":       {in: module([]byte{wasmfile.Type, 1, typeFunction, 3, 0x7f}), says: "malformed"},
+		"functions with their types":   {in: module([]byte{wasmfile.Type, 2, wasmfile.TypeFunction, 1, 0x7f, 0, wasmfile.TypeFunction, 0, 2, 0x7f, 0x7e})},
+		"a type that is cut off":       {in: module([]byte{wasmfile.Type, 1, wasmfile.TypeFunction, 3, 0x7f}), says: "malformed"},
 		"table and memory without any": {in: module([]byte{wasmfile.Table, 0}, []byte{wasmfile.Memory, 0})},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,6 +13,7 @@ type function struct {
 	locals int    // the bytes of file that declare locals
 	groups uint32 // of locals of one type
 	spare  uint32 // the first local that the function does not have
+	refuel uint32 // the function that is called when the fuel is used up
 	global uint32 // the index of the fuel
 
 	blocks  int // that it opens
@@ -32,21 +33,18 @@ type place struct {
 	shift  int // how a unit counts what the instruction works on: to the right, or to the left if it is negative
 }
 
-// read reads a function with so many parameters.
-func (f *function) read(file []byte, params, global uint32) error {
+// read reads a function with so many parameters. What metering adds comes behind what the module has.
+func (f *function) read(file []byte, params uint32, has *wasmfile.Scope) error {
 	*f = function{
-		file: file, global: global, list: f.list[:0], costs: append(f.costs[:0], 0), open: append(f.open[:0], 0), written: f.written[:0],
+		file: file, refuel: has.Functions, global: has.Globals, list: f.list[:0], costs: append(f.costs[:0], 0), open: append(f.open[:0], 0), written: f.written[:0],
 	}
 	if len(file) > MaxBody {
 		return fmt.Errorf("it has %d bytes, more than %d", len(file), MaxBody)
 	}
 	r := wasmfile.Reader{Rest: file}
-	f.groups = count(&r)
-	locals := uint64(params)
-	for n := f.groups; n > 0 && !r.Failed; n-- {
-		locals += uint64(r.Uint())
-		r.Byte()
-	}
+	locals, groups := r.Locals()
+	locals += uint64(params)
+	f.groups = groups
 	switch {
 	case r.Failed:
 		return ErrMalformed
@@ -58,15 +56,13 @@ func (f *function) read(file []byte, params, global uint32) error {
 	calls := false
 	for len(r.Rest) > 0 && len(f.open) > 0 {
 		start := len(file) - len(r.Rest)
-		i, index, err := next(&r)
+		i, labels, err := next(&r, has)
 		if err != nil {
 			return err
 		}
 		region := f.open[len(f.open)-1]
 		f.costs[region]++
-		if i.operands == "t" {
-			f.labels += int(index) + 1
-		}
+		f.labels += labels
 		switch i.does {
 		case opensBlock:
 			f.blocks++
@@ -83,10 +79,6 @@ func (f *function) read(file []byte, params, global uint32) error {
 			}
 		case closes:
 			f.open = f.open[:len(f.open)-1]
-		case usesGlobal:
-			if index >= global {
-				return ErrMalformed
-			}
 		case callsFunction:
 			f.costs[region] += ShortFunction
 			calls = true
@@ -171,11 +163,12 @@ func (f *function) get() {
 	f.written = binary.AppendUvarint(append(f.written, opGlobalGet), uint64(f.global))
 }
 
-// settle writes the instructions that take the amount on top of the stack from the fuel below it, and trap if there was
-// less.
+// settle writes the instructions that take the amount on top of the stack from the fuel below it, and ask for more if there
+// was less. The call is where "if" is not: wazero then keeps what the function has in registers as long as there is enough.
 func (f *function) settle() {
 	f.written = append(f.written, opI64Sub, opGlobalSet)
 	f.written = binary.AppendUvarint(f.written, uint64(f.global))
 	f.get()
-	f.written = append(f.written, opI64Const, 0, opI64LtS, opIf, noResult, opUnreachable, opEnd)
+	f.written = append(f.written, opI64Const, 0, opI64GeS, opIf, noResult, opElse, opCall)
+	f.written = append(binary.AppendUvarint(f.written, uint64(f.refuel)), opEnd)
 }

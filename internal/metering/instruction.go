@@ -10,13 +10,16 @@ import (
 const (
 	opUnreachable   = 0x00
 	opIf            = 0x04
+	opElse          = 0x05
 	opEnd           = 0x0b
+	opCall          = 0x10
 	opLocalGet      = 0x20
 	opLocalTee      = 0x22
 	opGlobalGet     = 0x23
 	opGlobalSet     = 0x24
 	opI64Const      = 0x42
 	opI64LtS        = 0x53
+	opI64GeS        = 0x59
 	opI64Sub        = 0x7d
 	opI64Shl        = 0x86
 	opI64ShrU       = 0x88
@@ -43,7 +46,6 @@ const (
 	opensBlock
 	opensLoop
 	closes
-	usesGlobal
 	callsFunction
 	worksInBulk
 )
@@ -59,9 +61,8 @@ type instruction struct {
 
 //go:generate go run ./gen
 
-// next reads an instruction. index is its first operand, if that is an unsigned number; of a branch table, how many labels it
-// has.
-func next(r *wasmfile.Reader) (i *instruction, index uint32, err error) {
+// next reads an instruction, which names nothing but what is there. labels is how many a branch table has.
+func next(r *wasmfile.Reader, has *wasmfile.Scope) (i *instruction, labels int, err error) {
 	op := uint32(r.Byte())
 	table := &plain
 	switch op {
@@ -82,9 +83,16 @@ func next(r *wasmfile.Reader) (i *instruction, index uint32, err error) {
 	for k := range len(i.operands) {
 		switch operand := i.operands[k]; operand {
 		case 'u':
-			n := r.Uint()
-			if k == 0 {
-				index = n
+			r.Uint()
+		case 'f':
+			r.Index(has.Functions)
+		case 'g':
+			r.Index(has.Globals)
+		case 'y':
+			r.Index(has.Types)
+		case 'b':
+			if r.Int() >= int64(has.Types) { // a negative number is a type of its own
+				return nil, 0, ErrMalformed
 			}
 		case 'i':
 			r.Int()
@@ -93,9 +101,9 @@ func next(r *wasmfile.Reader) (i *instruction, index uint32, err error) {
 		case 's':
 			r.Bytes(r.Uint())
 		case 't':
-			index = r.Uint()
-			for n := uint64(index) + 1; n > 0 && !r.Failed; n-- { // the default comes last
+			for n := uint64(r.Uint()) + 1; n > 0 && !r.Failed; n-- { // the default comes last
 				r.Uint()
+				labels++
 			}
 		default:
 			r.Bytes(uint32(operand - '0'))
@@ -104,7 +112,7 @@ func next(r *wasmfile.Reader) (i *instruction, index uint32, err error) {
 	if r.Failed {
 		return nil, 0, ErrMalformed
 	}
-	return i, index, nil
+	return i, labels, nil
 }
 
 func unknown(table *[256]instruction, op uint32) error {

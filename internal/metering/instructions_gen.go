@@ -9,11 +9,11 @@ var plain = [256]instruction{
 	// nop
 	0x01: {known: true},
 	// block
-	0x02: {known: true, operands: "i", does: opensBlock},
+	0x02: {known: true, operands: "b", does: opensBlock},
 	// loop
-	0x03: {known: true, operands: "i", does: opensLoop},
+	0x03: {known: true, operands: "b", does: opensLoop},
 	// if
-	0x04: {known: true, operands: "i", does: opensBlock, jumps: true},
+	0x04: {known: true, operands: "b", does: opensBlock, jumps: true},
 	// else
 	0x05: {known: true, jumps: true},
 	// end
@@ -26,9 +26,9 @@ var plain = [256]instruction{
 	// return
 	0x0f: {known: true, jumps: true},
 	// call
-	0x10: {known: true, operands: "u", does: callsFunction, jumps: true},
+	0x10: {known: true, operands: "f", does: callsFunction, jumps: true},
 	// call_indirect
-	0x11: {known: true, operands: "uu", does: callsFunction, jumps: true},
+	0x11: {known: true, operands: "yu", does: callsFunction, jumps: true},
 	// drop, select
 	0x1a: {known: true},
 	0x1b: {known: true},
@@ -39,8 +39,8 @@ var plain = [256]instruction{
 	0x21: {known: true, operands: "u"},
 	0x22: {known: true, operands: "u"},
 	// global.get, global.set
-	0x23: {known: true, operands: "u", does: usesGlobal},
-	0x24: {known: true, operands: "u", does: usesGlobal},
+	0x23: {known: true, operands: "g"},
+	0x24: {known: true, operands: "g"},
 	// table.get, table.set
 	0x25: {known: true, operands: "u"},
 	0x26: {known: true, operands: "u"},
@@ -213,7 +213,7 @@ var plain = [256]instruction{
 	// ref.is_null
 	0xd1: {known: true},
 	// ref.func
-	0xd2: {known: true, operands: "u"},
+	0xd2: {known: true, operands: "f"},
 }
 
 var numeric = [256]instruction{

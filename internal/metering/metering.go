@@ -4,6 +4,9 @@
 // at each round, and instructions that work on many bytes at once for the number of bytes. Who cannot pay ends with a
 // trap. So every call ends, on every engine, whether or not it can interrupt code.
 //
+// Before the trap the module calls one more function, [Refuel], which traps if the fuel is negative still. A host whose
+// engine tells it of the call can give the fuel in slices: the module then comes back to the host after each.
+//
 // # What is paid
 //
 // A unit pays for up to [InstructionsOfUnit] instructions of a function or of a loop, without the loops in it, each time
@@ -22,7 +25,6 @@ package metering
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/turncore/turncore/internal/wasmfile"
@@ -35,6 +37,9 @@ const (
 	// Start is the module's start function, if it has one. It is no start function any more, so that the host can set the
 	// fuel before it calls it, once, before all others.
 	Start = "turncore_start"
+	// Refuel is a function without parameters and results that the module calls once its fuel is negative. It traps if it is
+	// so still.
+	Refuel = "turncore_refuel"
 )
 
 // What a unit of fuel pays for.
@@ -47,12 +52,12 @@ const (
 // and of the labels of its branch tables: 10,000 nested loops, 30 KB, took 6 s on a busy machine, and 100,000 nested
 // blocks had not ended after 15 s. What Go's compiler makes has about a tenth of it or less.
 const (
-	MaxFile      = 64 << 20    // bytes
-	MaxFunctions = 200_000     // 13 µs each
-	MaxBody      = 1 << 20     // bytes of a function
-	MaxBlocks    = 8_000       // of a function
-	MaxLabels    = 8_000       // of the branch tables of a function
-	MaxLocals    = 50_000      // of a function, with its parameters. Browsers have the same bound.
+	MaxFile      = 64 << 20 // bytes
+	MaxFunctions = 200_000  // 13 µs each
+	MaxBody      = 1 << 20  // bytes of a function
+	MaxBlocks    = 8_000    // of a function
+	MaxLabels    = 8_000    // of the branch tables of a function
+	MaxLocals    = wasmfile.MaxLocals
 	MaxAllLocals = 4_000_000   // of all functions
 	MaxParams    = 1_000       // of a type. Browsers have the same bound.
 	MaxResults   = 32          // of a type: a call needs two bytes, whatever it returns
@@ -63,7 +68,7 @@ const (
 const ShortFunction = 16
 
 // ErrMalformed is the error of a malformed module.
-var ErrMalformed = errors.New("the module is malformed")
+var ErrMalformed = wasmfile.ErrMalformed
 
 // Module returns the module with metering. It must not be metered already.
 func Module(file []byte) ([]byte, error) {
@@ -119,12 +124,11 @@ type meter struct {
 	start  uint32 // the start function
 	starts bool   // there is one
 
-	params    []uint32 // of each type
-	functions []uint32 // the types of functions that the module defines
-	locals    uint64   // of all functions
-	nesting   uint64   // the sum of what [MaxNesting] bounds
-	imported  uint32   // globals
-	global    uint32   // the index of the fuel
+	params    []uint32       // of each type
+	functions []uint32       // the types of functions that the module defines
+	locals    uint64         // of all functions
+	nesting   uint64         // the sum of what [MaxNesting] bounds
+	has       wasmfile.Scope // what there has been so far, imports included
 }
 
 // section takes a section over.
@@ -141,55 +145,39 @@ func (m *meter) section(id byte, body []byte) error {
 	}
 	m.reach(place)
 	m.next = place + 1
-	r := wasmfile.Reader{Rest: body}
-	var err error
+	r := &wasmfile.Reader{Rest: body}
+	switch id {
+	case wasmfile.Start: // findStart has read it
+		if m.start >= m.has.Functions {
+			return ErrMalformed
+		}
+		return nil
+	case wasmfile.Export:
+		return m.exports(r)
+	case wasmfile.Code:
+		return m.code(r)
+	}
+	if err := m.has.Structure(id, body); err != nil {
+		return err
+	}
 	switch id {
 	case wasmfile.Type:
-		err = m.types(&r)
-	case wasmfile.Import:
-		err = m.imports(&r)
+		if err := m.types(&wasmfile.Reader{Rest: body}); err != nil {
+			return err
+		}
+		m.extend(id, r.Uint(), r.Rest)
 	case wasmfile.Function:
-		for n := count(&r); n > 0 && !r.Failed; n-- {
+		n := r.Uint()
+		m.extend(id, n, r.Rest)
+		for range n {
 			m.functions = append(m.functions, r.Uint())
 		}
 	case wasmfile.Global:
-		n, rest := count(&r), r
-		for range n {
-			r.Bytes(2)
-			expression(&r)
-		}
-		if r.Failed || len(r.Rest) > 0 {
-			return ErrMalformed
-		}
-		m.globals(n, rest.Rest)
-		return nil
-	case wasmfile.Export:
-		return m.exports(&r)
-	case wasmfile.Start:
-		return nil
-	case wasmfile.Code:
-		return m.code(&r)
-	case wasmfile.Element:
-		err = elements(&r)
-	case wasmfile.Data:
-		data(&r)
-	case wasmfile.Table:
-		for n := count(&r); n > 0 && !r.Failed; n-- {
-			r.Byte()
-			limits(&r)
-		}
-	case wasmfile.Memory:
-		for n := count(&r); n > 0 && !r.Failed; n-- {
-			limits(&r)
-		}
-	case wasmfile.DataCount:
-		r.Uint()
+		m.extend(id, r.Uint(), r.Rest)
+	default:
+		m.out = wasmfile.AppendSized(append(m.out, id), body)
 	}
-	if err == nil && (r.Failed || len(r.Rest) > 0) {
-		return ErrMalformed
-	}
-	m.out = wasmfile.AppendSized(append(m.out, id), body)
-	return err
+	return nil
 }
 
 func placeOf(id byte) int {
@@ -203,85 +191,59 @@ func placeOf(id byte) int {
 
 // reach adds the sections before a place in the order that are needed and not there.
 func (m *meter) reach(place int) {
-	if at := placeOf(wasmfile.Global); m.next <= at && at < place {
-		m.globals(0, nil)
+	for ; m.next < place; m.next++ {
+		switch id := order[m.next]; id {
+		case wasmfile.Type, wasmfile.Function, wasmfile.Global, wasmfile.Code:
+			m.extend(id, 0, nil)
+		case wasmfile.Export:
+			m.export(0, nil)
+		}
 	}
-	if at := placeOf(wasmfile.Export); m.next <= at && at < place {
-		m.export(0, nil)
+}
+
+// extend writes a section of n entries, and one more behind them, which is metering's.
+func (m *meter) extend(id byte, n uint32, entries []byte) {
+	body := append(binary.AppendUvarint(nil, uint64(n)+1), entries...)
+	switch id {
+	case wasmfile.Type: // of the function below
+		body = append(body, wasmfile.TypeFunction, 0, 0)
+	case wasmfile.Function:
+		body = binary.AppendUvarint(body, uint64(m.has.Types))
+	case wasmfile.Global:
+		body = append(body, typeI64, 1, opI64Const, 0, opEnd) // 1: mutable
+	case wasmfile.Code:
+		refuel := binary.AppendUvarint([]byte{0, opGlobalGet}, uint64(m.has.Globals)) // 0: locals
+		refuel = append(refuel, opI64Const, 0, opI64LtS, opIf, noResult, opUnreachable, opEnd, opEnd)
+		body = wasmfile.AppendSized(body, refuel)
 	}
+	m.out = wasmfile.AppendSized(append(m.out, id), body)
 }
 
 // types notes how many parameters functions of each type have.
 func (m *meter) types(r *wasmfile.Reader) error {
-	for n := count(r); n > 0 && !r.Failed; n-- {
-		if kind := r.Byte(); kind != 0x60 && !r.Failed {
-			return fmt.Errorf("the module has a type of kind %#x, which is no function", kind)
-		}
-		params := r.Uint()
-		r.Bytes(params)
-		results := r.Uint()
-		r.Bytes(results)
-		if !r.Failed && (params > MaxParams || results > MaxResults) {
-			return fmt.Errorf("the module has a type of %d parameters and %d results, more than %d and %d", params, results, MaxParams, MaxResults)
+	var err error
+	_ = r.Types(func(params, results uint32) {
+		if params > MaxParams || results > MaxResults {
+			err = fmt.Errorf("the module has a type of %d parameters and %d results, more than %d and %d",
+				params, results, MaxParams, MaxResults)
 		}
 		m.params = append(m.params, params)
-	}
-	return nil
-}
-
-// imports counts the globals.
-func (m *meter) imports(r *wasmfile.Reader) error {
-	for n := count(r); n > 0 && !r.Failed; n-- {
-		module, name := r.Name(), r.Name()
-		switch kind := r.Byte(); kind {
-		case 0: // function
-			r.Uint()
-		case 1: // table
-			r.Byte()
-			limits(r)
-		case 2: // memory
-			limits(r)
-		case 3: // global
-			r.Bytes(2)
-			m.imported++
-		default:
-			if !r.Failed {
-				return fmt.Errorf("the module imports %s of %s, which is of kind %d", name, module, kind)
-			}
-		}
-	}
-	return nil
-}
-
-// limits reads the size of a memory or table, and its maximum if it has one.
-func limits(r *wasmfile.Reader) {
-	flags := r.Byte()
-	r.Uint()
-	if flags&1 != 0 {
-		r.Uint()
-	}
-}
-
-// globals writes the section of n globals, and the fuel behind them.
-func (m *meter) globals(n uint32, rest []byte) {
-	m.global = m.imported + n
-	body := append(binary.AppendUvarint(nil, uint64(n)+1), rest...)
-	body = append(body, typeI64, 1, opI64Const, 0, opEnd) // 1: mutable
-	m.out = wasmfile.AppendSized(append(m.out, wasmfile.Global), body)
+	})
+	return err
 }
 
 // exports writes the section of exports. None may be the fuel.
 func (m *meter) exports(r *wasmfile.Reader) error {
-	n := count(r)
+	n := r.Count()
 	rest := r.Rest
 	for range n {
 		name, kind, index := r.Name(), r.Byte(), r.Uint()
 		switch {
 		case r.Failed:
 			return ErrMalformed
-		case name == Fuel, name == Start:
+		case name == Fuel, name == Start, name == Refuel:
 			return fmt.Errorf("the module exports %s: it is metered already", name)
-		case kind == 3 && index >= m.global:
+		case kind == wasmfile.KindFunction && index >= m.has.Functions, kind == wasmfile.KindGlobal && index >= m.has.Globals:
 			return ErrMalformed
 		}
 	}
@@ -292,13 +254,18 @@ func (m *meter) exports(r *wasmfile.Reader) error {
 	return nil
 }
 
-// export writes the section of n exports, and the fuel and the start function behind them.
+// export writes the section of n exports, and those of metering behind them.
 func (m *meter) export(n uint32, rest []byte) {
-	more := binary.AppendUvarint(append(wasmfile.AppendSized(nil, []byte(Fuel)), 3), uint64(m.global))
-	count := uint64(n) + 1
-	if m.starts {
-		more = binary.AppendUvarint(append(wasmfile.AppendSized(more, []byte(Start)), 0), uint64(m.start))
+	count := uint64(n)
+	var more []byte
+	add := func(name string, kind byte, index uint32) {
 		count++
+		more = binary.AppendUvarint(append(wasmfile.AppendSized(more, []byte(name)), kind), uint64(index))
+	}
+	add(Fuel, wasmfile.KindGlobal, m.has.Globals)
+	add(Refuel, wasmfile.KindFunction, m.has.Functions)
+	if m.starts {
+		add(Start, wasmfile.KindFunction, m.start)
 	}
 	body := append(append(binary.AppendUvarint(nil, count), rest...), more...)
 	m.out = wasmfile.AppendSized(append(m.out, wasmfile.Export), body)
@@ -306,21 +273,21 @@ func (m *meter) export(n uint32, rest []byte) {
 
 // code writes the section of code.
 func (m *meter) code(r *wasmfile.Reader) error {
-	n := count(r)
+	n := r.Count()
 	switch {
 	case r.Failed || uint64(n) != uint64(len(m.functions)):
 		return ErrMalformed
 	case n > MaxFunctions:
 		return fmt.Errorf("the module has %d functions, more than %d", n, MaxFunctions)
 	}
-	body := binary.AppendUvarint(nil, uint64(n))
+	body := make([]byte, 0, len(r.Rest)+len(r.Rest)/8)
 	var f function
 	for k := range n {
 		code := r.Bytes(r.Uint())
-		if r.Failed || uint64(m.functions[k]) >= uint64(len(m.params)) {
+		if r.Failed {
 			return ErrMalformed
 		}
-		if err := f.read(code, m.params[m.functions[k]], m.global); err != nil {
+		if err := f.read(code, m.params[m.functions[k]], &m.has); err != nil {
 			return fmt.Errorf("function %d of those that the module defines: %w", k, err)
 		}
 		m.locals += uint64(f.spare)
@@ -336,6 +303,6 @@ func (m *meter) code(r *wasmfile.Reader) error {
 	if len(r.Rest) > 0 {
 		return ErrMalformed
 	}
-	m.out = wasmfile.AppendSized(append(m.out, wasmfile.Code), body)
+	m.extend(wasmfile.Code, n, body)
 	return nil
 }

@@ -6,9 +6,8 @@ export const Deed = {
   opensBlock: 1,
   opensLoop: 2,
   closes: 3,
-  usesGlobal: 4,
-  callsFunction: 5,
-  worksInBulk: 6,
+  callsFunction: 4,
+  worksInBulk: 5,
 } as const;
 
 /** First and last code with the prefix in the second byte, operands, deed, shift, whether it jumps. */
@@ -18,20 +17,20 @@ export type Row = readonly [number, number, string, number, number, boolean];
 export const ROWS: readonly Row[] = [
   [0x0000, 0x0000, '', Deed.nothing, 0, true], // unreachable
   [0x0001, 0x0001, '', Deed.nothing, 0, false], // nop
-  [0x0002, 0x0002, 'i', Deed.opensBlock, 0, false], // block
-  [0x0003, 0x0003, 'i', Deed.opensLoop, 0, false], // loop
-  [0x0004, 0x0004, 'i', Deed.opensBlock, 0, true], // if
+  [0x0002, 0x0002, 'b', Deed.opensBlock, 0, false], // block
+  [0x0003, 0x0003, 'b', Deed.opensLoop, 0, false], // loop
+  [0x0004, 0x0004, 'b', Deed.opensBlock, 0, true], // if
   [0x0005, 0x0005, '', Deed.nothing, 0, true], // else
   [0x000b, 0x000b, '', Deed.closes, 0, true], // end
   [0x000c, 0x000d, 'u', Deed.nothing, 0, true], // br, br_if
   [0x000e, 0x000e, 't', Deed.nothing, 0, true], // br_table
   [0x000f, 0x000f, '', Deed.nothing, 0, true], // return
-  [0x0010, 0x0010, 'u', Deed.callsFunction, 0, true], // call
-  [0x0011, 0x0011, 'uu', Deed.callsFunction, 0, true], // call_indirect
+  [0x0010, 0x0010, 'f', Deed.callsFunction, 0, true], // call
+  [0x0011, 0x0011, 'yu', Deed.callsFunction, 0, true], // call_indirect
   [0x001a, 0x001b, '', Deed.nothing, 0, false], // drop, select
   [0x001c, 0x001c, 's', Deed.nothing, 0, false], // select with a type
   [0x0020, 0x0022, 'u', Deed.nothing, 0, false], // local.get, local.set, local.tee
-  [0x0023, 0x0024, 'u', Deed.usesGlobal, 0, false], // global.get, global.set
+  [0x0023, 0x0024, 'g', Deed.nothing, 0, false], // global.get, global.set
   [0x0025, 0x0026, 'u', Deed.nothing, 0, false], // table.get, table.set
   [0x0028, 0x003e, 'uu', Deed.nothing, 0, false], // loads and stores
   [0x003f, 0x003f, '1', Deed.nothing, 0, false], // memory.size
@@ -42,7 +41,7 @@ export const ROWS: readonly Row[] = [
   [0x0045, 0x00c4, '', Deed.nothing, 0, false], // comparisons, arithmetic, conversions
   [0x00d0, 0x00d0, '1', Deed.nothing, 0, false], // ref.null
   [0x00d1, 0x00d1, '', Deed.nothing, 0, false], // ref.is_null
-  [0x00d2, 0x00d2, 'u', Deed.nothing, 0, false], // ref.func
+  [0x00d2, 0x00d2, 'f', Deed.nothing, 0, false], // ref.func
   [0xfc00, 0xfc07, '', Deed.nothing, 0, false], // conversions that saturate
   [0xfc08, 0xfc08, 'u1', Deed.worksInBulk, 8, true], // memory.init
   [0xfc09, 0xfc09, 'u', Deed.nothing, 0, false], // data.drop
@@ -68,9 +67,29 @@ export const ROWS: readonly Row[] = [
 export const INSTRUCTIONS_OF_UNIT = 32;
 /** Instructions that a function may have which does not pay itself. */
 export const SHORT_FUNCTION = 16;
+/** Bytes that a module may have. */
+export const MAX_FILE = 67108864;
+/** Functions that it may define. */
+export const MAX_FUNCTIONS = 200000;
+/** Bytes that a function may have. */
+export const MAX_BODY = 1048576;
+/** Blocks that a function may open. */
+export const MAX_BLOCKS = 8000;
+/** Labels that the branch tables of a function may have. */
+export const MAX_LABELS = 8000;
 /** Locals that a function may have, with its parameters. */
 export const MAX_LOCALS = 50000;
+/** Locals that all functions may have. */
+export const MAX_ALL_LOCALS = 4000000;
+/** Parameters that a type may have. */
+export const MAX_PARAMS = 1000;
+/** Results that a type may have. */
+export const MAX_RESULTS = 32;
+/** What the squares of the blocks and of the labels of each function may come to. */
+export const MAX_NESTING = 250000000;
 /** The name of the global that a metered module exports: what is left of its fuel. */
 export const FUEL = 'turncore_fuel';
 /** The name under which a metered module exports its start function. */
 export const START = 'turncore_start';
+/** The name under which a metered module exports what it calls when its fuel is used up. */
+export const REFUEL = 'turncore_refuel';
