@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/internal/metering"
@@ -28,6 +29,9 @@ const (
 const (
 	ExportFuel  = metering.Fuel  // a mutable global of type i64: the units that are left, negative after too many
 	ExportStart = metering.Start // the module's start function, if it has one, to be called before [ExportInitialize]
+	// ExportRefuel is a function that the module calls, without parameters and results, once its fuel is negative. It traps if
+	// it is so still. A runtime that tells of the call, and lets the host set the fuel meanwhile, can give it in slices.
+	ExportRefuel = metering.Refuel
 )
 
 // Metered is a [Module] that counts fuel: one that [Meter] returned.
@@ -57,6 +61,16 @@ type FuelError struct {
 
 func (e *FuelError) Error() string {
 	return fmt.Sprintf("it used more than %d units of fuel, the limit %s of its engine", e.Units, e.Limit)
+}
+
+// TimeoutError is the error of an instance that was ended because it ran for too long.
+type TimeoutError struct {
+	Timeout time.Duration // the limit
+	Limit   string        // its name: "StepTimeout", as in the engine's option
+}
+
+func (e *TimeoutError) Error() string {
+	return fmt.Sprintf("it ran for more than %v, the limit %s of its engine", e.Timeout, e.Limit)
 }
 
 // refuel gives the module its fuel for a step. The caller holds the lock.

@@ -209,3 +209,27 @@ func part(times []time.Duration, percent int) time.Duration {
 	slices.Sort(times)
 	return times[(len(times)-1)*percent/100]
 }
+
+// A file that claims more than it has is refused where nothing is counted too, before the engine reserves what it claims.
+func TestClaimsWithoutFuel(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	claims := 0
+	for _, m := range table(t) {
+		if !strings.HasPrefix(m.Name, "claims-") {
+			continue
+		}
+		claims++
+		e, err := wazero.New(t.Context(), assembled(t, m, frames()), wazero.WithoutCache(), wazero.WithMemoryLimitPages(pages))
+		if !errors.Is(err, host.CodeInvalidModule) {
+			t.Errorf("%s: %v, want %s", m.Name, err, host.CodeInvalidModule)
+		}
+		if err == nil {
+			_ = e.Close(t.Context())
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if got := (after.TotalAlloc - before.TotalAlloc) >> 20; claims < 10 || got > 100 {
+		t.Errorf("%d files took %d MiB", claims, got)
+	}
+}

@@ -42,7 +42,7 @@ func outOf(limit string, units int64) func(error) bool {
 }
 
 func late(err error) bool {
-	var over *wasmtime.TimeoutError
+	var over *engine.TimeoutError
 	return errors.As(err, &over) && over.Timeout == timeout && over.Limit == "StepTimeout"
 }
 

@@ -64,7 +64,7 @@ func WithFuel(fuel engine.Fuel) Option {
 }
 
 // WithStepTimeout bounds the time that an instance may take to start, and for each step, for modules that are not trusted:
-// one that takes more ends with [host.CodeInstanceFailed], and a [TimeoutError] as its cause. It ends when the time is
+// one that takes more ends with [host.CodeInstanceFailed], and an [engine.TimeoutError] as its cause. It ends when the time is
 // over, and before a sixteenth of it more is, at best a millisecond. 0 or less bounds nothing.
 //
 // The time is that of the clock: it counts while other programs have the processor. Make it a thousand times what a step

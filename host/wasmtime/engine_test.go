@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/host/wasmtime"
 )
 
@@ -156,7 +157,7 @@ func TestGoFindsNilPointers(t *testing.T) {
 			t.Errorf("recovered %v", err)
 		}
 	}()
-	var nothing *wasmtime.TimeoutError
+	var nothing *engine.TimeoutError
 	t.Error(nothing.Timeout)
 }
 

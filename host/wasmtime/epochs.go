@@ -1,21 +1,10 @@
 package wasmtime
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 )
-
-// TimeoutError is the error of an instance that was ended because it ran for too long.
-type TimeoutError struct {
-	Timeout time.Duration // the limit
-	Limit   string        // its name: "StepTimeout", as in [WithStepTimeout]
-}
-
-func (e *TimeoutError) Error() string {
-	return fmt.Sprintf("it ran for more than %v, the limit %s of its engine", e.Timeout, e.Limit)
-}
 
 // epochs count the time while guests run: Wasmtime's compiled code compares the epoch of its engine with a deadline of its
 // own. All instances of an engine share one timer, which stands still while none runs.

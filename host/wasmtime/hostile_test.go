@@ -108,7 +108,7 @@ func TestHostileModules(t *testing.T) {
 			}
 			timed++
 			err = ending(files[h.Name], wasmtime.WithStepTimeout(30*time.Millisecond))
-			var over *wasmtime.TimeoutError
+			var over *engine.TimeoutError
 			if !errors.Is(err, host.CodeInstanceFailed) || !errors.As(err, &over) {
 				t.Errorf("%v, want its time to be over", err)
 			}

@@ -114,7 +114,9 @@ func (i *instance) why(err error) error {
 }
 
 // late is the error of a guest whose time is over.
-func (i *instance) late() error { return &TimeoutError{i.engine.config.timeout, "StepTimeout"} }
+func (i *instance) late() error {
+	return &engine.TimeoutError{Timeout: i.engine.config.timeout, Limit: "StepTimeout"}
+}
 
 // metered is an instance whose module counts fuel.
 type metered struct{ *instance }

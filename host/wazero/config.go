@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/turncore/turncore/host/engine"
 )
@@ -22,6 +23,7 @@ type config struct {
 	gc     uint32 // percent, 0 for Go's default
 	fuel   engine.Fuel
 
+	timeout   time.Duration // 0 for none
 	interpret bool
 }
 
@@ -53,14 +55,33 @@ func WithGCPercent(percent int) Option {
 // WithFuel bounds what the module's code may do as it starts and in each step, for modules that are not trusted: one that
 // uses more ends with [host.CodeInstanceFailed], and an [engine.FuelError] as its cause. Amounts that are not positive
 // stand for [engine.DefaultStartFuel] and [engine.DefaultStepFuel]. Counting takes up to a tenth of the time of a turn.
+//
+// The module has its fuel in slices. After each it comes back to Go, so that garbage is collected and other goroutines run
+// while it works; how much fuel it has does not matter to them.
 func WithFuel(fuel engine.Fuel) Option {
+	return func(c *config) { c.fuel = filled(fuel) }
+}
+
+// filled is fuel with the defaults in place of what is not positive.
+func filled(fuel engine.Fuel) engine.Fuel {
 	if fuel.Start <= 0 {
 		fuel.Start = engine.DefaultStartFuel
 	}
 	if fuel.Step <= 0 {
 		fuel.Step = engine.DefaultStepFuel
 	}
-	return func(c *config) { c.fuel = fuel }
+	return fuel
+}
+
+// WithStepTimeout bounds the time that an instance may take to start, and for each step, for modules that are not trusted:
+// one that takes more ends with [host.CodeInstanceFailed], and an [engine.TimeoutError] as its cause. The module counts
+// fuel, as [WithFuel] has it do, and looks at the clock after each slice, some tens of microseconds for most code. 0 or less
+// bounds nothing.
+//
+// The time is that of the clock: it counts while other programs have the processor. Make it a thousand times what a step
+// takes.
+func WithStepTimeout(timeout time.Duration) Option {
+	return func(c *config) { c.timeout = max(timeout, 0) }
 }
 
 // WithInterpreter runs the module without compiling it to machine code, for platforms that do not allow it, and for
@@ -80,6 +101,9 @@ func newConfig(options []Option) config {
 	}
 	if c.interpret {
 		c.cache, c.chosen = "", false // it holds machine code
+	}
+	if c.timeout > 0 {
+		c.fuel = filled(c.fuel)
 	}
 	return c
 }

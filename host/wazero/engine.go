@@ -10,8 +10,10 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	wz "github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/turncore/turncore/host"
@@ -31,6 +33,7 @@ type Engine struct {
 	module  wz.CompiledModule
 
 	instances engine.Instances
+	closing   atomic.Bool // steps that count fuel are to end
 
 	mu    sync.Mutex
 	spare *engine.Instance // made to check the module, handed out by the first Open
@@ -144,6 +147,9 @@ func (e *Engine) compile(ctx context.Context, module []byte) error {
 	if err := instantiateWASI(ctx, e.runtime); err != nil {
 		return err
 	}
+	if e.config.fuel.Step > 0 {
+		ctx = experimental.WithFunctionListenerFactory(ctx, refuels{})
+	}
 	compiled, err := e.runtime.CompileModule(ctx, module)
 	if err != nil {
 		return err
@@ -174,8 +180,13 @@ func (e *Engine) Open(ctx context.Context) (host.Instance, error) {
 	return i, nil
 }
 
-// Close ends all instances, each after its current step, and frees the compiled code.
+// errClosing ends a step that the engine does not wait for.
+var errClosing = errors.New("the engine is closed")
+
+// Close ends all instances, each after its current step, and frees the compiled code. Once ctx is done it waits no longer for
+// steps of a module that counts fuel ([WithFuel]), and ends them.
 func (e *Engine) Close(ctx context.Context) error {
+	defer context.AfterFunc(ctx, func() { e.closing.Store(true) })()
 	e.mu.Lock()
 	e.spare = nil
 	e.mu.Unlock()

@@ -3,13 +3,17 @@ package wazero
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/host/internal/testmodule"
+	"github.com/turncore/turncore/host/internal/testmodule/wat"
 )
 
 // forever are instructions that never end.
@@ -87,6 +91,110 @@ func TestFuelIsForEachStep(t *testing.T) {
 		if _, err := i.Step(nil, []byte("\x00hello")); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// rounds is a small module whose step has so many rounds of a loop.
+func rounds(t *testing.T, n int) []byte {
+	t.Helper()
+	file, err := wat.Assemble(fmt.Sprintf(`(module
+  (func (export "turncore_step") (param $size i32) (result i64) (local $n i32)
+    (loop $l
+      (local.set $n (i32.add (local.get $n) (i32.const 1)))
+      (br_if $l (i32.lt_u (local.get $n) (i32.const %d))))
+    (i32.store8 (i32.const 0x10000) (i32.const 0))
+    (i64.const 0))
+  (func (export "turncore_inbox") (param i32) (result i32) (i32.const 0x10000)))`, n), `(module
+  (memory (export "memory") 32)
+  (func (export "_initialize"))
+  (func (export "turncore_abi") (result i32) (i32.const 0x20000)))`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// All fuel together decides where a step ends, wherever its slices do.
+func TestFuelEndsWhereItsSumEnds(t *testing.T) {
+	const n = 3*slice + 5
+	file := rounds(t, n)
+	for name, options := range map[string][]Option{"compiled": nil, "interpreted": {WithInterpreter()}} {
+		t.Run(name, func(t *testing.T) {
+			step := func(units int64) error {
+				e, err := New(t.Context(), file, append(options, WithoutCache(), WithFuel(engine.Fuel{Step: units}))...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer e.Close(t.Context())
+				_, err = open(t, e).Step(nil, nil)
+				return err
+			}
+			if err := step(n); err != nil {
+				t.Errorf("with a unit a round: %v", err)
+			}
+			wantFuel(t, step(n-1), "Step", n-1)
+		})
+	}
+}
+
+// A guest that spins holds up neither the collector nor the end of its engine.
+func TestFuelComesInSlices(t *testing.T) {
+	e, err := New(t.Context(), spinning(abi.ExportStep), WithFuel(engine.Fuel{Step: 1 << 60}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := open(t, e)
+	done := make(chan error)
+	began := make(chan struct{})
+	go func() {
+		close(began)
+		_, err := i.Step(nil, []byte{1})
+		done <- err
+	}()
+	<-began
+	for range 20 {
+		runtime.GC()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := e.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, host.CodeInstanceFailed) || !strings.Contains(err.Error(), "is closed") {
+		t.Errorf("the step ends with %v", err)
+	}
+}
+
+func TestStepTimeout(t *testing.T) {
+	const limit = 20 * time.Millisecond
+	want := func(err error) {
+		t.Helper()
+		var late *engine.TimeoutError
+		if !errors.Is(err, host.CodeInstanceFailed) || !errors.As(err, &late) || late.Timeout != limit || late.Limit != "StepTimeout" {
+			t.Errorf("%v, want a TimeoutError with StepTimeout and %v", err, limit)
+		}
+	}
+	options := []Option{WithStepTimeout(limit), WithFuel(engine.Fuel{Start: 1 << 60, Step: 1 << 60})}
+	for _, export := range []string{engine.ExportInitialize, abi.ExportABI} {
+		_, err := New(t.Context(), spinning(export), options...)
+		want(err)
+	}
+	for _, export := range []string{abi.ExportInbox, abi.ExportStep} {
+		e, err := New(t.Context(), spinning(export), options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close(t.Context())
+		_, err = open(t, e).Step(nil, []byte{1})
+		want(err)
+	}
+	e, err := New(t.Context(), rounds(t, 10*slice), WithStepTimeout(time.Hour)) // counts fuel by itself
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close(t.Context())
+	if _, err := open(t, e).Step(nil, nil); err != nil {
+		t.Error(err)
 	}
 }
 

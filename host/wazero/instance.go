@@ -21,7 +21,7 @@ type instance struct {
 	context     context.Context // of its calls: functions of WASI find the instance in it
 	memory      api.Memory
 	inbox, step api.Function
-	fuel        api.MutableGlobal // nil if the module does not count it
+	tank        tank // of its fuel, if the module counts it
 	stack       [1]uint64
 }
 
@@ -46,23 +46,25 @@ func (e *Engine) start(ctx context.Context, g *engine.Guest) (engine.Module, err
 	}
 	i.module, i.memory = module, module.Memory()
 	i.inbox, i.step = module.ExportedFunction(abi.ExportInbox), module.ExportedFunction(abi.ExportStep)
-	if err := i.initialize(e.config.fuel, g); err != nil {
+	if err := i.initialize(e, g); err != nil {
 		_ = module.Close(ctx) // the reason why it is closed says more
 		return nil, err
 	}
-	if i.fuel != nil {
+	if i.tank.global != nil {
 		return metered{i}, nil
 	}
 	return i, nil
 }
 
 // initialize runs what the module does before its first step, and checks its version.
-func (i *instance) initialize(fuel engine.Fuel, g *engine.Guest) error {
+func (i *instance) initialize(e *Engine, g *engine.Guest) error {
+	fuel := e.config.fuel
 	if fuel.Step > 0 {
-		i.fuel, _ = i.module.ExportedGlobal(engine.ExportFuel).(api.MutableGlobal)
-		i.wasi.Pay = i.pay
+		global, _ := i.module.ExportedGlobal(engine.ExportFuel).(api.MutableGlobal)
+		i.tank = tank{global: global, engine: e}
+		i.wasi.Pay = i.tank.pay
 		g.Fuel = fuel
-		metered{i}.SetFuel(fuel.Start)
+		i.tank.fill(fuel.Start)
 	}
 	for _, name := range []string{engine.ExportStart, engine.ExportInitialize} {
 		f := i.module.ExportedFunction(name)
@@ -82,20 +84,11 @@ func (i *instance) initialize(fuel engine.Fuel, g *engine.Guest) error {
 
 // startError is the error of a start that failed.
 func (i *instance) startError(fuel engine.Fuel, err error) error {
-	if i.fuel != nil && (metered{i}).Fuel() < 0 {
+	if i.tank.global != nil && i.tank.left() < 0 {
 		err = &engine.FuelError{Units: fuel.Start, Limit: "Start"}
 	}
 	return fmt.Errorf("start: %w", err)
 }
-
-// metered is an instance whose module counts fuel.
-type metered struct{ *instance }
-
-// SetFuel implements [engine.Metered].
-func (m metered) SetFuel(units int64) { m.fuel.Set(uint64(units)) }
-
-// Fuel implements [engine.Metered].
-func (m metered) Fuel() int64 { return int64(m.fuel.Get()) }
 
 // call calls a function of one parameter or none.
 func (i *instance) call(f api.Function, argument uint32) (uint64, error) {

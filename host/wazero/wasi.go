@@ -56,13 +56,3 @@ func instantiateWASI(ctx context.Context, r wz.Runtime) error {
 
 // callerKey is the key of the instance in the context of its calls.
 type callerKey struct{}
-
-// pay takes units from what a module may do, and ends the module if there are fewer.
-func (i *instance) pay(units uint64) error {
-	left := int64(i.fuel.Get()) - int64(min(units, 1<<40))
-	i.fuel.Set(uint64(left))
-	if left < 0 {
-		return engine.ErrSpent
-	}
-	return nil
-}

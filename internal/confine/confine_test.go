@@ -19,6 +19,11 @@ func module(sections ...[]byte) []byte {
 	return out
 }
 
+// named is a section with the names of functions.
+func named(names ...byte) []byte {
+	return wasmfile.AppendSized([]byte{wasmfile.Custom, 4, 'n', 'a', 'm', 'e', 1}, names)
+}
+
 // sizes of a table and of memories, as flags, minimum and maximum.
 func TestModule(t *testing.T) {
 	const pages = 100
@@ -54,6 +59,18 @@ func TestModule(t *testing.T) {
 		"a number beyond 32 bits":      {in: module([]byte{wasmfile.Memory, 1, 0, 0xff, 0xff, 0xff, 0xff, 0x7f}), says: "malformed"},
 		"functions with their types":   {in: module([]byte{wasmfile.Type, 2, wasmfile.TypeFunction, 1, 0x7f, 0, wasmfile.TypeFunction, 0, 2, 0x7f, 0x7e})},
 		"a type that is cut off":       {in: module([]byte{wasmfile.Type, 1, wasmfile.TypeFunction, 3, 0x7f}), says: "malformed"},
+		"names":                        {in: module(named(1, 0, 1, 'f'))},
+		"names that lie":               {in: module(named(0xff, 0xff, 0xff, 0xff, 7), same), want: module(same)},
+		"a custom section that lies":   {in: module([]byte{wasmfile.Custom, 0xff, 0xff, 7}, same), want: module(same)},
+		"types that lie":               {in: module([]byte{wasmfile.Type, 0xff, 0xff, 7}), says: "malformed"},
+		"imports that lie":             {in: module([]byte{wasmfile.Import, 0xff, 0xff, 7}), says: "malformed"},
+		"functions that lie":           {in: module([]byte{wasmfile.Function, 0xff, 0xff, 7}), says: "malformed"},
+		"exports that lie":             {in: module([]byte{wasmfile.Export, 0xff, 0xff, 7}), says: "malformed"},
+		"elements that lie":            {in: module([]byte{wasmfile.Element, 1, 1, 0, 0xff, 0xff, 7}), says: "malformed"},
+		"data that lies":               {in: module([]byte{wasmfile.Data, 1, 1, 0xff, 0xff, 7}), says: "malformed"},
+		"code that lies":               {in: module([]byte{wasmfile.Code, 1, 0xff, 0xff, 7}), says: "malformed"},
+		"groups of locals that lie":    {in: module([]byte{wasmfile.Code, 1, 3, 0xff, 0xff, 7}), says: "malformed"},
+		"locals that lie":              {in: module([]byte{wasmfile.Code, 1, 5, 1, 0xff, 0xff, 7, 0x7f}), says: "131071 locals, more than 50000"},
 		"table and memory without any": {in: module([]byte{wasmfile.Table, 0}, []byte{wasmfile.Memory, 0})},
 	} {
 		t.Run(name, func(t *testing.T) {
