@@ -223,7 +223,7 @@ func (m *meter) extend(id byte, n uint32, entries []byte) {
 func (m *meter) types(r *wasmfile.Reader) error {
 	var err error
 	_ = r.Types(func(params, results uint32) {
-		if params > MaxParams || results > MaxResults {
+		if err == nil && (params > MaxParams || results > MaxResults) {
 			err = fmt.Errorf("the module has a type of %d parameters and %d results, more than %d and %d",
 				params, results, MaxParams, MaxResults)
 		}

@@ -274,6 +274,12 @@ type vector struct {
 func TestVectors(t *testing.T) {
 	started := of(nop)
 	started.start = 0
+	fine := of(nop).encode()
+	code := []byte{wasmfile.Code, 7, 1, 5, 1, 1, 0x7f, 0x01, 0x0b} // the last section of fine
+	section := func(id byte, body ...byte) []byte {
+		file := append(slices.Clip(fine[:len(fine)-len(code)]), id)
+		return append(wasmfile.AppendSized(file, body), code...)
+	}
 	files := []struct {
 		name string
 		file []byte
@@ -292,6 +298,21 @@ func TestVectors(t *testing.T) {
 		{"relaxed vectors", of([]byte{0xfd, 0x80, 2}).encode()},
 		{"the fuel set", of([]byte{0x42, 0, 0x24, 1}).encode()},
 		{"a section too many", append(slices.Clip(of(nop).encode()), wasmfile.Code, 1, 0)},
+		{"the function that refuels called", of(call(1)).encode()},
+		{"a type that is not there called", of([]byte{0x11, 1, 0}).encode()},
+		{"a block of a type that is not there", of([]byte{0x02, 1, 0x0b}).encode()},
+		{"a block with a result", of(join([]byte{0x02, 0x7f}, number(1), end, drop)).encode()},
+		{"a start function that is not there", append(slices.Clip(fine[:len(fine)-len(code)]), append([]byte{wasmfile.Start, 1, 1}, code...)...)},
+		{"elements", section(wasmfile.Element, 1, 1, 0, 1, 0)},
+		{"elements that are expressions", section(wasmfile.Element, 1, 5, 0x70, 2, 0xd2, 0, 0x0b, 0xd0, 0x70, 0x0b)},
+		{"elements that are not there", section(wasmfile.Element, 1, 1, 0, 1, 1)},
+		{"elements of an unknown kind", section(wasmfile.Element, 1, 8)},
+		{"more elements than bytes", section(wasmfile.Element, 1, 1, 0, 0xff, 0xff, 7)},
+		{"data", append(slices.Clip(fine), wasmfile.Data, 8, 1, 0, 0x41, 3, 0x0b, 2, 5, 6)},
+		{"more data than bytes", append(slices.Clip(fine), wasmfile.Data, 8, 1, 0, 0x41, 3, 0x0b, 0xff, 0x7f, 6)},
+		{"an unknown instruction of data", append(slices.Clip(fine), wasmfile.Data, 5, 1, 0, 0x20, 0, 0x0b)},
+		{"results longer than bytes", append([]byte(wasmfile.Header), append([]byte{wasmfile.Type, 36, 1, 0x60, 0, 33}, repeated(32, 0x7f)...)...)},
+		{"too many results", append([]byte(wasmfile.Header), append([]byte{wasmfile.Type, 37, 1, 0x60, 0, 33}, repeated(33, 0x7f)...)...)},
 	}
 	var vectors []vector
 	for _, f := range files {

@@ -2,37 +2,54 @@
  * Makes a module count what it does, as Go's package `internal/metering` describes it: the bytes are the same.
  */
 import { joined } from '../bytes.js';
-import { ConfineError, leb, Reader } from '../instance/confine.js';
+import { ConfineError, leb } from '../instance/confine.js';
 import {
   Deed,
   FUEL,
   INSTRUCTIONS_OF_UNIT,
+  MAX_ALL_LOCALS,
+  MAX_BLOCKS,
+  MAX_BODY,
+  MAX_FILE,
+  MAX_FUNCTIONS,
+  MAX_LABELS,
   MAX_LOCALS,
+  MAX_NESTING,
+  MAX_PARAMS,
+  MAX_RESULTS,
+  REFUEL,
   ROWS,
   SHORT_FUNCTION,
   START,
 } from './instructions.gen.js';
+import {
+  FileReader,
+  Kind,
+  malformed,
+  MeteringError,
+  Scope,
+  Section,
+  TYPE_FUNCTION,
+} from './structure.js';
 
-/** What is wrong with a module. */
-export class MeteringError extends Error {
-  override name = 'MeteringError';
-}
+export { MeteringError } from './structure.js';
 
 const HEADER = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0] as const;
-const Section = {
-  Custom: 0,
-  Type: 1,
-  Import: 2,
-  Function: 3,
-  Global: 6,
-  Export: 7,
-  Start: 8,
-  Code: 10,
-};
 /** The order of sections in a file. */
-const ORDER = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11];
-const Kind = { Function: 0, Table: 1, Memory: 2, Global: 3 };
-const TYPE_FUNCTION = 0x60;
+const ORDER: readonly number[] = [
+  Section.Type,
+  Section.Import,
+  Section.Function,
+  Section.Table,
+  Section.Memory,
+  Section.Global,
+  Section.Export,
+  Section.Start,
+  Section.Element,
+  Section.DataCount,
+  Section.Code,
+  Section.Data,
+];
 const I32 = 0x7f;
 const I64 = 0x7e;
 
@@ -40,13 +57,16 @@ const I64 = 0x7e;
 const Op = {
   unreachable: 0x00,
   if: 0x04,
+  else: 0x05,
   end: 0x0b,
+  call: 0x10,
   localGet: 0x20,
   localTee: 0x22,
   globalGet: 0x23,
   globalSet: 0x24,
   i64Const: 0x42,
   i64LtS: 0x53,
+  i64GeS: 0x59,
   i64Sub: 0x7d,
   i64Shl: 0x86,
   i64ShrU: 0x88,
@@ -77,12 +97,17 @@ function instructions(): Instruction[] {
 }
 
 /**
- * The module with metering. It exports its fuel, an i64 that the host sets before each call, and its start function.
+ * The module with metering. It exports its fuel, an i64 that the host sets before each call, its start function, and what it
+ * calls when its fuel is used up.
  *
- * @throws MeteringError for what is no module, has instructions that cannot be metered, or is metered already
+ * @throws MeteringError for what is no module, has instructions that cannot be metered, is larger than what an engine
+ *   compiles in good time, or is metered already
  */
 export function meter(file: Uint8Array): Uint8Array<ArrayBuffer> {
   if (!HEADER.every((byte, i) => file[i] === byte)) throw malformed();
+  if (file.length > MAX_FILE) {
+    throw new MeteringError(`the module has ${file.length} bytes, more than ${MAX_FILE}`);
+  }
   const sections = file.subarray(HEADER.length);
   try {
     const m = new Meter(findStart(sections));
@@ -113,13 +138,10 @@ class Meter {
   readonly #start: number | undefined;
   /** The place in the order of the first section that may come. */
   #next = 0;
-  /** How many parameters functions of each type have. */
-  readonly #params: number[] = [];
+  /** What there has been so far, imports included. */
+  readonly #has = new Scope();
   /** The types of functions that the module defines. */
   readonly #functions: number[] = [];
-  #importedGlobals = 0;
-  /** The index of the fuel. */
-  #fuel = 0;
 
   constructor(start: number | undefined) {
     this.#start = start;
@@ -134,95 +156,80 @@ class Meter {
     this.#next = place + 1;
     const r = new CodeReader(body);
     switch (id) {
-      case Section.Type:
-        this.#readTypes(r);
-        break;
-      case Section.Import:
-        this.#readImports(r);
-        break;
-      case Section.Function:
-        for (let n = r.count(); n > 0; n--) this.#functions.push(r.uint());
-        r.end();
-        break;
-      case Section.Global:
-        this.#globals(r.count(), body.subarray(r.at));
+      case Section.Start: // findStart has read it
+        if (this.#start! >= this.#has.functions) throw malformed();
         return;
       case Section.Export:
         this.#exports(r, body);
-        return;
-      case Section.Start:
         return;
       case Section.Code:
         this.#code(r);
         return;
     }
-    this.#write(id, [body]);
+    this.#has.read(id, new CodeReader(body));
+    switch (id) {
+      case Section.Type:
+        this.#boundTypes();
+        break;
+      case Section.Function:
+        for (let n = r.uint(); n > 0; n--) this.#functions.push(r.uint());
+        break;
+      case Section.Global:
+        break;
+      default:
+        this.#write(id, [body]);
+        return;
+    }
+    const entries = new CodeReader(body);
+    const n = entries.uint();
+    this.#extend(id, n, [body.subarray(entries.at)]);
   }
 
   /** Adds the sections before a place in the order that are needed and not there. */
   reach(place: number): void {
-    const missing = (id: number): boolean => {
-      const at = ORDER.indexOf(id);
-      return this.#next <= at && at < place;
-    };
-    if (missing(Section.Global)) this.#globals(0, new Uint8Array());
-    if (missing(Section.Export)) this.#export(0, new Uint8Array());
+    for (; this.#next < place; this.#next++) {
+      const id = ORDER[this.#next]!;
+      if (id === Section.Export) this.#export(0, new Uint8Array());
+      else if (EXTENDED.includes(id)) this.#extend(id, 0, []);
+    }
   }
 
   #write(id: number, body: readonly Uint8Array[]): void {
     const size = body.reduce((sum, part) => sum + part.length, 0);
-    this.out.push(Uint8Array.from([id, ...leb(size)]), ...body);
+    this.out.push(Uint8Array.from([id, ...leb(size)]));
+    for (const part of body) this.out.push(part);
   }
 
-  #readTypes(r: CodeReader): void {
-    for (let n = r.count(); n > 0; n--) {
-      const kind = r.byte();
-      if (kind !== TYPE_FUNCTION) {
-        throw new MeteringError(
-          `the module has a type of kind 0x${kind.toString(16)}, which is no function`,
-        );
-      }
-      const params = r.uint();
-      r.bytes(params);
-      r.bytes(r.uint());
-      this.#params.push(params);
-    }
-    r.end();
+  /** Writes a section of n entries, and one more behind them, which is metering's. */
+  #extend(id: number, n: number, entries: readonly Uint8Array[]): void {
+    const more = Uint8Array.from(this.#more(id));
+    this.#write(id, [Uint8Array.from(leb(n + 1)), ...entries, more]);
   }
 
-  #readImports(r: CodeReader): void {
-    for (let n = r.count(); n > 0; n--) {
-      const module = r.name();
-      const name = r.name();
-      const kind = r.byte();
-      switch (kind) {
-        case Kind.Function:
-          r.uint();
-          break;
-        case Kind.Table:
-          r.byte();
-          r.limits();
-          break;
-        case Kind.Memory:
-          r.limits();
-          break;
-        case Kind.Global:
-          r.bytes(2);
-          this.#importedGlobals++;
-          break;
-        default:
-          throw new MeteringError(
-            `the module imports ${name} of ${module}, which is of kind ${kind}`,
-          );
+  #more(id: number): number[] {
+    switch (id) {
+      case Section.Type: // of the function below
+        return [TYPE_FUNCTION, 0, 0];
+      case Section.Function:
+        return leb(this.#has.types.length);
+      case Section.Global:
+        return [I64, 1, Op.i64Const, 0, Op.end]; // 1: mutable
+      default: {
+        const get = [0, Op.globalGet, ...leb(this.#has.globals)]; // 0: locals
+        const trap = [Op.i64Const, 0, Op.i64LtS, Op.if, NO_RESULT, Op.unreachable, Op.end, Op.end];
+        return [...leb(get.length + trap.length), ...get, ...trap];
       }
     }
-    r.end();
   }
 
-  #globals(n: number, rest: Uint8Array): void {
-    this.#fuel = this.#importedGlobals + n;
-    const fuel = [I64, 1, Op.i64Const, 0, Op.end]; // 1: mutable
-    this.#write(Section.Global, [Uint8Array.from(leb(n + 1)), rest, Uint8Array.from(fuel)]);
+  #boundTypes(): void {
+    const wrong = this.#has.types.find(
+      ({ params, results }) => params > MAX_PARAMS || results > MAX_RESULTS,
+    );
+    if (wrong === undefined) return;
+    throw new MeteringError(
+      `the module has a type of ${wrong.params} parameters and ${wrong.results} results, more than ${MAX_PARAMS} and ${MAX_RESULTS}`,
+    );
   }
 
   #exports(r: CodeReader, body: Uint8Array): void {
@@ -232,42 +239,80 @@ class Meter {
       const name = r.name();
       const kind = r.byte();
       const index = r.uint();
-      if (name === FUEL || name === START) {
+      if (name === FUEL || name === START || name === REFUEL) {
         throw new MeteringError(`the module exports ${name}: it is metered already`);
       }
-      if (kind === Kind.Global && index >= this.#fuel) throw malformed();
+      if (kind === Kind.Function && index >= this.#has.functions) throw malformed();
+      if (kind === Kind.Global && index >= this.#has.globals) throw malformed();
     }
     r.end();
     this.#export(n, rest);
   }
 
   #export(n: number, rest: Uint8Array): void {
-    const more = [...named(FUEL), Kind.Global, ...leb(this.#fuel)];
+    const more = [
+      ...[...named(FUEL), Kind.Global, ...leb(this.#has.globals)],
+      ...[...named(REFUEL), Kind.Function, ...leb(this.#has.functions)],
+    ];
     if (this.#start !== undefined) more.push(...named(START), Kind.Function, ...leb(this.#start));
-    const count = n + (this.#start === undefined ? 1 : 2);
+    const count = n + (this.#start === undefined ? 2 : 3);
     this.#write(Section.Export, [Uint8Array.from(leb(count)), rest, Uint8Array.from(more)]);
   }
 
   #code(r: CodeReader): void {
     const n = r.count();
     if (n !== this.#functions.length) throw malformed();
-    const body: Uint8Array[] = [Uint8Array.from(leb(n))];
+    if (n > MAX_FUNCTIONS) {
+      throw new MeteringError(`the module has ${n} functions, more than ${MAX_FUNCTIONS}`);
+    }
+    const body: Uint8Array[] = [];
+    let locals = 0;
+    let nesting = 0;
     for (let k = 0; k < n; k++) {
       const code = r.bytes(r.uint());
-      const params = this.#params[this.#functions[k]!];
-      if (params === undefined) throw malformed();
-      try {
-        const parts = meterFunction(code, params, this.#fuel);
-        const size = parts.reduce((sum, part) => sum + part.length, 0);
-        body.push(Uint8Array.from(leb(size)), ...parts);
-      } catch (cause) {
-        if (!(cause instanceof MeteringError)) throw cause;
-        throw new MeteringError(`function ${k} of those that the module defines: ${cause.message}`);
+      const f = this.#function(k, code);
+      locals += f.locals;
+      nesting += f.blocks ** 2 + f.labels ** 2;
+      if (locals > MAX_ALL_LOCALS) {
+        throw new MeteringError(`the module has ${locals} locals, more than ${MAX_ALL_LOCALS}`);
       }
+      if (nesting > MAX_NESTING) {
+        throw new MeteringError(
+          `the squares of the blocks and of the labels of each function come to more than ${MAX_NESTING}`,
+        );
+      }
+      const size = f.parts.reduce((sum, part) => sum + part.length, 0);
+      body.push(Uint8Array.from(leb(size)));
+      for (const part of f.parts) body.push(part);
     }
     r.end();
-    this.#write(Section.Code, body);
+    this.#extend(Section.Code, n, body);
   }
+
+  #function(k: number, code: Uint8Array): MeteredFunction {
+    const { params } = this.#has.types[this.#functions[k]!]!;
+    try {
+      return meterFunction(code, params, this.#has);
+    } catch (cause) {
+      if (!(cause instanceof MeteringError || cause instanceof ConfineError)) throw cause;
+      const { message } = cause instanceof ConfineError ? malformed() : cause;
+      throw new MeteringError(`function ${k} of those that the module defines: ${message}`);
+    }
+  }
+}
+
+/** Sections that get an entry. */
+const EXTENDED: readonly number[] = [Section.Type, Section.Function, Section.Global, Section.Code];
+
+/** A function with what it pays. */
+interface MeteredFunction {
+  readonly parts: Uint8Array[];
+  /** With its parameters. */
+  readonly locals: number;
+  /** That it opens. */
+  readonly blocks: number;
+  /** Of its branch tables. */
+  readonly labels: number;
 }
 
 /** Where something is paid: for a loop that begins there, or for many bytes, as many as the operand shifted. */
@@ -278,16 +323,13 @@ interface Place {
   readonly shift: number;
 }
 
-/** A function with what it pays, in parts. */
-function meterFunction(file: Uint8Array, params: number, fuel: number): Uint8Array[] {
-  const r = new CodeReader(file);
-  const groups = r.count();
-  const declared = r.at;
-  let locals = params;
-  for (let n = groups; n > 0; n--) {
-    locals += r.uint();
-    r.byte();
+function meterFunction(file: Uint8Array, params: number, has: Scope): MeteredFunction {
+  if (file.length > MAX_BODY) {
+    throw new MeteringError(`it has ${file.length} bytes, more than ${MAX_BODY}`);
   }
+  const r = new CodeReader(file, has);
+  const { locals: declares, groups } = r.locals();
+  const locals = params + declares;
   if (locals > MAX_LOCALS) {
     throw new MeteringError(`it has ${locals} locals, more than ${MAX_LOCALS}`);
   }
@@ -299,6 +341,7 @@ function meterFunction(file: Uint8Array, params: number, fuel: number): Uint8Arr
   let pays = false;
   let calls = false;
   let bulk = false;
+  let blocks = 0;
   while (r.left > 0 && open.length > 0) {
     const from = r.at;
     const i = r.instruction();
@@ -306,9 +349,11 @@ function meterFunction(file: Uint8Array, params: number, fuel: number): Uint8Arr
     costs[region]!++;
     switch (i.does) {
       case Deed.opensBlock:
+        blocks++;
         open.push(region);
         break;
       case Deed.opensLoop:
+        blocks++;
         region = costs.push(0) - 1;
         open.push(region);
         places.push({ at: r.at, region, shift: 0 });
@@ -316,9 +361,6 @@ function meterFunction(file: Uint8Array, params: number, fuel: number): Uint8Arr
         break;
       case Deed.closes:
         open.pop();
-        break;
-      case Deed.usesGlobal:
-        if (r.index >= fuel) throw malformed();
         break;
       case Deed.callsFunction:
         costs[region]! += SHORT_FUNCTION;
@@ -335,86 +377,80 @@ function meterFunction(file: Uint8Array, params: number, fuel: number): Uint8Arr
     }
   }
   if (r.left > 0 || open.length > 0) throw malformed();
+  const { labels } = r;
+  if (blocks > MAX_BLOCKS) {
+    throw new MeteringError(`it has ${blocks} blocks, more than ${MAX_BLOCKS}`);
+  }
+  if (labels > MAX_LABELS) {
+    throw new MeteringError(`its branch tables have ${labels} labels, more than ${MAX_LABELS}`);
+  }
   if (costs.length === 1) pays = calls || bulk || costs[0]! > SHORT_FUNCTION;
   else if (!pays) costs[1]! += costs[0]!; // the loop at the beginning pays for the function too
 
   const parts = bulk
-    ? [Uint8Array.from(leb(groups + 1)), file.subarray(declared, begin), Uint8Array.of(1, I32)]
+    ? [
+        Uint8Array.from(leb(groups + 1)),
+        file.subarray(sizeOfNumber(file), begin),
+        Uint8Array.of(1, I32),
+      ]
     : [file.subarray(0, begin)];
-  if (pays) parts.push(pay(costs[0]!, fuel));
+  if (pays) parts.push(pay(costs[0]!, has));
   let at = begin;
   for (const { at: next, region, shift } of places) {
     parts.push(file.subarray(at, next));
     at = next;
-    parts.push(region > 0 ? pay(costs[region]!, fuel) : payForBulk(shift, locals, fuel));
+    parts.push(region > 0 ? pay(costs[region]!, has) : payForBulk(shift, locals, has));
   }
   parts.push(file.subarray(at));
-  return parts;
+  return { parts, locals, blocks, labels };
 }
 
 /** The instructions that pay for a number of instructions. */
-function pay(count: number, fuel: number): Uint8Array {
+function pay(count: number, has: Scope): Uint8Array {
   const units = 1 + Math.floor(count / INSTRUCTIONS_OF_UNIT);
   return Uint8Array.from([
     Op.globalGet,
-    ...leb(fuel),
+    ...leb(has.globals),
     Op.i64Const,
     ...signed(units),
-    ...settle(fuel),
+    ...settle(has),
   ]);
 }
 
 /** The instructions that pay for as many bytes as the operand on top of the stack says, and leave it there. */
-function payForBulk(shift: number, local: number, fuel: number): Uint8Array {
+function payForBulk(shift: number, local: number, has: Scope): Uint8Array {
   return Uint8Array.from([
     Op.localTee,
     ...leb(local),
     Op.globalGet,
-    ...leb(fuel),
+    ...leb(has.globals),
     Op.localGet,
     ...leb(local),
     Op.i64ExtendI32U,
     Op.i64Const,
     ...signed(Math.abs(shift)),
     shift >= 0 ? Op.i64ShrU : Op.i64Shl,
-    ...settle(fuel),
+    ...settle(has),
   ]);
 }
 
-/** The instructions that take the amount on top of the stack from the fuel below it, and trap if there was less. */
-function settle(fuel: number): number[] {
-  const sets = [Op.i64Sub, Op.globalSet, ...leb(fuel), Op.globalGet, ...leb(fuel)];
-  return [...sets, Op.i64Const, 0, Op.i64LtS, Op.if, NO_RESULT, Op.unreachable, Op.end];
+/** The instructions that take the amount on top of the stack from the fuel below it, and ask for more if there was less. */
+function settle(has: Scope): number[] {
+  const fuel = leb(has.globals);
+  const sets = [Op.i64Sub, Op.globalSet, ...fuel, Op.globalGet, ...fuel];
+  const asks = [Op.if, NO_RESULT, Op.else, Op.call, ...leb(has.functions), Op.end];
+  return [...sets, Op.i64Const, 0, Op.i64GeS, ...asks];
 }
 
-/** Reads what has to be metered. Its methods throw if there are too few bytes. */
-class CodeReader extends Reader {
-  /** The first operand of the instruction that was read last, if it is an unsigned number. */
-  index = 0;
+/** Reads what has to be metered. Its methods throw if there are too few bytes, or if something is named that is not there. */
+class CodeReader extends FileReader {
+  /** Of the branch tables so far. */
+  labels = 0;
+  readonly #has: Scope;
 
-  /** Throws if something is left. */
-  end(): void {
-    if (this.left > 0) throw malformed();
-  }
-
-  /** How many entries follow, of a byte each at least. */
-  count(): number {
-    const n = this.uint();
-    if (n > this.left) throw malformed();
-    return n;
-  }
-
-  /** Steps over a signed number. */
-  int(): void {
-    for (let n = 0; n < 10; n++) if (this.byte() < 0x80) return;
-    throw malformed();
-  }
-
-  /** Steps over the size of a memory or table. */
-  limits(): void {
-    const flags = this.byte();
-    this.uint();
-    if ((flags & 1) !== 0) this.uint();
+  constructor(data: Uint8Array, has = new Scope()) {
+    super(data);
+    this.#has = has;
   }
 
   instruction(): Instruction {
@@ -426,17 +462,28 @@ class CodeReader extends Reader {
       const code = `0x${first.toString(16)}${prefixed ? ` ${op}` : ''}`;
       throw new MeteringError(`it has the instruction ${code}, which cannot be metered`);
     }
-    for (let k = 0; k < i.operands.length; k++) this.#operand(i.operands[k]!, k);
+    for (const operand of i.operands) this.#operand(operand);
     return i;
   }
 
-  #operand(operand: string, place: number): void {
+  #operand(operand: string): void {
+    const has = this.#has;
     switch (operand) {
-      case 'u': {
-        const n = this.uint();
-        if (place === 0) this.index = n;
+      case 'u':
+        this.uint();
         return;
-      }
+      case 'f':
+        this.index(has.functions);
+        return;
+      case 'g':
+        this.index(has.globals);
+        return;
+      case 'y':
+        this.index(has.types.length);
+        return;
+      case 'b':
+        if (this.int() >= has.types.length) throw malformed(); // a negative number is a type of its own
+        return;
       case 'i':
         this.int();
         return;
@@ -447,7 +494,7 @@ class CodeReader extends Reader {
         this.bytes(this.uint());
         return;
       case 't':
-        for (let n = this.uint(); n >= 0; n--) this.uint(); // the default comes last
+        for (let n = this.uint(); n >= 0; n--, this.labels++) this.uint(); // the default comes last
         return;
       default:
         this.bytes(Number(operand));
@@ -469,6 +516,7 @@ function signed(n: number): number[] {
   return out;
 }
 
-function malformed(): MeteringError {
-  return new MeteringError('the module is malformed');
+/** How many bytes the number has that some begin with. */
+function sizeOfNumber(bytes: Uint8Array): number {
+  return bytes.findIndex((byte) => byte < 0x80) + 1;
 }
