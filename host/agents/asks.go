@@ -68,8 +68,9 @@ func (g *Grant) Lacks(m *Manifest) []Missing {
 	return list
 }
 
-// unfit is the error of a grant that is for another agent, or that lacks what this one asks for.
-func (g *Grant) unfit(m *Manifest) error {
+// Check fails with [host.CodeAgentGrant] for a grant that is for another agent or another version, and with
+// [host.CodeAgentNotGranted], which lists everything, for one that lacks what the agent asks for. [Load] calls it.
+func (g *Grant) Check(m *Manifest) error {
 	if g != nil {
 		var list []string
 		if g.Agent != m.Name {

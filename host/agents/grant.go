@@ -3,6 +3,7 @@ package agents
 import (
 	"fmt"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -131,9 +132,14 @@ func privateOrigin(origin string) bool {
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return true
 	}
-	address, err := netip.ParseAddr(strings.Trim(name, "[]"))
-	return err == nil && !public(address)
+	if address, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
+		return !public(address)
+	}
+	return number.MatchString(name)
 }
+
+// number matches what some resolvers take for an address of IPv4, such as 127.1 and 0x7f000001.
+var number = regexp.MustCompile(`(^|\.)(0x[0-9a-f]*|[0-9]+)$`)
 
 // covers reports whether a grant is for a version.
 func (g *Grant) covers(version string) bool {

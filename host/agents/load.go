@@ -147,7 +147,7 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 			return nil, err
 		}
 	}
-	if err := grant.unfit(m); err != nil {
+	if err := grant.Check(m); err != nil {
 		return nil, err
 	}
 	if grant == nil {

@@ -244,7 +244,7 @@ func (c *checker) object(path string, value map[string]any, s *schema) {
 		case s.closed:
 			c.add(at, "is unknown")
 		case s.PropertyNames != nil && s.PropertyNames.wrong(name) != "":
-			c.add(at, "must be named by "+s.PropertyNames.Title)
+			c.add(at, "is not "+s.PropertyNames.Title)
 		case s.others != nil:
 			c.check(at, value[name], s.others)
 		}

@@ -48,6 +48,7 @@ const usage = `turncore runs agent turns.
   turncore replay FILE [flags]     play a turn's journal back and compare every byte
   turncore inspect FILE [flags]    show what happened in a turn, from its journal
   turncore sessions ACTION         list, show, export, import or delete conversations
+  turncore agent ACTION            look after agents' files
   turncore record-provider FILE    record what is said to a model's API, without keys
   turncore version                 show versions
   turncore help [COMMAND]          show help
@@ -73,7 +74,7 @@ func (c *command) main(args []string) int {
 // commands by their names.
 var commands = map[string]func(c *command, args []string) error{
 	"run": (*command).run, "replay": (*command).replay, "inspect": (*command).inspect,
-	"sessions":        (*command).sessions,
+	"sessions": (*command).sessions, "agent": (*command).agent,
 	"record-provider": (*command).recordProvider, "version": (*command).version,
 }
 
