@@ -171,7 +171,7 @@ func TestHostsKnowFramesOnly(t *testing.T) {
 	root := testRoot(t)
 	hosts := 0
 	// What hosts do with the module's file.
-	files := []string{"internal/carried", "internal/confine", "internal/metering", "internal/size", "internal/wasmfile"}
+	files := []string{"internal/carried", "internal/confine", "internal/metering", "internal/shape", "internal/size", "internal/wasmfile"}
 	for _, line := range goList(t, root, "", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./host/...") {
 		fields := strings.Fields(line)
 		if path.Base(fields[0]) == "native" {
@@ -231,7 +231,7 @@ func within(importPath, folder string) bool {
 }
 
 // coreFiles returns the files of the core: the encoding of values, runtime and the packages of internal, without the
-// guest that runs them and what hosts and the build share.
+// guest that runs them, what hosts and the build share, and the build itself.
 func coreFiles(t *testing.T) (*token.FileSet, []*ast.File) {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -241,7 +241,7 @@ func coreFiles(t *testing.T) (*token.FileSet, []*ast.File) {
 	}
 	files = slices.DeleteFunc(files, func(file *ast.File) bool {
 		name := fset.Position(file.Pos()).Filename
-		return strings.HasPrefix(name, "internal/guest/") || strings.HasPrefix(name, "internal/confine/") || strings.HasPrefix(name, "internal/metering/") ||
+		return strings.HasPrefix(name, "internal/guest/") || strings.HasPrefix(name, "internal/confine/") || strings.HasPrefix(name, "internal/metering/") || strings.HasPrefix(name, "internal/shape/") ||
 			strings.HasPrefix(name, "internal/wasmfile/") || strings.HasPrefix(name, "internal/size/")
 	})
 	return fset, files

@@ -14,10 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/turncore/turncore/internal/confine"
-	"github.com/turncore/turncore/wasm/build/internal/bake"
-	"github.com/turncore/turncore/wasm/build/internal/peephole"
-	"github.com/turncore/turncore/wasm/build/internal/segments"
+	"github.com/turncore/turncore/internal/shape"
 )
 
 // The module, and the main package that all files are compiled from.
@@ -45,19 +42,20 @@ var (
 
 var reactor = []string{"-buildmode=c-shared"}
 
-// form is what the build makes of what Go's linker writes. Each part can be left out, to see what a fault comes from.
+// form is what the build makes of what Go's linker writes.
 type form struct {
-	rewrite bool // by the packages peephole and segments
-	bake    bool // started once: what begins is an initialised instance
-	named   bool // with the names of functions
+	shape.Shape
+	named bool // with the names of functions
 }
 
 // shipped is the form that hosts get.
-var shipped = form{rewrite: true, bake: true}
+var shipped = form{Shape: shape.Shipped}
 
-// bakes reports whether t is baked in this form. A module for GOOS=js starts within Go's loader, which keeps a part of
-// it.
-func (f form) bakes(t target) bool { return f.bake && t.goos == "wasip1" }
+// of returns the form for t. A module for GOOS=js is not baked: it starts within Go's loader, which keeps a part of it.
+func (f form) of(t target) form {
+	f.Bake = f.Bake && t.goos == "wasip1"
+	return f
+}
 
 // compileAll builds all targets, each at the path that place gives. Those of one GOOS follow each other, since they are
 // made of the same compiled packages, and the two GOOS run side by side.
@@ -98,6 +96,7 @@ func compile(ctx context.Context, root string, t target, path string, f form) er
 	if err != nil {
 		return err
 	}
+	f = f.of(t)
 	// The name starts with a dot so that no embed pattern takes it up.
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".build-")
 	if err != nil {
@@ -112,7 +111,7 @@ func compile(ctx context.Context, root string, t target, path string, f form) er
 	if err != nil {
 		return err
 	}
-	if file, err = f.apply(ctx, t, file); err != nil {
+	if file, err = f.Apply(ctx, file); err != nil {
 		return fmt.Errorf("%s: %w", t.file, err)
 	}
 	if err := os.WriteFile(built, file, 0o644); err != nil {
@@ -122,26 +121,6 @@ func compile(ctx context.Context, root string, t target, path string, f form) er
 		return err
 	}
 	return os.Rename(built, path)
-}
-
-// apply gives a linked file its form. Hosts in JavaScript allow the memory that it may grow to.
-func (f form) apply(ctx context.Context, t target, file []byte) (_ []byte, err error) {
-	if f.rewrite {
-		if file, err = peephole.Rewrite(file); err != nil {
-			return nil, err
-		}
-	}
-	if f.bakes(t) {
-		if file, err = bake.Module(ctx, file); err != nil {
-			return nil, err
-		}
-	}
-	if f.rewrite {
-		if file, err = segments.Rewrite(file); err != nil {
-			return nil, err
-		}
-	}
-	return confine.Module(file, confine.BuiltPages)
 }
 
 // link has the go command build t, and leaves the file as it wrote it.
@@ -155,12 +134,16 @@ func link(ctx context.Context, root string, t target, path string, f form) error
 		ldflags = "-ldflags=-w"
 	}
 	args := append([]string{"build", "-trimpath", "-buildvcs=false", ldflags, "-o", path}, t.mode...)
-	overlay, err := f.overlay(ctx, root, toolchain, t, filepath.Dir(path))
+	goroot, err := libraryRoot(ctx, root, toolchain)
+	if err != nil {
+		return err
+	}
+	overlay, err := f.Overlay(goroot, filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	args = append(args, "-overlay="+overlay)
-	if f.bakes(t) {
+	if f.Bake {
 		tags = append(slices.Clone(tags), "baked")
 	}
 	if len(tags) > 0 {
@@ -179,6 +162,18 @@ func link(ctx context.Context, root string, t target, path string, f form) error
 		return fmt.Errorf("compile %s: %w\n%s", t.file, err, bytes.TrimSpace(out))
 	}
 	return nil
+}
+
+// libraryRoot returns the folder of a Go release.
+func libraryRoot(ctx context.Context, root, toolchain string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+toolchain)
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("find Go's library: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
 }
 
 // pinnedToolchain returns the Go release that go.mod names. A newer local Go

@@ -18,6 +18,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+
+	"github.com/turncore/turncore/internal/shape"
 )
 
 func main() {
@@ -48,7 +50,7 @@ func run(ctx context.Context, args []string) error {
 		}
 		return filepath.Join(root, "wasm", t.folder, t.file)
 	}
-	if err := compileAll(ctx, root, place, form{rewrite: !*linked, bake: !*plain}); err != nil {
+	if err := compileAll(ctx, root, place, form{Shape: shape.Shape{Rewrite: !*linked, Bake: !*plain}}); err != nil {
 		return err
 	}
 	if *sizes == 0 {

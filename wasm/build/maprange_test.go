@@ -71,6 +71,9 @@ func TestGuestRangesOverNoMap(t *testing.T) {
 	packages := map[string][]*ast.File{}
 	for _, file := range files {
 		folder := path.Dir(fset.Position(file.Pos()).Filename)
+		if within(modulePath+"/"+folder, "internal/shape") { // runs in the build
+			continue
+		}
 		packages[folder] = append(packages[folder], file)
 	}
 	from := importer.ForCompiler(fset, "source", nil)

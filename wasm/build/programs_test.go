@@ -12,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
+	"github.com/turncore/turncore/internal/shape"
 	"github.com/turncore/turncore/wasm/build/internal/program"
 )
 
@@ -40,7 +41,7 @@ func TestTheBuildChangesNoProgram(t *testing.T) {
 			if lines := strings.Count(want, "\n"); lines < 16 {
 				t.Fatalf("it prints %d lines:\n%s", lines, want)
 			}
-			for name, f := range map[string]form{"rewritten": {rewrite: true}, "baked": {bake: true}, "both": shipped} {
+			for name, f := range map[string]form{"rewritten": {Shape: shape.Shape{Rewrite: true}}, "baked": {Shape: shape.Shape{Bake: true}}, "both": shipped} {
 				if got := printed(t, source, f); got != want {
 					t.Errorf("%s, it differs; again: TURNCORE_SEED=%d\n%s", name, seed, differingLine(got, want))
 				}

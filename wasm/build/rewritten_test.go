@@ -8,6 +8,7 @@ import (
 
 	"github.com/turncore/turncore/host/conformance"
 	"github.com/turncore/turncore/host/wazero"
+	"github.com/turncore/turncore/internal/shape"
 )
 
 // The conformance corpus has the same logs on the module that hosts get as on the one that the go command links. With
@@ -24,7 +25,7 @@ func TestTheBuildChangesNoLog(t *testing.T) {
 	}
 	forms := map[string]form{"linked": {}}
 	if os.Getenv("TURNCORE_LONG") != "" {
-		forms["rewritten"], forms["baked"] = form{rewrite: true}, form{bake: true}
+		forms["rewritten"], forms["baked"] = form{Shape: shape.Shape{Rewrite: true}}, form{Shape: shape.Shape{Bake: true}}
 	}
 	for name, f := range forms {
 		t.Run(name, func(t *testing.T) {

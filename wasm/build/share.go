@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/turncore/turncore/internal/shape"
 )
 
 // A share is what one package, or the data of all of them, adds to the file.
@@ -30,7 +32,7 @@ func packageShares(ctx context.Context, root string) ([]share, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, fullTarget.file)
-	if err := compile(ctx, root, fullTarget, path, form{rewrite: true, bake: true, named: true}); err != nil {
+	if err := compile(ctx, root, fullTarget, path, form{Shape: shape.Shipped, named: true}); err != nil {
 		return nil, err
 	}
 	data, err := os.ReadFile(path)

@@ -13,7 +13,7 @@ var reseed = func(seed []byte) {
 	runtimeReseed(&whole)
 }
 
-// runtimeReseed is in a file that the build adds to the runtime: wasm/build/_runtime.
+// runtimeReseed is in a file that the build adds to the runtime: internal/shape/_runtime.
 //
 //go:linkname runtimeReseed runtime.turncoreReseed
 func runtimeReseed(seed *[32]byte)

@@ -1,32 +1,33 @@
-package main
+package shape
 
 import (
-	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 )
 
-// overlay writes a file for -overlay to dir: what the build changes in Go's library.
-func (f form) overlay(ctx context.Context, root, toolchain string, t target, dir string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+toolchain)
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("find Go's library: %w", err)
+//go:embed _runtime/reseed.go
+var reseed []byte
+
+// Overlay writes a file for go build's flag -overlay to the folder dir, with what it names, and returns its path: what the
+// shape changes in Go's library, whose folder goroot is. A baked package is compiled with the build tag baked.
+func (s Shape) Overlay(goroot, dir string) (string, error) {
+	library, replace := filepath.Join(goroot, "src"), map[string]string{}
+	put := func(name, inDir string, text []byte) error {
+		replace[name] = filepath.Join(dir, inDir)
+		return os.WriteFile(replace[name], text, 0o600)
 	}
-	library := filepath.Join(strings.TrimSpace(string(out)), "src")
-	replace := map[string]string{}
-	if f.bakes(t) {
+	if s.Bake {
 		// The function that a baked module calls at its first step.
-		replace[filepath.Join(library, "runtime", "turncore_reseed.go")] = filepath.Join(root, "wasm", "build", "_runtime", "reseed.go")
+		if err := put(filepath.Join(library, "runtime", "turncore_reseed.go"), "reseed.go", reseed); err != nil {
+			return "", err
+		}
 	}
-	if f.rewrite {
+	if s.Rewrite {
 		source := filepath.Join(library, "internal", "runtime", "atomic", "atomic_wasm.go")
 		text, err := os.ReadFile(source)
 		if err != nil {
@@ -36,8 +37,7 @@ func (f form) overlay(ctx context.Context, root, toolchain string, t target, dir
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", source, err)
 		}
-		replace[source] = filepath.Join(dir, "atomic_wasm.go")
-		if err := os.WriteFile(replace[source], []byte(inlined), 0o600); err != nil {
+		if err := put(source, "atomic_wasm.go", []byte(inlined)); err != nil {
 			return "", err
 		}
 	}

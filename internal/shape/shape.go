@@ -1,0 +1,41 @@
+// Package shape gives what Go's linker makes of a main package for GOOS=wasip1 the shape that hosts get: rewritten, and
+// started ahead.
+package shape
+
+import (
+	"context"
+
+	"github.com/turncore/turncore/internal/shape/internal/bake"
+	"github.com/turncore/turncore/internal/confine"
+	"github.com/turncore/turncore/internal/shape/internal/peephole"
+	"github.com/turncore/turncore/internal/shape/internal/segments"
+)
+
+// Shape says what is made of a linked file. Each part can be left out, to see what a fault comes from.
+type Shape struct {
+	Rewrite bool // by the packages peephole and segments
+	Bake    bool // started once: what begins is an initialised instance
+}
+
+// Shipped is what hosts get.
+var Shipped = Shape{Rewrite: true, Bake: true}
+
+// Apply gives a linked file its shape. Hosts in JavaScript allow the memory that it may grow to.
+func (s Shape) Apply(ctx context.Context, file []byte) (_ []byte, err error) {
+	if s.Rewrite {
+		if file, err = peephole.Rewrite(file); err != nil {
+			return nil, err
+		}
+	}
+	if s.Bake {
+		if file, err = bake.Module(ctx, file); err != nil {
+			return nil, err
+		}
+	}
+	if s.Rewrite {
+		if file, err = segments.Rewrite(file); err != nil {
+			return nil, err
+		}
+	}
+	return confine.Module(file, confine.BuiltPages)
+}
