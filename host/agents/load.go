@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/engine"
+	"github.com/turncore/turncore/host/internal/guard"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
@@ -42,8 +44,9 @@ type Options struct {
 	Model func(provider, name string) (turns.Model, error)
 	// Secret returns the secret of a credential. nil means [Secret.Read]: from the environment or a file, as the grant says.
 	Secret func(credential GrantCredential) (string, error)
-	// Host has the options of the agent's own host, such as its clock. Its Engine, HTTP, Credentials and AllowOrigin are set by
-	// Load.
+	// Host has the options of the agent's own host, such as its clock. Load sets its Engine, Credentials and AllowOrigin. HTTP,
+	// if it is given, sends the requests that may be sent, and has to check itself what addresses names stand for; nil
+	// does so, and uses no proxy.
 	Host turns.HostOptions
 }
 
@@ -136,6 +139,7 @@ func (m *Module) Load(options Options) (*Agent, error) {
 type granted struct {
 	grant  *Grant
 	host   turns.HostOptions
+	guard  guard.Guard
 	config turns.Config
 }
 
@@ -181,11 +185,29 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 		}
 		models[asked] = model
 	}
+	g.host.Credentials = map[string]model.Credential{}
+	route := &router{agent: o.Host.HTTP, endpoint: o.Host.HTTP}
+	if grant.HTTP != nil {
+		route.origins = grant.HTTP.Origins
+	}
+	if o.Host.HTTP == nil {
+		route.agent, route.endpoint = transport(grant.HTTP != nil && grant.HTTP.PrivateAddresses, nil), http.DefaultTransport
+	}
 	if len(m.Asks.Models) > 0 {
 		g.config.Model = models[m.Asks.Models[0].Name]
+		if g.config.Model.Name != "" && g.config.Model.Engine == nil {
+			endpoint, key := endpointOf(g.config.Model)
+			route.models = append(route.models, endpoint)
+			if endpoint.credential != "" {
+				g.host.Credentials[endpoint.credential] = key
+			}
+		}
 	}
-	g.host.Credentials = map[string]model.Credential{}
 	for i, c := range grant.Credentials {
+		if c.Name == modelCredential {
+			lacks(fmt.Sprintf("credentials[%d].name", i), "it is the name of a model's own key")
+			continue
+		}
 		secret, err := o.secret(c)
 		if err != nil {
 			lacks(fmt.Sprintf("credentials[%d].from", i), err.Error())
@@ -193,14 +215,19 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 		}
 		g.host.Credentials[c.Name] = c.credential(secret)
 	}
-	g.host.HTTP = transport(grant.HTTP != nil && grant.HTTP.PrivateAddresses)
-	g.host.AllowOrigin = func(origin string) bool { return grant.HTTP != nil && slices.Contains(grant.HTTP.Origins, origin) }
+	g.host.AllowOrigin = route.allows
+	q := grant.Quota.or(DefaultQuota)
+	g.guard = guard.Guard{
+		Quota: guard.Usage{Steps: q.Steps, Frames: q.Frames, Effects: q.Effects, Bytes: q.Bytes, Tokens: q.Tokens},
+		Route: route.route,
+	}
 	return g, grantDocument.wrong(list...)
 }
 
 func (g *granted) agent(m *Module, own bool) *Agent {
 	g.host.Engine = m.engine
 	a := &Agent{module: m, own: own, grant: g.grant, host: turns.NewHost(g.host), config: g.config}
+	guard.Attach(a.host, &g.guard)
 	a.config.Host = a.host
 	return a
 }

@@ -248,6 +248,9 @@ func (p *program) prepareHTTP(e *turn.Effect, f *abi.Effect) error {
 	e.Cancel = cancel
 	allow := p.allowedOrigins(p.configOf(e.Context))
 	client := exchange.Client{Transport: p.host.options.HTTP, Credentials: p.host.options.Credentials}
+	if g := p.host.cores.Guard; g != nil {
+		client.Route = g.Route
+	}
 	most := min(maxChunk, p.turn.Core().MaxBody())
 	e.Perform = func() (abi.Raw, error) { return nil, client.Do(ctx, &args, media, allow, most, e.Send) }
 	return nil

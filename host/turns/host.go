@@ -9,6 +9,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/core"
+	"github.com/turncore/turncore/host/internal/guard"
 	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/model"
 )
@@ -70,6 +71,10 @@ func NewHost(options HostOptions) *Host {
 	}
 	h.cores.Given, h.cores.Default, h.cores.HighWater = options.Engine, defaultEngine, options.HighWater
 	return h
+}
+
+func init() {
+	guard.Attach = func(host any, g *guard.Guard) { host.(*Host).cores.Guard = g }
 }
 
 // pool has the instances.

@@ -65,12 +65,12 @@ func (p *program) prepareModel(e *turn.Effect, f *abi.Effect) error {
 	ctx, cancel := context.WithCancel(e.Context.Signal())
 	e.Cancel = cancel
 	chat, size := p.configOf(e.Context).chat, min(maxChunk, p.turn.Core().MaxBody())
-	e.Perform = func() (abi.Raw, error) { return nil, generate(ctx, chat, &args, media, size, e.Send) }
+	e.Perform = func() (abi.Raw, error) { return nil, generate(ctx, chat, &args, media, size, e) }
 	return nil
 }
 
 // generate lets an engine answer and passes on what it sends, at most so many bytes at once, while that is wanted.
-func generate(ctx context.Context, chat *model.ChatOptions, args *abi.ModelArgs, media []exchange.Splice, most int, pass func(*abi.Chunk) bool) error {
+func generate(ctx context.Context, chat *model.ChatOptions, args *abi.ModelArgs, media []exchange.Splice, most int, e *turn.Effect) error {
 	if chat == nil || chat.Engine == nil || modelName(chat) != args.Model {
 		return newError(abi.CodeModelUnknown, `"`+args.Model+`"`, nil)
 	}
@@ -90,8 +90,11 @@ func generate(ctx context.Context, chat *model.ChatOptions, args *abi.ModelArgs,
 		if err != nil {
 			return err
 		}
+		if p.Usage != nil {
+			e.UseTokens(max(p.Usage.PromptTokens+p.Usage.CompletionTokens, p.Usage.TotalTokens))
+		}
 		for part := range slices.Chunk(line, most) {
-			if !pass(&abi.Chunk{Data: abi.Bytes(part)}) {
+			if !e.Send(&abi.Chunk{Data: abi.Bytes(part)}) {
 				return context.Canceled
 			}
 		}

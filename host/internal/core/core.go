@@ -16,6 +16,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/internal/fair"
+	"github.com/turncore/turncore/host/internal/guard"
 )
 
 // features are the features that this host can use.
@@ -27,7 +28,8 @@ type Options struct {
 	Entropy host.Entropy
 	Limits  abi.Limits
 	Quota   abi.Quota
-	Verify  bool // turns compare their collections with the core's after each step
+	Guard   *guard.Guard // of turns, nil for none
+	Verify  bool         // turns compare their collections with the core's after each step
 }
 
 // Core is an instance with the runners, histories and turns that it knows.

@@ -20,6 +20,9 @@ import (
 type Client struct {
 	// Transport is what they go through. nil means http.DefaultTransport.
 	Transport http.RoundTripper
+	// Route says what a request goes through instead, or refuses it; nil for no such rule. It is asked about each request,
+	// also about one that a redirect asks for, with the name of the credential that goes with it and its body.
+	Route func(r *http.Request, credential string, body []byte) (http.RoundTripper, error)
 	// Credentials are those that requests may name.
 	Credentials map[string]model.Credential
 }

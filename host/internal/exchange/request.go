@@ -27,6 +27,7 @@ type request struct {
 	headers    [][]string
 	body       []byte
 	credential *model.Credential // nil for none, and once a redirect has led to another origin
+	name       string            // of the credential, "" for none
 	secret     *redactor         // of the credential, also when that is not sent
 	redirect   uint8
 	redirects  int // that may still be followed
@@ -57,7 +58,7 @@ func (c *Client) newRequest(args *abi.HTTPArgs, allow func(origin string) bool) 
 	if !known || !slices.ContainsFunc(key.Origins, func(o string) bool { return Origin(o) == origin }) {
 		return nil, host.NewError(abi.CodeCredentialUnknown, args.Credential+" for "+origin, nil)
 	}
-	r.credential, r.secret = &key, newRedactor(key.Value)
+	r.credential, r.name, r.secret = &key, args.Credential, newRedactor(key.Value)
 	return r, nil
 }
 
@@ -100,6 +101,11 @@ func (r *request) send(ctx context.Context) (*http.Response, error) {
 		if r.credential != nil {
 			req.Header.Set(cmp.Or(r.credential.Header, "authorization"), r.credential.Value)
 		}
+		if r.client.Route != nil {
+			if transport, err = r.client.Route(req, r.name, r.body); err != nil {
+				return nil, err
+			}
+		}
 		resp, err := transport.RoundTrip(req)
 		if err != nil {
 			return nil, err
@@ -138,7 +144,7 @@ func (r *request) follow(status int, location string) error {
 		return host.NewError(abi.CodeHTTPRedirect, "the location is no URL", nil)
 	}
 	if originOf(target) != originOf(r.url) {
-		r.credential = nil
+		r.credential, r.name = nil, ""
 		r.headers = slices.DeleteFunc(slices.Clone(r.headers), func(pair []string) bool {
 			return len(pair) == 0 || !slices.Contains(plainHeaders[:], strings.ToLower(pair[0]))
 		})

@@ -26,6 +26,8 @@ type Effect struct {
 	named func() abi.Raw // the result's value, once it is sent; under the turn's lock
 	late  bool           // the core has given it up; under the turn's lock
 
+	tokens int64 // of a model's answer, counted so far; under the turn's lock
+
 	owner   *actor // whose steps caused it, while that waits
 	ready   bool   // all that came before it has been delivered
 	started bool
@@ -66,6 +68,7 @@ func (t *Turn) readEffect(a *actor, frame []byte) error {
 	if err != nil {
 		return fmt.Errorf("effect %d: %w", f.Effect, err)
 	}
+	t.refuse(e)
 	t.running[e.Number] = e
 	e.owner = a
 	a.effects = append(a.effects, e)

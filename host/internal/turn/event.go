@@ -50,6 +50,9 @@ func (t *Turn) readEvent(frame []byte) error {
 	if err != nil {
 		return fmt.Errorf("event %s: %w", event.Kind(f.Kind), err)
 	}
+	if stats, ok := ev.(*event.GenerationStats); ok {
+		t.countTokens(stats.Stats)
+	}
 	t.enqueue(delivery{event: ev, scope: f.Scope, number: f.Dispatch})
 	return nil
 }

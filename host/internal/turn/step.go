@@ -95,6 +95,9 @@ func (t *Turn) exchange(a *actor, frame abi.Frame) error {
 		err = t.verify()
 	}
 	if err == nil {
+		err = t.enforce(a)
+	}
+	if err == nil {
 		err = t.watch()
 	}
 	return err
@@ -153,6 +156,8 @@ func (t *Turn) step(a *actor, in []byte) error {
 		return t.deadOr(err)
 	}
 	t.space.answer = out
+	t.used.Steps++
+	t.used.Bytes += int64(len(out))
 	t.journal.step(in, out)
 	refusal, err := t.read(a, out)
 	if err != nil {
@@ -175,6 +180,7 @@ func (t *Turn) read(a *actor, out []byte) (refusal, err error) {
 			return nil, err
 		}
 		out = rest
+		t.used.Frames++
 		switch op {
 		case abi.OpEvent:
 			err = t.readEvent(frame)

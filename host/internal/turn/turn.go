@@ -15,6 +15,7 @@ import (
 	"github.com/turncore/turncore/host/internal/bus"
 	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/internal/core"
+	"github.com/turncore/turncore/host/internal/guard"
 	"github.com/turncore/turncore/host/internal/stash"
 )
 
@@ -106,6 +107,10 @@ type Turn struct {
 	grace      *time.Timer // runs out on a core that should have ended the turn; nil for none
 	end        ending
 	dead       error // why the instance died
+
+	used       guard.Usage // of the quota
+	seen, told int64       // tokens: that the host saw itself, that the core reports
+	limit      error       // the bound of the quota that is exceeded, nil for none
 
 	gates  map[uint32]*openGate // open ones, by number
 	opened *openGate            // the last one
