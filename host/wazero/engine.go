@@ -31,6 +31,7 @@ type Engine struct {
 	cache   wz.CompilationCache // nil for none
 	runtime wz.Runtime
 	module  wz.CompiledModule
+	image   *memoryImage // that memories begin with; nil for none
 
 	instances engine.Instances
 	closing   atomic.Bool // steps that count fuel are to end
@@ -83,6 +84,7 @@ func (e *Engine) load(ctx context.Context, module []byte) error {
 			return err
 		}
 	}
+	module = e.withoutData(module)
 	if e.config.cache != "" {
 		switch err := e.compileCached(ctx, module); {
 		case err == nil:
@@ -197,5 +199,6 @@ func (e *Engine) Close(ctx context.Context) error {
 	if e.cache != nil {
 		errs = append(errs, e.cache.Close(ctx))
 	}
+	errs = append(errs, e.image.close())
 	return errors.Join(errs...)
 }

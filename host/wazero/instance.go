@@ -31,15 +31,11 @@ func (e *Engine) start(ctx context.Context, g *engine.Guest) (engine.Module, err
 		WithName(""). // anonymous: there may be many
 		WithStartFunctions()
 	g.GCPercent = e.config.gc
-	allocate := newMemory
-	if e.config.heap {
-		allocate = newHeapMemory
-	}
 	i := &instance{wasi: engine.WASICall{Guest: g}}
 	// No context of a caller: to cancel a call from outside, the code must be compiled for it, which is 7 times slower.
 	i.context = context.WithValue(context.Background(), callerKey{}, i)
 	ctx = context.WithValue(ctx, callerKey{}, i) // for the start function
-	ctx = experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(allocate))
+	ctx = experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(e.allocate))
 	module, err := e.runtime.InstantiateModule(ctx, e.module, config)
 	if err != nil {
 		return nil, fmt.Errorf("start: %w", exited(err))

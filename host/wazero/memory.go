@@ -1,6 +1,10 @@
 package wazero
 
-import "github.com/tetratelabs/wazero/experimental"
+import (
+	"io"
+
+	"github.com/tetratelabs/wazero/experimental"
+)
 
 // heapMemory is a linear memory on Go's heap.
 type heapMemory struct {
@@ -8,8 +12,20 @@ type heapMemory struct {
 	limit uint64
 }
 
-func newHeapMemory(size, limit uint64) experimental.LinearMemory {
-	return &heapMemory{bytes: make([]byte, 0, size), limit: limit}
+// newHeapMemory returns a memory that begins with a copy of the image; nil for an empty one.
+func newHeapMemory(p *memoryImage, size, limit uint64) experimental.LinearMemory {
+	m := &heapMemory{bytes: make([]byte, size), limit: limit}
+	switch {
+	case p == nil:
+	case p.file == nil:
+		copy(m.bytes, p.bytes)
+	default:
+		if _, err := io.ReadFull(io.NewSectionReader(p.file, 0, int64(p.size)), m.bytes[:p.size]); err != nil {
+			panic(err) // ends the start of the instance
+		}
+	}
+	m.bytes = m.bytes[:0]
+	return m
 }
 
 // Reallocate copies the memory if its capacity does not suffice.

@@ -2,7 +2,17 @@
 
 package wazero
 
-import "github.com/tetratelabs/wazero/experimental"
+import (
+	"errors"
+	"os"
+
+	"github.com/tetratelabs/wazero/experimental"
+)
 
 // newMemory keeps the memory on Go's heap: this file has no way to reserve addresses on this system.
-func newMemory(size, limit uint64) experimental.LinearMemory { return newHeapMemory(size, limit) }
+func newMemory(p *memoryImage, size, limit uint64) experimental.LinearMemory {
+	return newHeapMemory(p, size, limit)
+}
+
+// imageFile fails: each instance copies the image.
+func imageFile([]byte) (*os.File, error) { return nil, errors.ErrUnsupported }

@@ -3,6 +3,8 @@
 package wazero
 
 import (
+	"unsafe"
+
 	"github.com/tetratelabs/wazero/experimental"
 	"golang.org/x/sys/unix"
 )
@@ -14,16 +16,28 @@ type mapping struct {
 	size     uint64
 }
 
-// newMemory reserves limit bytes. If the system refuses, the memory is on Go's heap.
-func newMemory(size, limit uint64) experimental.LinearMemory {
-	if limit == 0 || limit != uint64(int(limit)) {
-		return newHeapMemory(size, limit)
+// newMemory reserves limit bytes, which begin with the image; nil for an empty memory. If the system refuses, the memory
+// is on Go's heap.
+func newMemory(p *memoryImage, size, limit uint64) experimental.LinearMemory {
+	if limit == 0 || limit != uint64(int(limit)) || p != nil && p.file == nil {
+		return newHeapMemory(p, size, limit)
 	}
 	reserved, err := unix.Mmap(-1, 0, int(limit), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
-		return newHeapMemory(size, limit)
+		return newHeapMemory(p, size, limit)
 	}
-	return &mapping{reserved: reserved}
+	m := &mapping{reserved: reserved}
+	if p != nil {
+		// In the place of its beginning: pages are the file's until they are written to.
+		_, err := unix.MmapPtr(int(p.file.Fd()), 0, unsafe.Pointer(&reserved[0]), uintptr(p.size), unix.PROT_READ|unix.PROT_WRITE,
+			unix.MAP_PRIVATE|unix.MAP_FIXED)
+		if err != nil {
+			m.Free()
+			return newHeapMemory(p, size, limit)
+		}
+		m.size = p.size
+	}
+	return m
 }
 
 // Reallocate makes the first size bytes usable. nil tells the guest that memory is exhausted.
