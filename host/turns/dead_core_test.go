@@ -104,7 +104,7 @@ func TestDeathOutsideOfTurns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				engine := &deadly{Engine: native.New()}
-				h := turns.NewHost(turns.HostOptions{Engine: engine})
+				h := turns.NewHost(turns.HostOptions{Engine: engine, Instances: 1})
 				defer h.Close(context.Background())
 				r, ended := atGate(t, h)
 				c.cause(t, h, func() { engine.of.Store(uint32(c.op)) })
@@ -155,7 +155,7 @@ func TestTooLargeOutsideOfTurns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				engine := &deadly{Engine: native.New()}
-				h := turns.NewHost(turns.HostOptions{Engine: engine, Limits: abi.Limits{Frame: 64 << 10}, Verify: true})
+				h := turns.NewHost(turns.HostOptions{Engine: engine, Instances: 1, Limits: abi.Limits{Frame: 64 << 10}, Verify: true})
 				defer h.Close(context.Background())
 				r, ended := atGate(t, h)
 				if err := say(t, h); !errors.Is(err, host.CodeABILimitExceeded) {
@@ -198,7 +198,7 @@ func TestEditsBeforeATooLargeFrame(t *testing.T) {
 // The reason of an abort may be long: it comes back as it was, and the turn is aborted, not the instance.
 func TestLongReasons(t *testing.T) {
 	engine := &deadly{Engine: native.New()}
-	h := turns.NewHost(turns.HostOptions{Engine: engine, Limits: abi.Limits{Frame: 64 << 10}})
+	h := turns.NewHost(turns.HostOptions{Engine: engine, Instances: 1, Limits: abi.Limits{Frame: 64 << 10}})
 	defer h.Close(context.Background())
 	long := &host.Error{Message: strings.Repeat("é", 70<<10), Cause: errors.New(strings.Repeat("y", 70<<10))}
 	for _, by := range []string{"abort", "context"} {

@@ -57,7 +57,7 @@ func turnOf(t *testing.T, out []byte) uint32 {
 
 func TestInstanceDies(t *testing.T) {
 	engine := &mortal{Engine: native.New()}
-	h := turns.NewHost(turns.HostOptions{Engine: engine})
+	h := turns.NewHost(turns.HostOptions{Engine: engine, Instances: 1})
 	defer h.Close(context.Background())
 	for _, c := range []struct {
 		name  string
@@ -128,7 +128,7 @@ func TestInstanceDies(t *testing.T) {
 // When an instance dies all its turns end, also those whose own code is busy elsewhere.
 func TestInstanceDiesUnderOtherTurns(t *testing.T) {
 	engine := &mortal{Engine: native.New()}
-	h := turns.NewHost(turns.HostOptions{Engine: engine})
+	h := turns.NewHost(turns.HostOptions{Engine: engine, Instances: 1})
 	defer h.Close(context.Background())
 	busy, heard := make(chan struct{}), make(chan struct{})
 	waiting := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {

@@ -49,7 +49,7 @@ func (i *sizedInstance) Retire(cause error) error {
 func TestInstancesDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		engine := &sized{Engine: native.New()}
-		h := turns.NewHost(turns.HostOptions{Engine: engine, HighWater: 1000})
+		h := turns.NewHost(turns.HostOptions{Engine: engine, HighWater: 1000, Instances: 1})
 		defer h.Close(context.Background())
 		history, err := turns.NewHistory(message("a", "x"))
 		if err != nil {
@@ -137,7 +137,7 @@ func TestInstancesDrain(t *testing.T) {
 // An idle instance beyond its mark ends without being counted.
 func TestIdleInstanceIsReplaced(t *testing.T) {
 	engine := &sized{Engine: native.New()}
-	h := turns.NewHost(turns.HostOptions{Engine: engine, HighWater: 1000})
+	h := turns.NewHost(turns.HostOptions{Engine: engine, HighWater: 1000, Instances: 1})
 	defer h.Close(context.Background())
 	r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack})
 	for n := range 5 {
@@ -155,7 +155,7 @@ func TestIdleInstanceIsReplaced(t *testing.T) {
 func TestCloseEndsDrainingInstances(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		engine := &sized{Engine: native.New()}
-		h := turns.NewHost(turns.HostOptions{Engine: engine, HighWater: 1000})
+		h := turns.NewHost(turns.HostOptions{Engine: engine, HighWater: 1000, Instances: 1})
 		_, first := atGate(t, h)
 		engine.instances[0].size.Store(1001)
 		_, second := atGate(t, h)

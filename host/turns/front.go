@@ -139,10 +139,12 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	}
 	r.ownHost = own
 	// What is wrong with a tool's schema or an option shows here.
-	if _, _, err := r.host.pool().Open(ctx, r.config); err != nil {
+	c, _, err := r.host.pool().Open(ctx, r.config)
+	if err != nil {
 		_ = r.Close() // the error that matters is err
 		return nil, err
 	}
+	r.host.pool().Release(c)
 	return &Runner{TurnRunner: r, system: cmp.Or(config.System, defaultSystem), keeper: keeper, refuse: config.WhenBusy == Refuse}, nil
 }
 

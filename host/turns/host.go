@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"runtime"
+	"time"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -14,7 +17,7 @@ import (
 	"github.com/turncore/turncore/host/model"
 )
 
-// Host runs turns: it has an engine, the instance that runners share, and the core's external services. Make one with
+// Host runs turns: it has an engine, the instances that runners share, and the core's external services. Make one with
 // NewHost and pass it to several runners, or let each runner make its own. There is no global host.
 type Host struct {
 	options HostOptions
@@ -40,10 +43,19 @@ type HostOptions struct {
 	// nil allows the addresses in the program's own configuration: the origin of the chat executor's BaseURL, and the
 	// addresses of FetchTool.
 	AllowOrigin func(origin string) bool
+	// Instances is how many instances of the core run turns side by side; 0 means one for each CPU, as runtime.GOMAXPROCS
+	// counts them, and PerTurn an instance of its own for each turn. A turn stays in the instance that it began in: the one
+	// with the fewest turns. An instance starts when a turn would have to share one with others, so that turns one after the
+	// other need one. Runners, histories and gates are the same whichever instance a turn is in; each instance is told of
+	// them when its first turn needs them.
+	Instances int
 	// HighWater is the memory of an instance, in bytes, beyond which it takes no further turns: they go to a fresh
-	// instance, and the old one ends with its last turn. At most two instances end like this at a time; beyond that, new
-	// turns fail with E_OVERLOADED. 0 means 256 MiB.
+	// instance, and the old one ends with its last turn. At a time as many instances end like this as there are Instances,
+	// two at least; when all others have grown as well, new turns fail with E_OVERLOADED. 0 means 256 MiB.
 	HighWater uint64
+	// MaxAge is how long an instance takes turns, before a fresh one does in its place and it ends with its last turn; 0
+	// sets no bound.
+	MaxAge time.Duration
 	// Quota bounds the bytes that the core holds: records, queued writes, open streams and requests, for one turn and
 	// for all of an instance. A turn that would exceed a bound fails with E_TURN_QUOTA_EXCEEDED. 0 means 64 MiB for a
 	// turn and for an instance 128 MiB, or half of HighWater if that is more, because its memory is up to twice these
@@ -54,8 +66,16 @@ type HostOptions struct {
 	Verify bool
 }
 
-// NewHost returns a host. It loads nothing yet.
+// PerTurn gives each turn an instance of its own, see HostOptions.Instances. Nothing that a turn leaves in the core meets
+// another one, and a turn that ends its instance ends no other. It costs the start of an instance for each turn, and each
+// is told of the histories that its turn uses.
+const PerTurn = -1
+
+// NewHost returns a host. It loads nothing yet. It panics for Instances below PerTurn.
 func NewHost(options HostOptions) *Host {
+	if options.Instances < PerTurn {
+		panic(fmt.Sprintf("turns: HostOptions.Instances is %d", options.Instances))
+	}
 	if options.Clock == nil {
 		options.Clock = host.SystemClock()
 	}
@@ -69,7 +89,9 @@ func NewHost(options HostOptions) *Host {
 	h.cores.Options = core.Options{
 		Clock: options.Clock, Entropy: options.Entropy, Limits: options.Limits, Quota: options.Quota, Verify: options.Verify,
 	}
-	h.cores.Given, h.cores.Default, h.cores.HighWater = options.Engine, defaultEngine, options.HighWater
+	h.cores.Given, h.cores.Default = options.Engine, defaultEngine
+	h.cores.HighWater, h.cores.MaxAge = options.HighWater, options.MaxAge
+	h.cores.Size, h.cores.PerTurn = cmp.Or(options.Instances, runtime.GOMAXPROCS(0)), options.Instances == PerTurn
 	return h
 }
 
@@ -87,8 +109,12 @@ func (h *Host) pool() *core.Pool {
 
 // Load loads the module and starts an instance; otherwise the first turn does this.
 func (h *Host) Load(ctx context.Context) error {
-	_, err := h.pool().Acquire(ctx)
-	return err
+	c, err := h.pool().Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	h.pool().Release(c)
+	return nil
 }
 
 // Shutdown closes the host when its turns have ended, dispatches without a turn among them. New turns fail with

@@ -80,7 +80,7 @@ func TestAnswersGoFirst(t *testing.T) {
 func answerAmong(t *testing.T, name string, settle func(event.OpenGate, context.CancelCauseFunc)) {
 	const others = 5
 	engine := &slow{Engine: native.New()}
-	h := turns.NewHost(turns.HostOptions{Engine: engine})
+	h := turns.NewHost(turns.HostOptions{Engine: engine, Instances: 1})
 	defer h.Close(context.Background())
 	var gate event.OpenGate
 	waits := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {

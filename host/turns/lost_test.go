@@ -83,7 +83,7 @@ func TestLostTurns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := turns.NewHost(turns.HostOptions{Engine: &forger{native.New(), c.answer}})
+				h := turns.NewHost(turns.HostOptions{Engine: &forger{native.New(), c.answer}, Instances: 1})
 				defer h.Close(context.Background())
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
@@ -110,7 +110,7 @@ func TestSecondEnd(t *testing.T) {
 		engine := &sized{Engine: &forger{native.New(), func(op abi.Op, turn uint32) ([]abi.Frame, bool) {
 			return slices.Repeat([]abi.Frame{&abi.End{Turn: turn, Status: abi.StatusAck}}, 1+further), op == abi.OpStartTurn
 		}}}
-		h := turns.NewHost(turns.HostOptions{Engine: engine})
+		h := turns.NewHost(turns.HostOptions{Engine: engine, Instances: 1})
 		defer h.Close(context.Background())
 		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack})
 		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
@@ -126,7 +126,7 @@ func TestSecondEnd(t *testing.T) {
 // User code that is slow to hear of an abort is no lost turn, however long it takes.
 func TestSlowCodeAfterAnAbort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := turns.NewHost(turns.HostOptions{Engine: native.New()})
+		h := turns.NewHost(turns.HostOptions{Engine: native.New(), Instances: 1})
 		defer h.Close(context.Background())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -158,7 +158,7 @@ func TestFloodOfFrames(t *testing.T) {
 		abi.MaxStepFrames:     "the step gave more than 262144 frames",
 		abi.MaxStepFrames - 1: "a frame of turn",
 	} {
-		h := turns.NewHost(turns.HostOptions{Engine: &forger{native.New(), flood(n)}})
+		h := turns.NewHost(turns.HostOptions{Engine: &forger{native.New(), flood(n)}, Instances: 1})
 		defer h.Close(context.Background())
 		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack})
 		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})

@@ -19,7 +19,7 @@ import (
 // gate is answered afterwards, and the turns that found room end well.
 func TestTurnsBeyondTheQuotaFailAlone(t *testing.T) {
 	for _, engine := range hosttest.Engines(t) {
-		h := turns.NewHost(turns.HostOptions{Engine: engine})
+		h := turns.NewHost(turns.HostOptions{Engine: engine, Instances: 1})
 		defer h.Close(context.Background())
 		waiting := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			if _, err := ctx.WaitFor(context.Background(), approval("g")); err != nil {

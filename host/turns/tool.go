@@ -268,6 +268,7 @@ func (t *Tool) ValidateArgs(ctx context.Context, h *Host, args any) (Args, error
 	if err != nil {
 		return Args{}, err
 	}
+	defer h.pool().Release(c)
 	valid, err := c.Validate(&abi.ValidateToolArgs{Tool: def, Args: raw})
 	return Args{valid}, err
 }

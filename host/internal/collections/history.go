@@ -298,6 +298,13 @@ func (h *History) Told(holder Holder) {
 	}
 }
 
+// Untold forgets somebody who knew the history.
+func (h *History) Untold(holder Holder) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.holders = slices.DeleteFunc(h.holders, func(other Holder) bool { return other == holder })
+}
+
 // Forget tells all who know the history that it is not used any more.
 func (h *History) Forget() {
 	h.mu.Lock()

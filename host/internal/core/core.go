@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -39,12 +41,17 @@ type Core struct {
 	inst     host.Instance
 	greeting host.Greeting
 	line     fair.Mutex // where turns wait for one another's steps
+	born     time.Time
+	serial   uint64 // increases from instance to instance
+	single   bool   // takes one turn
+	ended    func() // is called after the end, without c.mu; nil for nobody
 
 	mu        sync.Mutex
 	last      uint32 // last number assigned to a turn, a runner, a history or a call
 	runners   map[Definition]*Runner
 	histories map[*collections.History]*toldHistory
 	turns     map[uint32]Turn
+	claims    int  // turns that are to enter
 	drains    bool // takes no further turns, and ends with its last one
 	failed    error
 	closed    bool // failed says so
@@ -89,11 +96,15 @@ func open(ctx context.Context, engine host.Engine, o Options) (*Core, error) {
 	}
 	return &Core{
 		Options: o, engine: engine, inst: inst, greeting: greeting, line: fair.NewMutex(),
+		born: time.Now(), serial: serials.Add(1),
 		runners:   make(map[Definition]*Runner),
 		histories: make(map[*collections.History]*toldHistory),
 		turns:     make(map[uint32]Turn),
 	}, nil
 }
+
+// serials numbers the instances of the program.
+var serials atomic.Uint64
 
 // Engine is the instance's engine.
 func (c *Core) Engine() host.Engine { return c.engine }
@@ -305,16 +316,45 @@ func (c *Core) DropHistory(h *collections.History) {
 	_, _ = c.step(abi.Append(nil, &abi.DropHistory{History: told.number}))
 }
 
-// Enter adds a turn to the core and numbers it.
-func (c *Core) Enter(t Turn) error {
+// claim keeps a place for a turn that is about to enter. It reports false for a core that takes none.
+func (c *Core) claim() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.failed != nil || c.drains {
+		return false
+	}
+	c.claims++
+	return true
+}
+
+// release gives up a place that claim has kept.
+func (c *Core) release() {
+	c.mu.Lock()
+	c.claims = max(c.claims-1, 0)
+	c.leave()
+}
+
+// Enter adds a turn to the core and numbers it. It takes the place that was kept for it, also when it fails.
+func (c *Core) Enter(t Turn) error {
+	c.mu.Lock()
+	if err := c.enter(t); err != nil {
+		c.leave()
+		return err
+	}
+	c.mu.Unlock()
+	return nil
+}
+
+// enter is Enter for a caller that holds c.mu.
+func (c *Core) enter(t Turn) error {
+	c.claims = max(c.claims-1, 0)
 	switch {
 	case c.failed != nil:
 		return c.failed
 	case c.drains:
 		return errDrains
 	}
+	c.drains = c.single
 	number := c.number()
 	t.Enter(number)
 	c.turns[number] = t
@@ -327,11 +367,27 @@ var errDrains = errors.New("the instance takes no further turns")
 // Leave removes a turn that has ended. The last one of a draining core ends the core.
 func (c *Core) Leave(number uint32) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	delete(c.turns, number)
-	if c.drains && len(c.turns) == 0 && c.failed == nil {
+	c.leave()
+}
+
+// leave ends a draining core that has no turns. The caller holds c.mu, which leave gives back.
+func (c *Core) leave() {
+	end := c.drains && len(c.turns) == 0 && c.failed == nil
+	if end {
 		c.retireDrained()
 	}
+	c.mu.Unlock()
+	if end && c.ended != nil {
+		c.ended()
+	}
+}
+
+// drain has the core take no further turns, and end with its last one.
+func (c *Core) drain() {
+	c.mu.Lock()
+	c.drains = true
+	c.mu.Unlock()
 }
 
 // admission says whether a core takes turns.
@@ -344,30 +400,44 @@ const (
 	ended
 )
 
-// admit decides whether the core takes further turns. One whose memory has grown beyond the mark does not, since a
-// guest never gives memory back. If it may drain, it ends after its last turn.
-func (c *Core) admit(highWater uint64, mayDrain bool) admission {
+// admit decides whether the core takes further turns, and says how many it has. One whose memory has grown beyond the mark
+// takes none, since a guest never gives memory back. One that is aged takes turns until it may drain. If it may drain, it
+// ends after its last turn.
+func (c *Core) admit(highWater uint64, aged, mayDrain bool) (verdict admission, turns int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	turns = len(c.turns) + c.claims
+	grown := c.inst.MemoryBytes() > highWater
 	switch {
 	case c.failed != nil:
-		return ended
-	case c.inst.MemoryBytes() <= highWater:
-		return admitted
-	case len(c.turns) == 0:
+		return ended, 0
+	case !grown && !(aged && (mayDrain || turns == 0)):
+		return admitted, turns
+	case turns == 0:
 		c.retireDrained()
-		return ended
+		return ended, 0
 	case !mayDrain:
-		return full
+		return full, turns
 	}
 	c.drains = true
-	return drains
+	return drains, turns
 }
+
+// errDrained is the end of an instance that has drained.
+var errDrained = errors.New("it takes no further turns, and those that it had have ended")
 
 // retireDrained ends a draining core without turns. The caller holds c.mu.
 func (c *Core) retireDrained() {
-	c.failed = c.inst.Retire(errors.New("its memory has grown and its turns have ended"))
+	c.failed = c.inst.Retire(errDrained)
+	c.forget()
+}
+
+// forget drops what the core knows. The caller holds c.mu.
+func (c *Core) forget() {
 	clear(c.runners)
+	for h := range c.histories {
+		h.Untold(c)
+	}
 	clear(c.histories)
 }
 
@@ -384,9 +454,13 @@ func (c *Core) fail(err error) {
 	c.failed = err
 	turns := slices.Collect(maps.Values(c.turns))
 	clear(c.turns)
+	c.forget()
 	c.mu.Unlock()
 	for _, t := range turns {
 		t.Fail(err)
+	}
+	if c.ended != nil {
+		c.ended()
 	}
 }
 
