@@ -70,6 +70,7 @@ func TestCore[S T[S]](t S, newEngine func(ctx context.Context) (host.Engine, err
 	t.Run("close during steps", suite.closeDuringSteps)
 	t.Run("close the engine", suite.closeEngine)
 	t.Run("instances at once", suite.atOnce)
+	t.Run("instances among others", suite.amongOthers)
 }
 
 // started returns an engine that ends with the test.

@@ -308,3 +308,47 @@ func (c coreSuite[S]) atOnce(t S) {
 	}
 	instances.Wait()
 }
+
+// amongOthers opens instances while others are in the middle of a turn, and after those have ended: each begins as the first
+// one did, whatever an engine lets them share.
+func (c coreSuite[S]) amongOthers(t S) {
+	want, err := expected()
+	if err != nil {
+		t.Fatalf("the native engine: %v", err)
+	}
+	frames := Conversation()
+	var instances []host.Instance
+	for n := range frames {
+		instances = append(instances, greeted(t, c.engine))
+		for k, i := range instances {
+			step := n - k // of this instance
+			got, err := i.Step(nil, frames[step])
+			if err != nil || !bytes.Equal(got, want[step]) {
+				t.Fatalf("instance %d: step %d gives\n%x, %v; want\n%x", k, step, got, err, want[step])
+			}
+		}
+		if n%3 == 2 {
+			if err := instances[0].Close(context.Background()); err != nil {
+				t.Errorf("close: %v", err)
+			}
+			last := greeted(t, c.engine)
+			if got, err := last.Step(nil, frames[0]); err != nil || !bytes.Equal(got, want[0]) {
+				t.Errorf("an instance after %d steps of others gives\n%x, %v; want\n%x", n, got, err, want[0])
+			}
+			if err := last.Close(context.Background()); err != nil {
+				t.Errorf("close: %v", err)
+			}
+			instances[0] = greeted(t, c.engine)
+			for step := range n + 1 {
+				if got, err := instances[0].Step(nil, frames[step]); err != nil || !bytes.Equal(got, want[step]) {
+					t.Fatalf("step %d of an instance in the place of another gives\n%x, %v; want\n%x", step, got, err, want[step])
+				}
+			}
+		}
+	}
+	for _, i := range instances {
+		if err := i.Close(context.Background()); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
+}

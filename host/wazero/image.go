@@ -2,6 +2,7 @@ package wazero
 
 import (
 	"bytes"
+	"errors"
 	"os"
 
 	"github.com/tetratelabs/wazero/experimental"
@@ -75,5 +76,8 @@ func (p *memoryImage) close() error {
 	if p == nil || p.file == nil {
 		return nil
 	}
-	return p.file.Close()
+	if err := p.file.Close(); !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
 }
