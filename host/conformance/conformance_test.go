@@ -12,6 +12,7 @@ import (
 	"github.com/turncore/turncore/host/conformance"
 	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/turns"
 	"github.com/turncore/turncore/host/wazero"
 	"github.com/turncore/turncore/wasm/full"
 )
@@ -63,16 +64,37 @@ func engines(t *testing.T) []host.Engine {
 	return all
 }
 
-// Every engine plays every scenario as the corpus says, and writes the same log as the first.
+// hostOn is an engine, and how a host uses it.
+type hostOn struct {
+	host.Engine
+	instances int // as in turns.HostOptions
+}
+
+// hosts are the engines, and those of the tests again with several instances, and wazero with one for each turn.
+func hosts(t *testing.T) (all []hostOn) {
+	for _, e := range engines(t) {
+		all = append(all, hostOn{e, 1})
+	}
+	for _, e := range hosttest.Engines(t) {
+		all = append(all, hostOn{named{e, e.Name() + "-pool"}, 4})
+		if e.Name() == wazero.Name {
+			all = append(all, hostOn{named{e, e.Name() + "-per-turn"}, turns.PerTurn})
+		}
+	}
+	return all
+}
+
+// Every engine plays every scenario as the corpus says, and writes the same log as the first, whichever instances its turns
+// are in.
 func TestCorpus(t *testing.T) {
 	files := load(t)
 	first := map[string]string{}
-	for _, e := range engines(t) {
+	for _, e := range hosts(t) {
 		t.Run(e.Name(), func(t *testing.T) {
 			passed := 0
 			var common, full strings.Builder // what the core module plays too comes first
 			for _, file := range files {
-				player := conformance.NewPlayer(conformance.Options{Engine: e})
+				player := conformance.NewPlayer(conformance.Options{Engine: e.Engine, Host: turns.HostOptions{Instances: e.instances}})
 				for _, s := range file.Scenarios {
 					if !s.Playable(conformance.Features()...) {
 						continue

@@ -72,7 +72,7 @@ const quietEvents = 10
 
 func newConversation(e host.Engine, deltas int, change func(*turns.TurnRunnerConfig)) (*conversation, error) {
 	c := &conversation{
-		host: turns.NewHost(turns.HostOptions{Engine: e}), deltas: deltas,
+		host: turns.NewHost(turns.HostOptions{Engine: e, Instances: 1}), deltas: deltas,
 		input: turns.TurnInput{SystemPrompt: "Answer briefly.", Text: "What is 1 + 2?"},
 	}
 	add := &turns.Tool{

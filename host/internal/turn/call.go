@@ -85,13 +85,18 @@ func Payload[T interface{ Append(b []byte) []byte }](v T) func() (abi.Raw, error
 // Dispatch runs a dispatch of a runner with this context as its source, and returns its id.
 func (c *Context) Dispatch(d core.Definition) (id string, result abi.DispatchResult, err error) {
 	t := c.turn
-	r, _, err := t.core.Runner(d)
-	if err != nil {
-		return "", abi.DispatchResult{}, err
+	r, dead, err := t.core.Runner(d)
+	if err == nil {
+		defer t.core.CloseRunner(d)
 	}
-	defer t.core.CloseRunner(d)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	switch {
+	case dead && t.closed: // an instance may end with its last turn
+		return "", abi.DispatchResult{}, t.deadOr(ErrAfterEnd())
+	case err != nil:
+		return "", abi.DispatchResult{}, err
+	}
 	t.journal.runner(r)
 	v, err := c.InvokeLocked(abi.MethodDispatch, func() (abi.Raw, error) {
 		// The dispatch's context is made while this very frame is taken.
