@@ -1,7 +1,7 @@
 # The conformance corpus on every host: native, wazero's interpreter and compiler, the latter with metering, native and wazero
-# with several instances and wazero with one for each turn, Node 20 and
-# 24, Node with the build of GOOS=js, and Chromium's pages and workers. Each writes the same log, byte for byte. So does Node
-# with the core module, as far as it goes. What the Go hosts do is recorded and replayed by each other and in Node. Deno, Bun,
+# with several instances and wazero with one for each turn, Node 20 and 24, Node with the build of GOOS=js, and Chromium's
+# pages and workers. Each writes the same log, byte for byte. So does Node with the core module, as far as it goes. What the
+# Go hosts do is recorded and replayed by each other and in Node. Deno, Bun,
 # workerd, Firefox and WebKitGTK play a quarter of the scenarios with the packed package, another one from commit to commit;
 # CORPUS_PART=2/4 says which, and TURNCORE_LONG makes it the whole.
 source .ci/lib.sh
