@@ -28,6 +28,7 @@ const (
 	FeatureTimers     Features = 1 << 2 // Timer and Tick frames
 	FeatureDigest     Features = 1 << 3 // the digest method, which compares mirrored collections
 	FeatureInterrupts Features = 1 << 4 // interrupted streams are marked: method Interrupt, events MessageInterrupted, ThoughtInterrupted
+	FeatureAgent      Features = 1 << 5 // the module is an agent: method Describe, executors of kind Module
 )
 
 // Op is the first element of a frame. 1 to 31 travel from host to guest, 33 to 63 from guest to host.

@@ -24,6 +24,7 @@ const (
 	MethodWarn           uint8 = 20 // WarnArgs → nil
 	MethodValidate       uint8 = 21 // of turn 0: ValidateToolArgs → the arguments, defaults filled in
 	MethodInterrupt      uint8 = 22 // InterruptArgs → nil
+	MethodDescribe       uint8 = 23 // of turn 0, in agent modules: nil → the agent's manifest without what only its file says, as the text of its JSON
 )
 
 // NextArgs of MethodNext, which a host middleware calls to run the rest of the pipeline.

@@ -40,7 +40,7 @@ type OpenRunner struct {
 	Op             uint8
 	Runner         uint32 // chosen by the host, > 0, unique among the open runners of the instance
 	Call           uint32
-	Executor       uint8 // ExecutorHost or ExecutorChat
+	Executor       uint8 // ExecutorHost, ExecutorChat or ExecutorModule
 	Chat           Value // options of the chat executor, a map; nil for ExecutorHost
 	Tools          []ToolDef
 	TurnInput      []Middleware
@@ -55,6 +55,8 @@ type OpenRunner struct {
 const (
 	ExecutorHost uint8 = 0 // the host's function, called by an effect
 	ExecutorChat uint8 = 1 // the chat executor inside the module
+	// ExecutorModule opens the agent of an agent module, whose executor runs; see FeatureAgent.
+	ExecutorModule uint8 = 2
 )
 
 // Callback bits of OpenRunner.Callbacks.

@@ -13,11 +13,16 @@ func (p Pipeline) String() string {
 	return [...]string{"turn-input", "turn-output", "dispatch-input", "dispatch-output"}[p&3]
 }
 
-// Middleware is one entry of a pipeline: the host's function at Index, or a compiled-in one.
+// Middleware is one entry of a pipeline: a compiled-in one, or the host's function at Index.
 type Middleware struct {
 	Index   int
-	Builtin Bound // nil for a function of the host; dispatch pipelines only
+	Builtin Bound // compiled in, of the dispatch pipelines
+	Around  Around
 }
+
+// Around is compiled-in middleware of an agent, which decides when the rest of its pipeline runs: it calls next, once,
+// which returns when everything behind it has ended. d is nil in the turn's own pipelines. An error fails the pipeline.
+type Around func(task Task, t *Turn, d *Dispatch, next func(Task)) error
 
 // pipeline is one run through a list of middleware.
 type pipeline struct {
@@ -75,16 +80,22 @@ func (p *pipeline) run(task Task, i int) {
 			continue
 		}
 		called := false
-		call := &CallMiddleware{Pipeline: p.which, Index: m.Index, Next: func(t Task) {
+		next := func(t Task) {
 			if !called {
 				called = true
 				p.run(t, i+1)
 			}
-		}}
-		if p.dispatch != nil {
-			call.Context = p.dispatch.number
 		}
-		_, err := task.Await(call)
+		var err error
+		if m.Around != nil {
+			err = m.Around(task, p.turn, p.dispatch, next)
+		} else {
+			call := &CallMiddleware{Pipeline: p.which, Index: m.Index, Next: next}
+			if p.dispatch != nil {
+				call.Context = p.dispatch.number
+			}
+			_, err = task.Await(call)
+		}
 		switch {
 		case err == nil:
 			return

@@ -97,13 +97,13 @@ var tuples = map[string]string{
 // groups are the names of numbers.
 var groups = map[string]map[int64]string{
 	"Op":             {1: "Hello", 2: "OpenRunner", 3: "CloseRunner", 4: "History", 5: "StartTurn", 6: "Call", 7: "Edit", 8: "Result", 9: "Chunk", 10: "Abort", 11: "Tick", 12: "DropHistory", 13: "GCPercent", 33: "Welcome", 34: "Reply", 35: "Event", 36: "Effect", 37: "Cancel", 38: "Sync", 39: "Timer", 40: "End", 41: "Fault"},
-	"ExecutorKind":   {0: "host", 1: "chat"},
+	"ExecutorKind":   {0: "host", 1: "chat", 2: "module"},
 	"MiddlewareKind": {0: "host", 1: "builtin"},
 	"EditKind":       {0: "add", 1: "addHistory", 2: "addKnown", 3: "remove", 4: "replace", 5: "clear", 6: "set", 7: "unset", 8: "define", 9: "register", 10: "unregister", 11: "hidden", 12: "keep"},
 	"Collection":     {0: "instructions", 1: "memories", 2: "retrievables", 3: "messages", 4: "thoughts", 5: "toolCalls", 6: "stash", 7: "tools"},
 	"SyncKind":       {0: "add", 1: "remove", 2: "replace", 3: "open", 4: "tools", 5: "insert", 6: "signal", 7: "define", 8: "name"},
 	"Status":         {0: "ack", 1: "nack", 2: "aborted", 3: "failed", 4: "continue", 5: "refused", 6: "lost"},
-	"Method":         {1: "next", 2: "store", 3: "mutate", 4: "delete", 5: "replaceGroup", 6: "ack", 7: "nack", 8: "report", 9: "reportToolCall", 10: "log", 11: "stats", 12: "executeTool", 13: "toolCallCount", 14: "commit", 15: "dispatch", 16: "digest", 17: "emit", 18: "openGate", 19: "settleGate", 20: "warn", 21: "validate", 22: "interrupt"},
+	"Method":         {1: "next", 2: "store", 3: "mutate", 4: "delete", 5: "replaceGroup", 6: "ack", 7: "nack", 8: "report", 9: "reportToolCall", 10: "log", 11: "stats", 12: "executeTool", 13: "toolCallCount", 14: "commit", 15: "dispatch", 16: "digest", 17: "emit", 18: "openGate", 19: "settleGate", 20: "warn", 21: "validate", 22: "interrupt", 23: "describe"},
 	"Stream":         {0: "message", 1: "thought"},
 	"Settle":         {0: "resolve", 1: "reject", 2: "abort"},
 	"EffectKind":     {1: "executor", 2: "middleware", 3: "tool", 4: "store", 5: "commit", 6: "discard", 7: "http", 8: "spool", 9: "read", 10: "estimate", 11: "validate", 12: "forge", 13: "model"},

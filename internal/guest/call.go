@@ -135,6 +135,10 @@ func (t *turn) callEmit(f *abi.Call, a *abi.EmitArgs) error {
 // callOutside serves calls outside any turn: validating arguments against a tool's schema.
 func (in *Instance) callOutside(f *abi.Call) error {
 	t := &turn{in: in}
+	if f.Method == abi.MethodDescribe && in.agent != nil {
+		t.reply(f.Call, in.agent.Describe(), nil)
+		return nil
+	}
 	if f.Method != abi.MethodValidate {
 		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))+" outside a turn"))
 		return nil
@@ -144,7 +148,8 @@ func (in *Instance) callOutside(f *abi.Call) error {
 	if a.Decode(r); !r.OK() {
 		return malformed(f, r)
 	}
-	tool, err := toolOf(&a.Tool)
+	a.Tool.Builtin = "" // nothing is called
+	tool, err := toolOf(&a.Tool, nil)
 	var valid []byte
 	switch {
 	case err != nil:

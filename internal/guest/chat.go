@@ -15,8 +15,9 @@ import (
 // chatExecutor runs package chat as a runner's executor.
 type chatExecutor struct{ executor *chat.Executor }
 
-func newChat(options []byte, providers []chat.Provider) (runtime.Executor, error) {
-	e, err := chat.New(valueOf(options), providers...)
+// chat makes the chat executor of a runner, or of a model of an agent.
+func (in *Instance) chat(options []byte) (runtime.Executor, error) {
+	e, err := chat.New(valueOf(options), in.providers...)
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (t *turn) editTools(f *abi.Edit, data []byte) (bool, error) {
 		if err != nil {
 			return false, fault.New(fault.ABIMalformedFrame, "Edit: ToolDef: "+err.Error())
 		}
-		tool, err := toolOf(&def)
+		tool, err := toolOf(&def, nil)
 		if err == nil {
 			t.run.Define(tool)
 		}
@@ -143,8 +143,8 @@ func (t *turn) editTools(f *abi.Edit, data []byte) (bool, error) {
 	return false, nil
 }
 
-// toolOf makes a tool from its definition.
-func toolOf(def *abi.ToolDef) (*runtime.Tool, error) {
+// toolOf makes a tool from its definition. Its handler may be one of the agent's parts, nil for none.
+func toolOf(def *abi.ToolDef, parts *Parts) (*runtime.Tool, error) {
 	tool := &runtime.Tool{
 		Number: def.Number, Name: def.Name, Description: def.Description,
 		InputSchema: append([]byte(nil), def.InputSchema...),
@@ -154,7 +154,7 @@ func toolOf(def *abi.ToolDef) (*runtime.Tool, error) {
 		Artifact:    def.Flags&abi.ToolArtifact != 0,
 		Validates:   def.Flags&abi.ToolValidates != 0,
 	}
-	if def.Builtin != "" {
+	if tool.Handler = parts.handler(def.Builtin); tool.Handler == nil && def.Builtin != "" {
 		var err error
 		if tool.Handler, err = catalogue.Handler(def.Builtin, valueOf(def.Arg)); err != nil {
 			return nil, err
@@ -183,19 +183,28 @@ func (in *Instance) config(f *abi.OpenRunner) (*runtime.Config, error) {
 		Frame:     int(min(in.limits.Frame, in.limits.String)),
 		Array:     int(in.limits.Array),
 	}
+	var parts *Parts
 	switch f.Executor {
 	case abi.ExecutorHost:
 	case abi.ExecutorChat:
-		executor, err := newChat(f.Chat, in.providers)
+		executor, err := in.chat(f.Chat)
 		if err != nil {
 			return nil, err
 		}
 		c.Executor = executor
 	default:
+		if f.Executor == abi.ExecutorModule && in.agent != nil {
+			var err error
+			if parts, err = in.agent.Open(f.Chat, in.chat); err != nil {
+				return nil, err
+			}
+			c.Executor = parts.Executor
+			break
+		}
 		return nil, fault.New(fault.ABIUnknownTarget, "executor "+itoa(int64(f.Executor)))
 	}
 	for i := range f.Tools {
-		tool, err := toolOf(&f.Tools[i])
+		tool, err := toolOf(&f.Tools[i], parts)
 		if err != nil {
 			return nil, err
 		}
@@ -213,7 +222,7 @@ func (in *Instance) config(f *abi.OpenRunner) (*runtime.Config, error) {
 	} {
 		for i, m := range p.from {
 			entry := runtime.Middleware{Index: i}
-			if m.Kind == abi.MiddlewareBuiltin {
+			if entry.Around = parts.around(p.name, m.Name); entry.Around == nil && m.Kind == abi.MiddlewareBuiltin {
 				var err error
 				if entry.Builtin, err = runtime.NewBound(p.name, m.Name, m.Arg); err != nil {
 					return nil, err

@@ -20,6 +20,14 @@ const version = "0.1.0"
 // supported are the features compiled in.
 const supported = abi.FeatureChat | abi.FeatureHistory | abi.FeatureTimers | abi.FeatureDigest | abi.FeatureInterrupts
 
+// supported are those of this module.
+func (in *Instance) supported() abi.Features {
+	if in.agent != nil {
+		return supported | abi.FeatureAgent
+	}
+	return supported
+}
+
 // Instance is one guest: many runners, many turns, one step at a time.
 type Instance struct {
 	inbox     []byte
@@ -36,6 +44,7 @@ type Instance struct {
 	effects   int // outstanding, in all turns
 	providers []chat.Provider
 	platform  Platform
+	agent     Agent // nil in the core module
 
 	idle    []*coroutine
 	spare   []*effect // settled ones, for reuse
@@ -237,7 +246,7 @@ func (in *Instance) hello(f *abi.Hello) error {
 	in.marks = f.Features&abi.FeatureInterrupts != 0
 	in.append(&abi.Welcome{
 		Op: abi.OpWelcome, Major: abi.Major, Minor: abi.Minor,
-		Features: f.Features & supported, Limits: in.limits, Quota: quota, Build: Build, Providers: in.speaks(),
+		Features: f.Features & in.supported(), Limits: in.limits, Quota: quota, Build: Build, Providers: in.speaks(),
 	})
 	return nil
 }

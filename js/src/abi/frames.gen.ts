@@ -17,6 +17,8 @@ export const Feature = {
   Digest: 8,
   /** interrupted streams are marked: method Interrupt, events MessageInterrupted, ThoughtInterrupted */
   Interrupts: 16,
+  /** the module is an agent: method Describe, executors of kind Module */
+  Agent: 32,
 } as const;
 
 /** First element of a frame. 1 to 31 travel from host to guest, 33 to 63 from guest to host. */
@@ -58,6 +60,7 @@ export const ExecutorKind = {
   Host: 0,
   /** the chat executor inside the module */
   Chat: 1,
+  Module: 2,
 } as const;
 
 /** Bits of OpenRunner's callbacks. */
@@ -235,6 +238,8 @@ export const Method = {
   Validate: 21,
   /** InterruptArgs → nil */
   Interrupt: 22,
+  /** of turn 0, in agent modules: nil → the agent's manifest without what only its file says, as the text of its JSON */
+  Describe: 23,
 } as const;
 
 /** Streams of ReportArgs. */

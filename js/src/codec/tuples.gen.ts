@@ -111,7 +111,7 @@ export interface OpenRunnerFrame {
   /** chosen by the host, > 0, unique among the open runners of the instance */
   readonly runner: number;
   readonly call: number;
-  /** ExecutorHost or ExecutorChat */
+  /** ExecutorHost, ExecutorChat or ExecutorModule */
   readonly executor: number;
   /** options of the chat executor, a map; nil for ExecutorHost */
   readonly chat: Write | null;
@@ -2100,6 +2100,7 @@ export interface MethodArgs {
   readonly [Method.Warn]: WarnArgs;
   readonly [Method.Validate]: ValidateToolArgs;
   readonly [Method.Interrupt]: InterruptArgs;
+  readonly [Method.Describe]: null;
 }
 
 /** Writes the arguments of a method. */
@@ -2128,6 +2129,7 @@ const writeMethodArgs: {
   [Method.Warn]: writeWarnArgs,
   [Method.Validate]: writeValidateToolArgs,
   [Method.Interrupt]: writeInterruptArgs,
+  [Method.Describe]: writeNothing,
 };
 
 function writeNothing(e: Encoder): void {

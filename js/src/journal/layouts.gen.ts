@@ -136,7 +136,7 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<number, string>>>> 
     40: 'End',
     41: 'Fault',
   },
-  ExecutorKind: { 0: 'host', 1: 'chat' },
+  ExecutorKind: { 0: 'host', 1: 'chat', 2: 'module' },
   MiddlewareKind: { 0: 'host', 1: 'builtin' },
   EditKind: {
     0: 'add',
@@ -206,6 +206,7 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<number, string>>>> 
     20: 'warn',
     21: 'validate',
     22: 'interrupt',
+    23: 'describe',
   },
   Stream: { 0: 'message', 1: 'thought' },
   Settle: { 0: 'resolve', 1: 'reject', 2: 'abort' },

@@ -1,7 +1,8 @@
 //go:build (wasip1 || js) && !full
 
-package main
+package reactor
 
 import "github.com/turncore/turncore/internal/provider"
 
-var providers = provider.Core
+// Providers are those of the chat executor.
+var Providers = provider.Core

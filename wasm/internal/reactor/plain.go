@@ -1,6 +1,6 @@
 //go:build (wasip1 || js) && !baked
 
-package main
+package reactor
 
 // The host gives random bytes at the start.
 var reseed func(seed []byte)

@@ -1,6 +1,6 @@
 //go:build baked
 
-package main
+package reactor
 
 import _ "unsafe" // for go:linkname
 

@@ -1,6 +1,6 @@
 //go:build (wasip1 || js) && full
 
-package main
+package reactor
 
 import (
 	"github.com/turncore/turncore/internal/catalogue"
@@ -10,4 +10,5 @@ import (
 
 func init() { catalogue.Fetch = fetch.New }
 
-var providers = provider.All
+// Providers are those of the chat executor.
+var Providers = provider.All

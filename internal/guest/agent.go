@@ -1,0 +1,47 @@
+package guest
+
+import (
+	"github.com/turncore/turncore/runtime"
+)
+
+// Agent is what an author has compiled into the module besides the core.
+type Agent interface {
+	// Describe returns the agent's manifest without what only its file says: the answer to the method Describe.
+	Describe() []byte
+	// Open returns the agent's parts for a runner. options are those of the frame, a map: "options" are the agent's, and
+	// "models" those of the chat executor by the agent's names for its models. chat makes the executor of one. Both are of
+	// use during Open only.
+	Open(options []byte, chat func(options []byte) (runtime.Executor, error)) (*Parts, error)
+}
+
+// Parts are an agent's parts in one runner.
+type Parts struct {
+	Executor   runtime.Executor
+	Tools      map[string]runtime.Handler // by the name that a ToolDef gives as its builtin
+	Middleware [4]map[string]runtime.Around
+}
+
+// Serve makes the module an agent module, before the first step.
+func (in *Instance) Serve(a Agent) { in.agent = a }
+
+// handler returns the handler of a tool that the agent brings; nil for others.
+func (p *Parts) handler(name string) runtime.Handler {
+	if p == nil {
+		return nil
+	}
+	return p.Tools[name]
+}
+
+// around returns middleware that the agent brings; nil for others.
+func (p *Parts) around(which runtime.Pipeline, name string) runtime.Around {
+	if p == nil {
+		return nil
+	}
+	return p.Middleware[which&3][name]
+}
+
+// Together runs functions as tasks of a turn, at most so many at once, and returns when all have returned, with the first
+// error in their order. A function that panics fails with that. task is the one that waits.
+func Together(task runtime.Task, atOnce int, run ...func(runtime.Task) error) error {
+	return task.(*coroutine).each(len(run), atOnce, func(t runtime.Task, i int) error { return run[i](t) })
+}
