@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/guest"
 	"github.com/turncore/turncore/runtime"
@@ -104,10 +105,11 @@ func (c *Context) Model(name string) error {
 
 // Levels of the log.
 const (
-	Debug uint8 = iota
-	Info
-	Warning
-	Error
+	Trace = abi.LevelTrace
+	Debug = abi.LevelDebug
+	Info  = abi.LevelInfo
+	Warn  = abi.LevelWarn
+	Error = abi.LevelError
 )
 
 // Log writes a line to the structured log. kind says what it is about, such as "research.search"; payload is an encoded

@@ -1,0 +1,318 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/internal/guest"
+	"github.com/turncore/turncore/internal/provider"
+)
+
+// register makes d the module's agent for a test.
+func register(t *testing.T, d Definition) {
+	t.Helper()
+	registered = nil
+	Register(d)
+	t.Cleanup(func() { registered, said = nil, nil })
+}
+
+// talk is a host that runs one turn of an agent.
+type talk struct {
+	t    *testing.T
+	in   *guest.Instance
+	logs []string
+	end  *abi.End
+	// answer gives the value of an effect, or an error.
+	answer func(e *abi.Effect) (abi.Raw, *abi.ErrorValue)
+	gate   func(open *abi.GateOpenEvent) abi.Raw
+	reply  map[uint32]abi.Reply
+	calls  uint32
+}
+
+func newTalk(t *testing.T) *talk {
+	in := guest.New(provider.Core...)
+	in.Serve(module{})
+	h := &talk{t: t, in: in, reply: map[uint32]abi.Reply{}, calls: 100}
+	h.step(&abi.Hello{Major: abi.Major, Features: abi.MaxInt, Seed: make([]byte, abi.SeedSize)})
+	t.Cleanup(in.Close)
+	return h
+}
+
+// step sends a frame and what its answers ask for, until nothing is asked.
+func (h *talk) step(f abi.Frame) {
+	h.t.Helper()
+	for queue := []abi.Frame{f}; len(queue) > 0; {
+		batch := abi.Append(nil, queue[0])
+		queue = queue[1:]
+		out := append([]byte(nil), h.in.Step(append(h.in.Inbox(uint32(len(batch)))[:0], batch...))...)
+		for len(out) > 0 {
+			op, frame, rest, err := abi.Next(out, abi.Limits{})
+			if err != nil {
+				h.t.Fatal(err)
+			}
+			out = rest
+			if next := h.take(op, frame); next != nil {
+				queue = append(queue, next)
+			}
+		}
+	}
+}
+
+func (h *talk) take(op abi.Op, frame []byte) abi.Frame {
+	h.t.Helper()
+	switch op {
+	case abi.OpFault:
+		f, _ := abi.Decode[abi.Fault](frame)
+		h.logs = append(h.logs, "fault "+f.Code)
+	case abi.OpReply:
+		r, _ := abi.Decode[abi.Reply](frame)
+		h.reply[r.Call] = r
+	case abi.OpEvent:
+		e, err := abi.Decode[abi.Event](frame)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		return h.event(&e)
+	case abi.OpEffect:
+		e, err := abi.Decode[abi.Effect](frame)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		r := &abi.Result{Turn: e.Turn, Effect: e.Effect}
+		if h.answer != nil {
+			r.Value, r.Error = h.answer(&e)
+		}
+		return r
+	case abi.OpEnd:
+		e, err := abi.Decode[abi.End](frame)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		h.end = &e
+	}
+	return nil
+}
+
+func (h *talk) event(e *abi.Event) abi.Frame {
+	switch e.Kind {
+	case abi.EventLog:
+		l, _ := abi.Decode[abi.LogEvent](e.Payload)
+		h.logs = append(h.logs, l.Kind+": "+l.Message)
+	case abi.EventMessage:
+		m, _ := abi.Decode[abi.StreamEvent](e.Payload)
+		h.logs = append(h.logs, "delta: "+m.Delta)
+	case abi.EventTurnGateOpen:
+		g, _ := abi.Decode[abi.GateOpenEvent](e.Payload)
+		h.calls++
+		args := (&abi.SettleGateArgs{Gate: g.Gate, Settle: abi.SettleResolve, Value: h.gate(&g)}).Append(nil)
+		return &abi.Call{Turn: e.Turn, Call: h.calls, Method: abi.MethodSettleGate, Args: args}
+	}
+	return nil
+}
+
+// run opens a runner of the agent and runs a turn.
+func (h *talk) run(open abi.OpenRunner) {
+	h.t.Helper()
+	open.Runner, open.Call, open.Executor = 1, 1, abi.ExecutorModule
+	h.step(&open)
+	if r := h.reply[1]; r.Error != nil {
+		h.t.Fatalf("the runner does not open: %v", r.Error)
+	}
+	h.step(&abi.StartTurn{Turn: 1, Runner: 1, Now: 1_767_225_600_000, Seed: make([]byte, 16), ID: "t", SystemPrompt: "p"})
+	if h.end == nil {
+		h.t.Fatalf("the turn does not end: %q", h.logs)
+	}
+}
+
+func encoded(text string) []byte {
+	v, err := value.FromJSON(nil, []byte(text))
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func TestDescribe(t *testing.T) {
+	register(t, Definition{
+		Name: "a", Version: "1.2.3", Description: `says "hi"`, Options: `{"type":"object"}`,
+		Executor: func(*Context) error { return nil },
+		Tools: []*Tool{
+			RawTool("x", "Does x.", `{"type":"object"}`, nil),
+			RawTool("y", "", `{"type":"object","properties":{}}`, nil).Confirmed(),
+		},
+		TurnInput: []Middleware{{Name: "i"}}, DispatchOutput: []Middleware{{Name: "o"}, {Name: "p"}},
+		Asks: Asks{
+			HTTP: []Origin{{"https://h", "w"}}, Credentials: []Credential{{"n", "https://h", "w"}}, Tools: []Ask{{"t", "w"}},
+			Models: []Ask{{"default", "w"}}, Stores: []Ask{{"s", "w"}}, Log: 5, Quota: Quota{Steps: 1, Tokens: 2},
+		},
+	})
+	h := newTalk(t)
+	h.step(&abi.Call{Call: 7, Method: abi.MethodDescribe})
+	text, ok := value.String(h.reply[7].Value)
+	const want = `{"manifest":1,"name":"a","version":"1.2.3","description":"says \"hi\"","tools":[{"name":"x","description":"Does x.",` +
+		`"inputSchema":{"type":"object"}},{"name":"y","description":"","inputSchema":{"type":"object","properties":{}},"confirm":true}],` +
+		`"options":{"type":"object"},"executor":true,"middleware":[{"pipeline":"turnInput","name":"i"},{"pipeline":"dispatchOutput","name":"o"},` +
+		`{"pipeline":"dispatchOutput","name":"p"}],"asks":{"http":[{"origin":"https://h","why":"w"}],"credentials":[{"name":"n","origin":` +
+		`"https://h","why":"w"}],"tools":[{"name":"t","why":"w"}],"models":[{"name":"default","why":"w"}],"stores":[{"name":"s","why":"w"}],` +
+		`"log":5,"quota":{"steps":1,"tokens":2}}}`
+	if !ok || string(text) != want {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+}
+
+func TestDescribeEmpty(t *testing.T) {
+	register(t, Definition{Name: "e"})
+	if !json.Valid(said[2:]) && !strings.Contains(string(said), `"asks":{}`) {
+		t.Errorf("%s", said)
+	}
+}
+
+func TestRegister(t *testing.T) {
+	panics := func(name string, f func()) {
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%s does not panic", name)
+			}
+		}()
+		f()
+	}
+	register(t, Definition{Name: "a"})
+	panics("a second agent", func() { Register(Definition{Name: "b"}) })
+	registered = nil
+	panics("a schema that is no JSON", func() { Register(Definition{Options: "{"}) })
+}
+
+// A turn of an agent with an executor, tools, a gate and all middleware.
+func TestTurn(t *testing.T) {
+	around := func(name string) []Middleware {
+		return []Middleware{{Name: name, Run: func(c *Context, next func()) error {
+			if c.Dispatch() {
+				if err := c.Log(Info, name, "before", nil); err != nil {
+					return err
+				}
+			}
+			next()
+			if c.Dispatch() {
+				return c.Log(Info, name, "after", nil)
+			}
+			if _, err := c.StoreMessage(Message{}); err == nil {
+				return errors.New("a message is stored without a dispatch")
+			}
+			return c.Set(name, value.AppendBool(nil, true))
+		}}}
+	}
+	register(t, Definition{
+		Name: "a", TurnInput: around("ti"), TurnOutput: around("to"), DispatchInput: around("di"), DispatchOutput: around("do"),
+		Tools: []*Tool{RawTool("ask", "", `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`, func(c *Context, args []byte) ([]byte, error) {
+			decision, err := c.WaitFor(Gate{Reason: "Go on?", Schema: `{"type":"boolean"}`, Payload: args})
+			if err != nil {
+				return nil, err
+			}
+			return decision, nil
+		})},
+		Executor: func(c *Context) error {
+			if c.Iteration() == 0 {
+				got, err := c.CallTool("ask", encoded(`{"n":3}`))
+				if yes, _ := value.Bool(got); err != nil || !yes {
+					return errors.Join(err, errors.New("no"))
+				}
+				if v, ok := c.Get("ti"); !ok || !bytes.Equal(v, value.AppendBool(nil, true)) {
+					return errors.New("the dispatch lacks what the turn's middleware has set")
+				}
+				if _, err := c.CallTool("ask", nil); err == nil {
+					return errors.New("arguments that are missing are taken")
+				}
+				return nil
+			}
+			order := ""
+			err := c.Together(
+				func(c *Context) error { err := c.Sleep(20); order += "a"; return err },
+				func(c *Context) error { order += "b"; return nil },
+			)
+			if err != nil || order != "ba" {
+				return errors.Join(err, errors.New("order "+order))
+			}
+			if err := c.Report("m", "hel", false); err != nil {
+				return err
+			}
+			if err := c.Report("m", "lo", true); err != nil {
+				return err
+			}
+			if _, err := c.StoreMessage(Message{Role: Assistant, Content: "hello"}); err != nil {
+				return err
+			}
+			n := 0
+			for m := range c.Messages() {
+				if n++; m.Content != "hello" || m.CreatedAt < 1_767_225_600_000 {
+					return errors.New("message " + m.Content)
+				}
+			}
+			if n != 1 {
+				return errors.New("not one message")
+			}
+			return c.Ack()
+		},
+	})
+	h := newTalk(t)
+	h.gate = func(g *abi.GateOpenEvent) abi.Raw {
+		h.logs = append(h.logs, "gate: "+g.Reason)
+		return value.AppendBool(nil, true)
+	}
+	mw := func(name string) []abi.Middleware { return []abi.Middleware{{Kind: abi.MiddlewareBuiltin, Name: name}} }
+	open := abi.OpenRunner{
+		Tools:     []abi.ToolDef{{Number: 1, Name: "ask", InputSchema: encoded(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`), Builtin: "ask"}},
+		TurnInput: mw("ti"), TurnOutput: mw("to"), DispatchInput: mw("di"), DispatchOutput: mw("do"),
+	}
+	open.Runner, open.Call, open.Executor = 1, 1, abi.ExecutorModule
+	h.step(&open)
+	h.step(&abi.StartTurn{Turn: 1, Runner: 1, Now: 1_767_225_600_000, Seed: make([]byte, 16), ID: "t", SystemPrompt: "p"})
+	if h.end != nil {
+		t.Fatalf("the turn has ended before the time: %+v %q", *h.end.Error, h.logs)
+	}
+	h.step(&abi.Tick{Turn: 1, Elapsed: 25})
+	if h.end == nil || h.end.Status != abi.StatusAck {
+		t.Fatalf("%+v %v %q", h.end, h.end, h.logs)
+	}
+	got := strings.Join(h.logs, "; ")
+	if want := "di: before; di: after; gate: Go on?; do: before; do: after; di: before; di: after; delta: hel; delta: lo; do: before; do: after"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	register(t, Definition{Name: "a"})
+	h := newTalk(t)
+	h.step(&abi.OpenRunner{Runner: 1, Call: 1, Executor: abi.ExecutorModule})
+	if r := h.reply[1]; r.Error == nil || r.Error.Code != abi.CodeChatInvalidOptions || !strings.Contains(r.Error.Message, "the runner has no model default") {
+		t.Errorf("%+v", r.Error)
+	}
+	h.step(&abi.OpenRunner{Runner: 2, Call: 2, Executor: abi.ExecutorModule, Chat: encoded(`{"models":{"default":{"model":1}}}`)})
+	if r := h.reply[2]; r.Error == nil || r.Error.Code != abi.CodeChatInvalidOptions {
+		t.Errorf("%+v", r.Error)
+	}
+	h.step(&abi.OpenRunner{Runner: 3, Call: 3, Executor: abi.ExecutorModule, Chat: encoded(`{"models":{"default":{"model":"m","baseURL":"http://h/v1"}}}`)})
+	if r := h.reply[3]; r.Error != nil {
+		t.Errorf("%+v", r.Error)
+	}
+	register(t, Definition{Name: "b", Executor: func(*Context) error { panic("boom") }})
+	h = newTalk(t)
+	h.run(abi.OpenRunner{})
+	if h.end.Status == abi.StatusAck || h.end.Error == nil || !strings.Contains(h.end.Error.Message, "boom") && !strings.Contains(string((h.end.Error).Append(nil)), "boom") {
+		t.Errorf("%+v", h.end)
+	}
+	core := &talk{t: t, in: guest.New(provider.Core...), reply: map[uint32]abi.Reply{}}
+	core.step(&abi.Hello{Major: abi.Major, Features: abi.MaxInt, Seed: make([]byte, abi.SeedSize)})
+	core.step(&abi.OpenRunner{Runner: 1, Call: 1, Executor: abi.ExecutorModule})
+	core.step(&abi.Call{Call: 2, Method: abi.MethodDescribe})
+	for call := uint32(1); call <= 2; call++ {
+		if r := core.reply[call]; r.Error == nil || r.Error.Code != abi.CodeABIUnknownTarget {
+			t.Errorf("the core answers call %d with %+v", call, r)
+		}
+	}
+	core.in.Close()
+}
