@@ -379,7 +379,7 @@ export class Encoder {
     // A getter may return something else each time. A wrong count would break the whole frame.
     if (written !== n) {
       this.#pos = end;
-      throw invalidValue(path.at(''), 'properties changed while they were encoded');
+      throw invalidValue(path.at(''), 'properties changed meanwhile');
     }
   }
 
