@@ -117,6 +117,28 @@ func TestModulesFitTheirBudgets(t *testing.T) {
 	}
 }
 
+// agentBudget is what an agent that does nothing may add to the core module, in bytes after brotli 11.
+const agentBudget = 10_000
+
+func TestAnAgentAddsLittle(t *testing.T) {
+	core := filepath.Join(buildDir, wasip1Target.file)
+	built(t, wasip1Target)
+	agent := filepath.Join(t.TempDir(), "agent.wasm")
+	source := target{file: "agent.wasm", goos: "wasip1", mode: reactor, source: "./wasm/agent/testdata/empty"}
+	if err := compile(t.Context(), testRoot(t), source, agent, shipped); err != nil {
+		t.Fatal(err)
+	}
+	weights, err := weigh(t.Context(), testRoot(t), core, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := weights[1].Brotli - weights[0].Brotli
+	t.Logf("%d bytes brotli 11 of %d", more, agentBudget)
+	if more > agentBudget {
+		t.Errorf("an agent adds %d bytes brotli 11, %d allowed", more, agentBudget)
+	}
+}
+
 // The core module has one provider, and nothing of the others' code or data.
 func TestCoreHoldsOneProvider(t *testing.T) {
 	first := provider.All[0].Protocol().BaseURL
