@@ -3,6 +3,7 @@ package agents
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -37,6 +38,8 @@ type Options struct {
 	ModuleOptions
 	// Grant says what the agent may do. nil grants nothing: an agent that asks for something is refused.
 	Grant *Grant
+	// Options are the agent's own, a JSON text that fits the schema in its manifest. nil for none.
+	Options json.RawMessage
 	// Tools, Stores and Model are the program's. The agent gets those of them that the grant names, and no others.
 	Tools  []*turns.Tool
 	Stores map[string]store.Store
@@ -76,15 +79,26 @@ func (o *ModuleOptions) read(file []byte) (*Manifest, error) {
 	return ReadManifest(file)
 }
 
-func (o *ModuleOptions) compile(ctx context.Context, file []byte, manifest *Manifest) (*Module, error) {
-	start := o.Engine
-	if start == nil {
-		start = func(ctx context.Context, module []byte) (host.Engine, error) {
-			return wazero.New(ctx, module, wazero.WithFuel(engine.Fuel{}))
-		}
+// start compiles a module.
+func (o *ModuleOptions) start(ctx context.Context, file []byte) (host.Engine, error) {
+	if o.Engine != nil {
+		return o.Engine(ctx, file)
 	}
-	e, err := start(ctx, file)
+	return wazero.New(ctx, file, wazero.WithFuel(engine.Fuel{}))
+}
+
+// compile makes a module, and holds its manifest against what it says of itself.
+func (o *ModuleOptions) compile(ctx context.Context, file []byte, manifest *Manifest) (*Module, error) {
+	e, err := o.start(ctx, file)
 	if err != nil {
+		return nil, err
+	}
+	said, err := describe(ctx, e)
+	if err == nil {
+		err = manifest.hold(said)
+	}
+	if err != nil {
+		_ = e.Close(ctx) // what is refused is the module
 		return nil, err
 	}
 	return &Module{manifest: manifest, engine: e}, nil
@@ -193,14 +207,26 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 	if o.Host.HTTP == nil {
 		route.agent, route.endpoint = transport(grant.HTTP != nil && grant.HTTP.PrivateAddresses, nil), http.DefaultTransport
 	}
-	if len(m.Asks.Models) > 0 {
-		g.config.Model = models[m.Asks.Models[0].Name]
-		if g.config.Model.Name != "" && g.config.Model.Engine == nil {
-			endpoint, key := endpointOf(g.config.Model)
-			route.models = append(route.models, endpoint)
-			if endpoint.credential != "" {
-				g.host.Credentials[endpoint.credential] = key
-			}
+	own := m.agent()
+	own.Options = o.Options
+	switch {
+	case o.Options != nil && m.Options == nil:
+		return nil, host.NewError(host.CodeInvalidValue, "options: the agent "+m.Name+" has none", nil)
+	case o.Options != nil && !json.Valid(o.Options):
+		return nil, host.NewError(host.CodeInvalidValue, "options: are no JSON", nil)
+	}
+	for _, asked := range slices.Sorted(maps.Keys(models)) {
+		one := models[asked]
+		chat := &model.ChatOptions{Model: one.Name, Provider: one.Provider, Engine: one.Engine, Options: one.Options}
+		own.Models[asked] = chat
+		if one.Engine != nil {
+			continue
+		}
+		endpoint, key := endpointOf(one, modelCredential+" "+asked)
+		route.models = append(route.models, endpoint)
+		chat.BaseURL, chat.Credential = endpoint.base, endpoint.credential
+		if endpoint.credential != "" {
+			g.host.Credentials[endpoint.credential] = key
 		}
 	}
 	for i, c := range grant.Credentials {
@@ -219,7 +245,7 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 	q := grant.Quota.or(DefaultQuota)
 	g.guard = guard.Guard{
 		Quota: guard.Usage{Steps: q.Steps, Frames: q.Frames, Effects: q.Effects, Bytes: q.Bytes, Tokens: q.Tokens},
-		Route: route.route,
+		Route: route.route, Agent: own,
 	}
 	return g, grantDocument.wrong(list...)
 }
@@ -292,7 +318,8 @@ func (a *Agent) Grant() *Grant { return a.grant }
 func (a *Agent) Host() *turns.Host { return a.host }
 
 // Config is the configuration of the agent's runners, for [turns.New]: its host, and what it was granted of the program's
-// tools, models and stores. What a program adds to it, it gives to the agent.
+// tools and stores. Such a runner has the agent's executor, tools and middleware, and the models of the grant. What a
+// program adds to it, it gives to the agent; with a Model or an Executor of its own the runner gets none of the agent's.
 func (a *Agent) Config() turns.Config {
 	config := a.config
 	config.Tools = slices.Clone(config.Tools)

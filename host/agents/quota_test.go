@@ -77,8 +77,11 @@ func TestQuota(t *testing.T) {
 		limit string
 		quota agents.Quota
 	}{
-		{"steps", agents.Quota{Steps: 50}}, {"frames", agents.Quota{Frames: 100}}, {"effects", agents.Quota{Effects: 20}},
-		{"bytes", agents.Quota{Bytes: 2_000}}, {"tokens", agents.Quota{Tokens: 5_500}},
+		{"steps", agents.Quota{Steps: 50}},
+		{"frames", agents.Quota{Frames: 100}},
+		{"effects", agents.Quota{Effects: 20}},
+		{"bytes", agents.Quota{Bytes: 2_000}},
+		{"tokens", agents.Quota{Tokens: 5_500}},
 	} {
 		t.Run(c.limit, func(t *testing.T) {
 			first := ""

@@ -217,20 +217,20 @@ func TestRequestsToModel(t *testing.T) {
 		name, path, body, credential string
 		ok                           bool
 	}{
-		{"an answer", "/v1/chat/completions", `{"model":"gpt-4o-mini","messages":[]}`, "model", true},
-		{"another model", "/v1/chat/completions", `{"model":"gpt-9"}`, "model", false},
-		{"two models", "/v1/chat/completions", `{"model":"gpt-4o-mini","model":"gpt-9"}`, "model", false},
-		{"two models, one in capitals", "/v1/chat/completions", `{"model":"gpt-4o-mini","MODEL":"gpt-9"}`, "model", false},
-		{"no model", "/v1/chat/completions", `{}`, "model", false},
-		{"no object", "/v1/chat/completions", `["model","gpt-4o-mini"]`, "model", false},
-		{"another path", "/v1/files", `{"model":"gpt-4o-mini"}`, "model", false},
-		{"a path around", "/v1/chat/../files", `{"model":"gpt-4o-mini"}`, "model", false},
-		{"an escaped path", "/v1/chat%2fcompletions", `{"model":"gpt-4o-mini"}`, "model", false},
-		{"a path beside the base", "/v2/chat/completions", `{"model":"gpt-4o-mini"}`, "model", false},
+		{"an answer", "/v1/chat/completions", `{"model":"gpt-4o-mini","messages":[]}`, "model small", true},
+		{"another model", "/v1/chat/completions", `{"model":"gpt-9"}`, "model small", false},
+		{"two models", "/v1/chat/completions", `{"model":"gpt-4o-mini","model":"gpt-9"}`, "model small", false},
+		{"two models, one in capitals", "/v1/chat/completions", `{"model":"gpt-4o-mini","MODEL":"gpt-9"}`, "model small", false},
+		{"no model", "/v1/chat/completions", `{}`, "model small", false},
+		{"no object", "/v1/chat/completions", `["model","gpt-4o-mini"]`, "model small", false},
+		{"another path", "/v1/files", `{"model":"gpt-4o-mini"}`, "model small", false},
+		{"a path around", "/v1/chat/../files", `{"model":"gpt-4o-mini"}`, "model small", false},
+		{"an escaped path", "/v1/chat%2fcompletions", `{"model":"gpt-4o-mini"}`, "model small", false},
+		{"a path beside the base", "/v2/chat/completions", `{"model":"gpt-4o-mini"}`, "model small", false},
 		{"without the key", "/v1/chat/completions", `{"model":"gpt-4o-mini"}`, "", false},
-		{"a redirect to another path", "/v1/responses", `{"model":"gpt-4o-mini"}`, "model", false},
-		{"another model in the path", "/v1/models/gpt-9:generateContent", `{}`, "model", false},
-		{"the model in the path", "/v1/models/gpt-4o-mini:streamGenerateContent?alt=sse", `{}`, "model", true},
+		{"a redirect to another path", "/v1/responses", `{"model":"gpt-4o-mini"}`, "model small", false},
+		{"another model in the path", "/v1/models/gpt-9:generateContent", `{}`, "model small", false},
+		{"the model in the path", "/v1/models/gpt-4o-mini:streamGenerateContent?alt=sse", `{}`, "model small", true},
 	} {
 		_, err := send(abi.HTTPArgs{Method: "POST", URL: server.URL + c.path, Body: abi.Raw(c.body), Credential: c.credential, Redirects: 3})
 		if c.ok != (err == nil) || !c.ok && !errors.Is(err, host.CodeHTTPNotAllowed) {

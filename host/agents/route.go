@@ -15,31 +15,33 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// modelCredential is the name of the credential with a model's key: turns.New expects it.
+// modelCredential begins the names of the credentials with models' keys, before a space and the agent's name for the model.
+// A grant's own names have no spaces.
 const modelCredential = "model"
 
 // endpoint is where a granted model answers.
 type endpoint struct {
-	origin, path string // of the API
+	base         string // address of the API
+	origin, path string // of it
 	model        string
 	credential   string // that goes with the requests, "" for none
 }
 
 // endpointOf is the endpoint of a model behind an API, with the credential that it needs, if any.
-func endpointOf(m turns.Model) (endpoint, model.Credential) {
+func endpointOf(m turns.Model, credential string) (endpoint, model.Credential) {
 	provider := m.Provider
 	if named, ok := m.Options["provider"].(string); ok && provider == "" {
 		provider = model.Provider(named)
 	}
 	base := cmp.Or(m.BaseURL, provider.BaseURL())
-	e := endpoint{origin: exchange.Origin(base), model: m.Name}
+	e := endpoint{base: base, origin: exchange.Origin(base), model: m.Name}
 	if u, err := url.Parse(base); err == nil {
 		e.path = strings.TrimRight(u.EscapedPath(), "/")
 	}
 	if m.APIKey == "" {
 		return e, model.Credential{}
 	}
-	e.credential = modelCredential
+	e.credential = credential
 	return e, provider.Key(m.APIKey, e.origin)
 }
 
@@ -108,7 +110,7 @@ func (r *router) route(req *http.Request, credential string, body []byte) (http.
 	}
 	origin := exchange.Origin(req.URL.String())
 	switch {
-	case credential == modelCredential:
+	case strings.HasPrefix(credential, modelCredential+" "):
 		return nil, host.NewError(host.CodeHTTPNotAllowed, origin+", with the key of a model and for something else than its answer", nil)
 	case !slices.Contains(r.origins, origin):
 		return nil, host.NewError(host.CodeHTTPNotAllowed, origin+", for something else than the answer of a granted model", nil)

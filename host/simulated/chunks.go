@@ -69,17 +69,18 @@ func (a answer) whole(r *request) object {
 
 func (a answer) callID(r *request) string { return "call_" + strconv.Itoa(len(r.Messages)) }
 
-// usage counts one token per four bytes.
 func (a answer) usage(r *request) object {
-	prompt := 0
+	prompt, completion := a.tokens(r)
+	return object{"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+}
+
+// tokens counts one for four bytes.
+func (a answer) tokens(r *request) (prompt, completion int) {
 	for _, m := range r.Messages {
 		prompt += len(m.text())
 	}
-	completion := len(a.thought) + len(a.text) + len(a.args)
-	return object{
-		"prompt_tokens": (prompt + 3) / 4, "completion_tokens": (completion + 3) / 4,
-		"total_tokens": (prompt+3)/4 + (completion+3)/4,
-	}
+	completion = len(a.thought) + len(a.text) + len(a.args)
+	return (prompt + 3) / 4, (completion + 3) / 4
 }
 
 // words splits a text behind each space.

@@ -7,6 +7,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/internal/guard"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 )
@@ -54,6 +55,7 @@ type TurnRunnerConfig struct {
 type definition struct {
 	executor  Executor
 	chat      *model.ChatOptions
+	agent     *guard.Agent
 	callbacks Callbacks
 	tools     []*Tool
 
@@ -69,7 +71,7 @@ type definition struct {
 func (c *TurnRunnerConfig) validate() error {
 	var list []string
 	switch {
-	case c.Executor == nil && c.Chat == nil:
+	case c.Executor == nil && c.Chat == nil && c.agent() == nil:
 		list = append(list, abi.Violation(abi.RuleRequired, "field", "executorCallback"))
 	case c.Executor != nil && c.Chat != nil:
 		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", "executorCallback", "other", "chat"))
@@ -101,12 +103,16 @@ func nils[M TurnMiddleware | DispatchMiddleware](field string, pipeline []M) (li
 }
 
 func (c *TurnRunnerConfig) definition() *definition {
-	return &definition{
+	d := &definition{
 		executor: c.Executor, chat: c.Chat, callbacks: c.Callbacks.resolved(), tools: slices.Clone(c.Tools),
 		tokenizers: maps.Clone(c.Tokenizers),
 		turnInput:  slices.Clone(c.TurnInputPipeline), turnOutput: slices.Clone(c.TurnOutputPipeline),
 		dispatchInput: bounded(c.MaxIterations, c.DispatchInputPipeline), dispatchOutput: slices.Clone(c.DispatchOutputPipeline),
 	}
+	if d.agent = c.agent(); d.agent != nil {
+		d.tools = append(d.tools, agentTools(d.agent)...)
+	}
+	return d
 }
 
 // Frame implements core.Definition: it is the runner as a frame, without its number. It runs code of schemas and options: no lock may be held.
@@ -138,6 +144,9 @@ func (d *definition) Frame() (*abi.OpenRunner, error) {
 			return nil, err
 		}
 		f.Executor, f.Chat = abi.ExecutorChat, options
+	}
+	if d.agent != nil {
+		return f, agentFrame(f, d.agent)
 	}
 	return f, nil
 }

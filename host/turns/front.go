@@ -38,7 +38,7 @@ type Model struct {
 	Options map[string]any
 }
 
-// Config configures New. Only Model or Executor is required.
+// Config configures New. Only Model or Executor is required, and neither on the host of an agent, which brings its own.
 type Config struct {
 	Model    Model
 	Executor Executor // the program's own, instead of a Model

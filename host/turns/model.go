@@ -64,14 +64,15 @@ func (p *program) prepareModel(e *turn.Effect, f *abi.Effect) error {
 	}
 	ctx, cancel := context.WithCancel(e.Context.Signal())
 	e.Cancel = cancel
-	chat, size := p.configOf(e.Context).chat, min(maxChunk, p.turn.Core().MaxBody())
-	e.Perform = func() (abi.Raw, error) { return nil, generate(ctx, chat, &args, media, size, e) }
+	config, size := p.configOf(e.Context), min(maxChunk, p.turn.Core().MaxBody())
+	e.Perform = func() (abi.Raw, error) { return nil, generate(ctx, config, &args, media, size, e) }
 	return nil
 }
 
 // generate lets an engine answer and passes on what it sends, at most so many bytes at once, while that is wanted.
-func generate(ctx context.Context, chat *model.ChatOptions, args *abi.ModelArgs, media []exchange.Splice, most int, e *turn.Effect) error {
-	if chat == nil || chat.Engine == nil || modelName(chat) != args.Model {
+func generate(ctx context.Context, config *definition, args *abi.ModelArgs, media []exchange.Splice, most int, e *turn.Effect) error {
+	engine := config.engine(args.Model)
+	if engine == nil {
 		return newError(abi.CodeModelUnknown, `"`+args.Model+`"`, nil)
 	}
 	body, err := abi.BytesOf(args.Body)
@@ -85,7 +86,7 @@ func generate(ctx context.Context, chat *model.ChatOptions, args *abi.ModelArgs,
 	if err := json.Unmarshal(body, &request); err != nil {
 		return newError(abi.CodeModelFailed, "the request is malformed: "+err.Error(), err)
 	}
-	return engineError(ctx, chat.Engine.Generate(ctx, &request, func(p model.Part) error {
+	return engineError(ctx, engine.Generate(ctx, &request, func(p model.Part) error {
 		line, err := partLine(&p)
 		if err != nil {
 			return err

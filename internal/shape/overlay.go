@@ -13,9 +13,9 @@ import (
 //go:embed _runtime/reseed.go
 var reseed []byte
 
-// Overlay writes a file for go build's flag -overlay to the folder dir, with what it names, and returns its path: what the
-// shape changes in Go's library, whose folder goroot is. A baked package is compiled with the build tag baked.
-func (s Shape) Overlay(goroot, dir string) (string, error) {
+// overlay writes a file for go build's flag -overlay to the folder dir, with what it names, and returns its path: what the
+// shape changes in Go's library, whose folder goroot is.
+func (s Shape) overlay(goroot, dir string) (string, error) {
 	library, replace := filepath.Join(goroot, "src"), map[string]string{}
 	put := func(name, inDir string, text []byte) error {
 		replace[name] = filepath.Join(dir, inDir)

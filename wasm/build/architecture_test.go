@@ -171,7 +171,7 @@ func TestHostsKnowFramesOnly(t *testing.T) {
 	root := testRoot(t)
 	hosts := 0
 	// What hosts do with the module's file.
-	files := []string{"internal/carried", "internal/confine", "internal/metering", "internal/shape", "internal/size", "internal/wasmfile"}
+	files := []string{"internal/carried", "internal/confine", "internal/image", "internal/metering", "internal/shape", "internal/size", "internal/wasmfile"}
 	for _, line := range goList(t, root, "", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./host/...") {
 		fields := strings.Fields(line)
 		if path.Base(fields[0]) == "native" {
@@ -203,8 +203,8 @@ func TestTopLevel(t *testing.T) {
 			t.Errorf("%s: the design has no %s at the top level", file, top)
 		}
 		if rest, in := strings.CutPrefix(file, "examples/"); in &&
-			!slices.Contains([]string{"browser", "edge", "page", "service"}, strings.Split(rest, "/")[0]) {
-			t.Errorf("%s: examples are browser, edge, page and service", file)
+			!slices.Contains([]string{"agents", "browser", "edge", "page", "service"}, strings.Split(rest, "/")[0]) {
+			t.Errorf("%s: examples are agents, browser, edge, page and service", file)
 		}
 		if strings.HasSuffix(file, ".wasm") {
 			t.Errorf("%s: what is built is not kept", file)
@@ -241,8 +241,9 @@ func coreFiles(t *testing.T) (*token.FileSet, []*ast.File) {
 	}
 	files = slices.DeleteFunc(files, func(file *ast.File) bool {
 		name := fset.Position(file.Pos()).Filename
-		return strings.HasPrefix(name, "internal/guest/") || strings.HasPrefix(name, "internal/confine/") || strings.HasPrefix(name, "internal/metering/") || strings.HasPrefix(name, "internal/shape/") ||
-			strings.HasPrefix(name, "internal/wasmfile/") || strings.HasPrefix(name, "internal/size/")
+		return slices.ContainsFunc([]string{"guest", "confine", "image", "metering", "shape", "size", "wasmfile"}, func(folder string) bool {
+			return strings.HasPrefix(name, "internal/"+folder+"/")
+		})
 	})
 	return fset, files
 }

@@ -82,13 +82,6 @@ func compileAll(ctx context.Context, root string, place func(target) string, f f
 	return errors.Join(errs...)
 }
 
-// seldom are packages that no turn spends its time in: nothing is inlined in them, which makes the
-// compressed module 6 KB smaller.
-var seldom = []string{
-	"internal/catalogue", "internal/pattern",
-	"runtime/internal/jsonpath", "runtime/internal/markdown", "runtime/internal/yaml",
-}
-
 // compile builds t from the sources under root, gives it its form and puts it at path in one step, so that an
 // interrupted build leaves the previous file.
 func compile(ctx context.Context, root string, t target, path string, f form) error {
@@ -129,29 +122,19 @@ func link(ctx context.Context, root string, t target, path string, f form) error
 	if err != nil {
 		return err
 	}
-	ldflags, tags := "-ldflags=-s -w", t.tags
-	if f.named { // changes neither code nor data
-		ldflags = "-ldflags=-w"
-	}
-	args := append([]string{"build", "-trimpath", "-buildvcs=false", ldflags, "-o", path}, t.mode...)
 	goroot, err := libraryRoot(ctx, root, toolchain)
 	if err != nil {
 		return err
 	}
-	overlay, err := f.Overlay(goroot, filepath.Dir(path))
+	flags, err := f.Flags(goroot, filepath.Dir(path), t.tags...)
 	if err != nil {
 		return err
 	}
-	args = append(args, "-overlay="+overlay)
-	if f.Bake {
-		tags = append(slices.Clone(tags), "baked")
+	ldflags := "-ldflags=-s -w"
+	if f.named { // changes neither code nor data
+		ldflags = "-ldflags=-w"
 	}
-	if len(tags) > 0 {
-		args = append(args, "-tags="+strings.Join(tags, ","))
-	}
-	for _, name := range seldom {
-		args = append(args, "-gcflags="+modulePath+"/"+name+"=-l")
-	}
+	args := slices.Concat([]string{"build", ldflags, "-o", path}, t.mode, flags)
 	cmd := exec.CommandContext(ctx, "go", append(args, cmp.Or(t.source, modulePackage))...)
 	cmd.Dir = root
 	// Whatever the caller's environment holds that could change the bytes is

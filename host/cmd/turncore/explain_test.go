@@ -33,8 +33,11 @@ func TestExplainAgent(t *testing.T) {
 		out    string // that stdout or stderr contains
 	}{
 		{"no grant", []string{agent}, exitOK, "It asks for:\n- requests to https://a.example (to read)"},
-		{"enough", []string{agent, "--grant", write("grant.json", []byte(`{"agent":"research","http":{"origins":["https://a.example"]}}`))},
-			exitOK, "It can:\n- send requests to https://a.example"},
+		{
+			"enough",
+			[]string{agent, "--grant", write("grant.json", []byte(`{"agent":"research","http":{"origins":["https://a.example"]}}`))},
+			exitOK, "It can:\n- send requests to https://a.example",
+		},
 		{"too little", []string{"--grant", write("less.json", []byte(`{"agent":"research"}`)), agent}, exitFailed, "It is refused"},
 		{"a wrong grant", []string{agent, "--grant", write("wrong.json", []byte(`{"agent":"research","tool":[]}`))}, exitFailed, "`tool` is unknown"},
 		{"no agent", []string{write("text.wasm", []byte("text"))}, exitFailed, "E_INVALID_MODULE"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
@@ -44,6 +45,9 @@ type runFlags struct {
 	recording  string
 	store      string // file of a database; "" for memory
 	session    string
+	agent      string // file
+	grant      string // file
+	options    json.RawMessage
 }
 
 const runHelp = `turncore run [PROMPT] [flags]
@@ -87,6 +91,12 @@ func (c *command) parseRun(args []string) (*runFlags, error) {
 	f.Func("recording", "play the recorded conversation in `file`, and compare the requests with it", set(&o.recording))
 	f.Func("store", "keep the conversation in the SQLite database in `file`, which is made if need be", set(&o.store))
 	f.Func("session", "`name` of the conversation in the store (\""+turns.DefaultSession+"\")", set(&o.session))
+	f.Func("agent", "run the agent in `file`, which \"turncore agent build\" has made", set(&o.agent))
+	f.Func("grant", "grant the agent what `file` says, and nothing else", set(&o.grant))
+	f.Func("options", "the agent's own options, as `JSON`", func(s string) error {
+		o.options = json.RawMessage(s)
+		return nil
+	})
 	f.BoolVar(&o.verbose, "verbose", false, "tell more on standard error")
 	rest, helped, err := c.parse(f, runHelp, args)
 	if helped || err != nil {
@@ -94,7 +104,7 @@ func (c *command) parseRun(args []string) (*runFlags, error) {
 	}
 	given := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	if o.recording == "" {
+	if o.recording == "" && o.agent == "" {
 		o.environment(c.getenv)
 	}
 	return o, o.check(rest, given)
@@ -181,7 +191,7 @@ func (o *runFlags) check(rest []string, given map[string]bool) error {
 		return usagef("run", "%d prompts are given; put the prompt in quotes", len(rest))
 	}
 	if o.recording != "" {
-		for _, name := range []string{"base-url", "model", "provider", "system", "tool", "store", "session"} {
+		for _, name := range []string{"base-url", "model", "provider", "system", "tool", "store", "session", "agent", "grant", "options"} {
 			if given[name] {
 				return usagef("run", "--%s and --recording exclude each other: a recording brings its own", name)
 			}
@@ -190,6 +200,9 @@ func (o *runFlags) check(rest []string, given map[string]bool) error {
 			return usagef("run", "a prompt and --recording exclude each other: a recording brings its own")
 		}
 		return nil
+	}
+	if err := o.checkAgent(given); err != nil {
+		return err
 	}
 	if o.session != "" && o.store == "" {
 		return usagef("run", "--session names a conversation in a --store: give one")
@@ -206,6 +219,24 @@ func (o *runFlags) check(rest []string, given map[string]bool) error {
 		}
 	}
 	return o.checkModel()
+}
+
+// checkAgent refuses what an agent has no use for.
+func (o *runFlags) checkAgent(given map[string]bool) error {
+	if o.agent == "" {
+		for _, name := range []string{"grant", "options"} {
+			if given[name] {
+				return usagef("run", "--%s is for an agent: give one with --agent", name)
+			}
+		}
+		return nil
+	}
+	for _, name := range []string{"base-url", "model", "provider", "engine", "module"} {
+		if given[name] {
+			return usagef("run", "--%s and --agent exclude each other: an agent is a module, and its grant names its models", name)
+		}
+	}
+	return nil
 }
 
 // set takes a flag's value in place of the environment's, unless it is empty.

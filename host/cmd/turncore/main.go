@@ -48,7 +48,7 @@ const usage = `turncore runs agent turns.
   turncore replay FILE [flags]     play a turn's journal back and compare every byte
   turncore inspect FILE [flags]    show what happened in a turn, from its journal
   turncore sessions ACTION         list, show, export, import or delete conversations
-  turncore agent ACTION            look after agents' files
+  turncore agent ACTION            make, build, test and look at agents
   turncore record-provider FILE    record what is said to a model's API, without keys
   turncore version                 show versions
   turncore help [COMMAND]          show help

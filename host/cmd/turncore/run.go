@@ -134,6 +134,8 @@ func (c *command) open(o *runFlags) (_ *session, err error) {
 		config.Store = kept
 	}
 	switch {
+	case o.agent != "":
+		return s, c.load(ctx, s, config, options)
 	case o.recording != "":
 		err = s.play(&config, &options)
 	case o.isSimulated():

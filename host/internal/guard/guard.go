@@ -15,6 +15,8 @@ type Guard struct {
 	// Route says what a request goes through, or refuses it: each, also one that a redirect asks for. credential is the name
 	// of the one that goes with it, "" for none, and body is the request's.
 	Route func(r *http.Request, credential string, body []byte) (http.RoundTripper, error)
+	// Agent is what the module brings to the host's runners; nil for nothing.
+	Agent *Agent
 }
 
 // Attach gives a host, a *turns.Host that has run nothing, its guard. Package turns sets it.

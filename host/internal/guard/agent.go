@@ -1,0 +1,26 @@
+package guard
+
+import (
+	"encoding/json"
+
+	"github.com/turncore/turncore/host/model"
+)
+
+// Agent is what an agent's module brings to the runners of its host. A runner that has an executor or a model of its own
+// gets none of it.
+type Agent struct {
+	Tools []Tool
+	// Middleware has the names for each pipeline: turn input and output, dispatch input and output. They run behind the
+	// program's own.
+	Middleware [4][]string
+	// Models are those that the grant names, by the agent's names for them.
+	Models map[string]*model.ChatOptions
+	// Options are the agent's own, a JSON text; nil for none.
+	Options json.RawMessage
+}
+
+// Tool is a tool that an agent brings.
+type Tool struct {
+	Name, Description string
+	InputSchema       json.RawMessage
+}
