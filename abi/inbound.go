@@ -41,7 +41,7 @@ type OpenRunner struct {
 	Runner         uint32 // chosen by the host, > 0, unique among the open runners of the instance
 	Call           uint32
 	Executor       uint8 // ExecutorHost, ExecutorChat or ExecutorModule
-	Chat           Value // options of the chat executor, a map; nil for ExecutorHost
+	Chat           Value // options of the chat executor or of an agent, a map; nil for ExecutorHost
 	Tools          []ToolDef
 	TurnInput      []Middleware
 	TurnOutput     []Middleware
@@ -53,10 +53,9 @@ type OpenRunner struct {
 
 // Executors.
 const (
-	ExecutorHost uint8 = 0 // the host's function, called by an effect
-	ExecutorChat uint8 = 1 // the chat executor inside the module
-	// ExecutorModule opens the agent of an agent module, whose executor runs; see FeatureAgent.
-	ExecutorModule uint8 = 2
+	ExecutorHost   uint8 = 0 // the host's function, called by an effect
+	ExecutorChat   uint8 = 1 // the chat executor inside the module
+	ExecutorModule uint8 = 2 // that of an agent module
 )
 
 // Callback bits of OpenRunner.Callbacks.

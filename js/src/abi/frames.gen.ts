@@ -60,6 +60,7 @@ export const ExecutorKind = {
   Host: 0,
   /** the chat executor inside the module */
   Chat: 1,
+  /** that of an agent module */
   Module: 2,
 } as const;
 

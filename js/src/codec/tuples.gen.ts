@@ -113,7 +113,7 @@ export interface OpenRunnerFrame {
   readonly call: number;
   /** ExecutorHost, ExecutorChat or ExecutorModule */
   readonly executor: number;
-  /** options of the chat executor, a map; nil for ExecutorHost */
+  /** options of the chat executor or of an agent, a map; nil for ExecutorHost */
   readonly chat: Write | null;
   readonly tools: readonly (ToolDef<Write | null>)[];
   readonly turnInput: readonly Middleware[];
