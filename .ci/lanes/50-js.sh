@@ -10,3 +10,7 @@ fi
 node_test "${turns[@]}"
 unset TURNCORE_RECORD_TO
 node_test "${others[@]}" js/test/contract/*.test.mjs
+# Modules that want to harm their host, in workers.
+go run ./host/hostile/internal/write host/testdata/hostile build/hostile
+need_js
+node_test js/test/hostile/hostile.test.mjs

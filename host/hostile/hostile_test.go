@@ -1,14 +1,11 @@
-// Package hostile holds engines against modules that want to harm their host: host/testdata/hostile has them, with a table
-// of what each does, which limit ends it, and the error that says so.
+// Package hostile holds engines against the modules of package corpus, which want to harm their host.
 package hostile_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,12 +18,10 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/host/event"
-	"github.com/turncore/turncore/host/internal/testmodule/wat"
+	"github.com/turncore/turncore/host/hostile/internal/corpus"
 	"github.com/turncore/turncore/host/turns"
 	"github.com/turncore/turncore/host/wazero"
 )
-
-const folder = "../testdata/hostile"
 
 // pages bound the memory of the engines that the modules run on: 64 MiB.
 const pages = 1024
@@ -39,44 +34,22 @@ func units() int64 {
 	return 5_000_000
 }
 
-// module is a row of the table.
-type module struct {
-	Name   string
-	File   string
-	Does   string
-	Limit  string    // that ends it
-	Code   host.Code // of the error
-	Says   string    // words in it
-	Frames string    // the name of what it answers the start of a turn with; "" for nothing
-	Then   string    // and what it answers what follows with
-}
-
-func table(t testing.TB) (list []module) {
+// load reads the corpus.
+func load(t testing.TB) *corpus.Corpus {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(folder, "table.json"))
+	c, err := corpus.Load("../testdata/hostile", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text, &list); err != nil {
-		t.Fatal(err)
-	}
-	return list
+	return c
 }
 
-// assembled is the module's file.
-func assembled(t testing.TB, m module, named map[string][]byte) []byte {
+// assembled is a module's file.
+func assembled(t testing.TB, c *corpus.Corpus, m corpus.Module) []byte {
 	t.Helper()
-	read := func(name string) string {
-		text, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	named["frames"], named["then"] = named[m.Frames], named[m.Then]
-	file, err := wat.Assemble(read(m.File), read("prelude.wat"), named)
+	file, err := c.Assemble(m)
 	if err != nil {
-		t.Fatalf("%s: %v", m.File, err)
+		t.Fatal(err)
 	}
 	return file
 }
@@ -132,7 +105,6 @@ func TestModules(t *testing.T) {
 	g := newNeighbour(t)
 	g.run(t, 300) // warm
 	alone := g.run(t, 1000)
-	named := frames()
 	ended := 0
 	stop := make(chan struct{})
 	beside := make(chan []time.Duration)
@@ -149,10 +121,10 @@ func TestModules(t *testing.T) {
 		}
 	}()
 	before := memory(t)
-	list := table(t)
-	for _, m := range list {
+	c := load(t)
+	for _, m := range c.Modules {
 		t.Run(m.Name, func(t *testing.T) {
-			file := assembled(t, m, named)
+			file := assembled(t, c, m)
 			var collections atomic.Int64
 			done, collected := make(chan struct{}), make(chan struct{})
 			go func() { // must go on whatever the module does
@@ -215,12 +187,13 @@ func TestClaimsWithoutFuel(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	claims := 0
-	for _, m := range table(t) {
+	c := load(t)
+	for _, m := range c.Modules {
 		if !strings.HasPrefix(m.Name, "claims-") {
 			continue
 		}
 		claims++
-		e, err := wazero.New(t.Context(), assembled(t, m, frames()), wazero.WithoutCache(), wazero.WithMemoryLimitPages(pages))
+		e, err := wazero.New(t.Context(), assembled(t, c, m), wazero.WithoutCache(), wazero.WithMemoryLimitPages(pages))
 		if !errors.Is(err, host.CodeInvalidModule) {
 			t.Errorf("%s: %v, want %s", m.Name, err, host.CodeInvalidModule)
 		}

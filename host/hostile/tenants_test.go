@@ -91,9 +91,9 @@ func TestTenants(t *testing.T) {
 	before := memory(t)
 	hostile.Store(true)
 	var collections, ended int
-	for list, named, until := table(t), frames(), time.Now().Add(half); time.Now().Before(until); {
-		m := list[ended%len(list)]
-		err := ending(t, assembled(t, m, named))
+	for c, until := load(t), time.Now().Add(half); time.Now().Before(until); {
+		m := c.Modules[ended%len(c.Modules)]
+		err := ending(t, assembled(t, c, m))
 		var coded *host.Error
 		if !errors.As(err, &coded) || coded.Code != m.Code {
 			t.Errorf("%s ends with %v, want %s", m.Name, err, m.Code)

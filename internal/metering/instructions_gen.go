@@ -235,17 +235,17 @@ var numeric = [256]instruction{
 	// memory.fill
 	0x0b: {known: true, operands: "1", does: worksInBulk, shift: 8, jumps: true},
 	// table.init
-	0x0c: {known: true, operands: "uu", does: worksInBulk, shift: 8, jumps: true},
+	0x0c: {known: true, operands: "uu", does: worksInBulk, shift: 3, jumps: true},
 	// elem.drop
 	0x0d: {known: true, operands: "u"},
 	// table.copy
-	0x0e: {known: true, operands: "uu", does: worksInBulk, shift: 8, jumps: true},
+	0x0e: {known: true, operands: "uu", does: worksInBulk, shift: 3, jumps: true},
 	// table.grow
-	0x0f: {known: true, operands: "u", does: worksInBulk, shift: 8, jumps: true},
+	0x0f: {known: true, operands: "u", does: worksInBulk, shift: 3, jumps: true},
 	// table.size
 	0x10: {known: true, operands: "u"},
 	// table.fill
-	0x11: {known: true, operands: "u", does: worksInBulk, shift: 8, jumps: true},
+	0x11: {known: true, operands: "u", does: worksInBulk, shift: 3, jumps: true},
 }
 
 var vector = [256]instruction{

@@ -13,6 +13,7 @@ export {
   type RawPageTool,
 } from '../worker/page-tool.js';
 export { type MakeRunner, serveRunner } from '../worker/serve-runner.js';
+export { WorkerTimeoutError } from '../worker/watch.js';
 export {
   createWorkerRunner,
   type WorkerInput,

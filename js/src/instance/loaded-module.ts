@@ -165,7 +165,8 @@ function startReactor(module: WebAssembly.Module, options: InstantiateOptions): 
   const wasi = new Wasi({ monotonic: options.monotonic });
   if (options.onStderr !== undefined) wasi.stderr.collectLines();
   try {
-    const instance = new WebAssembly.Instance(module, { [WASI_MODULE]: wasi.imports });
+    const imports = options.link?.(wasi.imports) ?? wasi.imports;
+    const instance = new WebAssembly.Instance(module, { [WASI_MODULE]: imports });
     const found = instance.exports as unknown as ReactorExports;
     const exports = options.wrap?.(found) ?? found;
     wasi.bind(exports.memory);

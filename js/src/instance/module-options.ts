@@ -44,6 +44,8 @@ export interface InstantiateOptions {
   onStderr?: ((line: string) => void) | undefined;
   /** Whether to say Hello. A replay does so itself. Default true. */
   handshake?: boolean | undefined;
+  /** @internal Stands between the module and what it imports. */
+  link?: ((imports: WebAssembly.ModuleImports) => WebAssembly.ModuleImports) | undefined;
   /** @internal Stands between the host and what the module exports. */
   wrap?: ((exports: ReactorExports) => ReactorExports) | undefined;
   /** Milliseconds of a monotonic clock for the guest's runtime. Default: performance.now. */

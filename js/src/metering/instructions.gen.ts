@@ -47,12 +47,12 @@ export const ROWS: readonly Row[] = [
   [0xfc09, 0xfc09, 'u', Deed.nothing, 0, false], // data.drop
   [0xfc0a, 0xfc0a, '11', Deed.worksInBulk, 8, true], // memory.copy
   [0xfc0b, 0xfc0b, '1', Deed.worksInBulk, 8, true], // memory.fill
-  [0xfc0c, 0xfc0c, 'uu', Deed.worksInBulk, 8, true], // table.init
+  [0xfc0c, 0xfc0c, 'uu', Deed.worksInBulk, 3, true], // table.init
   [0xfc0d, 0xfc0d, 'u', Deed.nothing, 0, false], // elem.drop
-  [0xfc0e, 0xfc0e, 'uu', Deed.worksInBulk, 8, true], // table.copy
-  [0xfc0f, 0xfc0f, 'u', Deed.worksInBulk, 8, true], // table.grow
+  [0xfc0e, 0xfc0e, 'uu', Deed.worksInBulk, 3, true], // table.copy
+  [0xfc0f, 0xfc0f, 'u', Deed.worksInBulk, 3, true], // table.grow
   [0xfc10, 0xfc10, 'u', Deed.nothing, 0, false], // table.size
-  [0xfc11, 0xfc11, 'u', Deed.worksInBulk, 8, true], // table.fill
+  [0xfc11, 0xfc11, 'u', Deed.worksInBulk, 3, true], // table.fill
   [0xfd00, 0xfd0b, 'uu', Deed.nothing, 0, false], // loads and stores of vectors
   [0xfd0c, 0xfd0d, 'v', Deed.nothing, 0, false], // v128.const, i8x16.shuffle
   [0xfd0e, 0xfd14, '', Deed.nothing, 0, false], // swizzle, splats

@@ -16,6 +16,7 @@ import {
 import { isCompiled } from '../instance/tag.js';
 import { FUEL, START } from './instructions.gen.js';
 import { meter, MeteringError } from './rewrite.js';
+import { paid } from './wasi.js';
 
 /**
  * Bounds on what a module's code may do, in units: one pays for up to 32 instructions of a function or of a round of a
@@ -112,15 +113,22 @@ class Metered extends LoadedModule {
     if (isCompiled(given) && !WebAssembly.Module.exports(given).some(isFuel)) {
       throw cannotLoad('it is compiled already, and was not metered before');
     }
-    return super.instantiateSync({ ...options, wrap: (exports) => this.#bound(exports) });
+    let bound: MeteredExports | undefined;
+    const pay = (units: number): void => {
+      const left = bound![FUEL];
+      left.value -= BigInt(units);
+      if (left.value < 0n) throw new Error('a call of WASI costs more fuel than is left');
+    };
+    return super.instantiateSync({
+      ...options,
+      link: (imports) => paid(imports, () => bound?.memory, pay),
+      wrap: (exports) => this.#bound((bound = exports as MeteredExports)),
+    });
   }
 
   /** The exports of an instance, with fuel. */
-  #bound(exports: ReactorExports): ReactorExports {
-    const { [FUEL]: left, [START]: start } = exports as ReactorExports & {
-      [FUEL]: WebAssembly.Global<'i64'>;
-      [START]?: () => void;
-    };
+  #bound(exports: MeteredExports): ReactorExports {
+    const { [FUEL]: left, [START]: start } = exports;
     const fuel = this.#fuel;
     const bounded = <T>(limit: 'start' | 'step', run: () => T): T => {
       try {
@@ -148,6 +156,12 @@ class Metered extends LoadedModule {
       turncore_step: (size) => bounded('step', () => exports.turncore_step(size)),
     };
   }
+}
+
+/** What a module with metering exports. */
+interface MeteredExports extends ReactorExports {
+  [FUEL]: WebAssembly.Global<'i64'>;
+  [START]?: () => void;
 }
 
 /** The bytes of a source, with metering; read and rewritten each time they are asked for. */

@@ -45,7 +45,7 @@ import { PendingCall } from './pending-call.js';
 import type { Definition } from './definition.js';
 import type { TurnSetup } from './turn-setup.js';
 import { TurnTools } from './turn-tools.js';
-import { Watch } from './watch.js';
+import { OVERDUE, Watch } from './watch.js';
 
 /** The longest delay of `setTimeout`, in ms. */
 const LONGEST = 0x7fffffff;
@@ -361,6 +361,9 @@ export class Turn implements EventSource, OpenTurn {
         watch.ticking = frame.due !== 0;
         return;
       case Op.End:
+        if (frame.status > Status.Refused) {
+          throw new CodecError('frame', 0, `the turn ends with status ${frame.status}`);
+        }
         watch.over = true;
         return;
       default:
@@ -406,6 +409,11 @@ export class Turn implements EventSource, OpenTurn {
     this.#timer = undefined;
     if (due === 0) return;
     const wait = Math.max(0, due - this.elapsed());
+    this.watch.overdue = wait > 0 ? 0 : this.watch.overdue + 1;
+    if (this.watch.overdue > OVERDUE) {
+      this.#late(`the turn asked ${OVERDUE} times in a row for a time that had passed`);
+      return;
+    }
     this.#timer = setTimeout(() => this.#tick(wait > LONGEST ? 0 : due), Math.min(wait, LONGEST));
   }
 

@@ -8,12 +8,17 @@
  */
 const ABORT_GRACE = 5000;
 
+/** How often in a row a module may ask for a time that has passed: a sound one asks for the time to come. */
+export const OVERDUE = 1000;
+
 /** Watches over one turn. */
 export class Watch {
   /** Effects that have not been settled. */
   effects = 0;
   /** The module waits for a tick. */
   ticking = false;
+  /** How often in a row it has asked for a time that had passed. */
+  overdue = 0;
   /** The module has ended the turn. Events may still be queued. */
   over = false;
   #grace: ReturnType<typeof setTimeout> | undefined;

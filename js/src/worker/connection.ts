@@ -11,6 +11,7 @@ import { type Packed, Packer, type Refusals, send, Unpacker } from './cloning.js
 import { EventReader } from './event-form.js';
 import type { AnyPageTool } from './page-tool.js';
 import { type Greeting, type PageMessage, PROTOCOL, type ServerMessage } from './protocol.js';
+import { Watch } from './watch.js';
 
 /** A turn that runs. */
 interface LiveTurn {
@@ -50,14 +51,31 @@ export class Connection {
   #port: MessagePort | undefined;
   /** Waits for the lock that the worker holds while it lives. */
   #lock: { readonly name: string; readonly waiting: AbortController } | undefined;
+  /** Of the worker's thread, if its time is bounded. */
+  readonly #watch: Watch | undefined;
   /** An error that the worker did not catch: perhaps it ends by it. */
   #uncaught: unknown;
   #last = 0;
   #ended: TurncoreError | undefined;
 
-  constructor(channel: WorkerChannel, tools: ReadonlyMap<string, AnyPageTool>) {
+  /** @param timeout of the worker's thread, in milliseconds; undefined for none */
+  constructor(
+    channel: WorkerChannel,
+    tools: ReadonlyMap<string, AnyPageTool>,
+    timeout: number | undefined,
+  ) {
     this.#channel = channel;
     this.#tools = tools;
+    if (timeout !== undefined) {
+      this.#watch = new Watch(
+        timeout,
+        () => this.#port!.postMessage({ op: 'ping' } satisfies PageMessage),
+        (cause) => {
+          this.end(TurncoreError.of('E_WORKER_ENDED', cause.message, { cause }));
+          this.terminate();
+        },
+      );
+    }
     this.#opened = new Promise<void>((resolve, reject) => {
       this.#open = resolve;
       this.#refuse = reject;
@@ -117,6 +135,7 @@ export class Connection {
       }));
     };
     signal.addEventListener('abort', abort);
+    this.#watch?.begin();
     try {
       return await new Promise<TurnEnd>((resolve, reject) => {
         this.#turns.set(turn, { remote, unpacker, events, resolve, reject });
@@ -124,6 +143,7 @@ export class Connection {
         this.#send({ op: 'start', turn, input, attachments }, 'input', bytes);
       });
     } finally {
+      this.#watch?.end();
       this.#turns.delete(turn);
       signal.removeEventListener('abort', abort);
     }
@@ -151,6 +171,7 @@ export class Connection {
     if (this.#ended !== undefined) return;
     this.#ended = error;
     this.#refuse(error);
+    this.#watch?.stop();
     for (const stop of this.#listening) stop();
     this.#port?.close();
     this.#lock?.waiting.abort();
@@ -193,6 +214,7 @@ export class Connection {
     const tools = [...this.#tools.values()].map((tool) => tool.form());
     const lock = this.#lock?.name;
     this.#say({ turncore: 'hello', protocol: PROTOCOL, port: port2, tools, lock }, [port2]);
+    this.#watch?.begin(); // until it has made its runner
   }
 
   #receive(message: ServerMessage): void {
@@ -200,10 +222,14 @@ export class Connection {
       case 'welcome':
         this.#isOpen = true;
         this.#open();
-        if (message.locked) this.#watch();
+        this.#watch?.end();
+        if (message.locked) this.#awaitLock();
         break;
       case 'refused':
         this.end(new Unpacker().unpack(message.error) as TurncoreError);
+        break;
+      case 'pong':
+        this.#watch?.heard();
         break;
       case 'events':
         this.#read(this.#turns.get(message.turn), message.events);
@@ -290,7 +316,7 @@ export class Connection {
   }
 
   /** Notices the worker's end by the lock that it holds. */
-  #watch(): void {
+  #awaitLock(): void {
     const { name, waiting } = this.#lock!;
     const { signal } = waiting;
     const gone = (): void => this.#gone();

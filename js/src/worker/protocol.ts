@@ -7,7 +7,7 @@ import type { AttachmentForm } from './attachment-form.js';
 import type { Packed } from './cloning.js';
 
 /** Grows with each change that the other side would not understand. */
-export const PROTOCOL = 3;
+export const PROTOCOL = 4;
 
 /** A message on the worker's own channel, which the program's own messages share. */
 export type Greeting =
@@ -48,12 +48,15 @@ export type PageMessage =
       readonly value: Packed;
       readonly digest: string;
     }
+  /** Whether the thread answers. */
+  | { readonly op: 'ping' }
   | Answer;
 
 /** What a worker sends. */
 export type ServerMessage =
   | { readonly op: 'welcome'; readonly locked: boolean }
   | { readonly op: 'refused'; readonly error: Packed }
+  | { readonly op: 'pong' }
   | { readonly op: 'events'; readonly turn: number; readonly events: readonly Packed[] }
   | { readonly op: 'end'; readonly turn: number; readonly end: Packed }
   /** The turn did not start. */

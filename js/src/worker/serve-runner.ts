@@ -178,6 +178,9 @@ class Service {
       case 'settle':
         this.#settle(message);
         break;
+      case 'ping':
+        this.#tell(() => ({ op: 'pong' }));
+        break;
       case 'result':
         this.#answered(message.call)?.resolve(new Unpacker().unpack(message.value));
         break;

@@ -11,6 +11,7 @@ import { requireChannel, type WorkerChannel } from './channel.js';
 import type { Cloneable } from './cloneable.js';
 import { Connection } from './connection.js';
 import { type AnyPageTool, PageTool } from './page-tool.js';
+import { requireTimeout } from './watch.js';
 
 /** The input of a turn that runs in a worker: what crosses to it. */
 export interface WorkerInput {
@@ -36,6 +37,12 @@ export interface WorkerInput {
 export interface WorkerRunnerOptions {
   /** Tools whose handlers run in the page. The worker's `serveRunner` needs a function that takes them. */
   readonly tools?: readonly AnyPageTool[] | undefined;
+  /**
+   * How long the worker's thread may not answer while a turn runs or the runner is made, in milliseconds: a step of its
+   * module, or a handler of its own, that takes longer ends the worker. Its turns fail with E_WORKER_ENDED, whose cause is a
+   * {@link WorkerTimeoutError}. It takes up to a third longer until that is noticed. Default: no limit.
+   */
+  readonly stepTimeout?: number | undefined;
 }
 
 /**
@@ -80,7 +87,10 @@ export function createWorkerRunner<Output = unknown>(
   options: WorkerRunnerOptions = {},
 ): WorkerRunner<Output> {
   if (typeof worker !== 'function') requireChannel(worker, 'worker');
-  return new WorkerRunner<Output>(new WorkerPlace(worker, requireTools(options?.tools ?? [])));
+  const tools = requireTools(options?.tools ?? []);
+  return new WorkerRunner<Output>(
+    new WorkerPlace(worker, tools, requireTimeout(options?.stepTimeout)),
+  );
 }
 
 /** @throws TurncoreError E_INVALID_VALUE unless these are tools of a page, each with a name of its own */
@@ -103,15 +113,18 @@ function requireTools(tools: unknown): Map<string, AnyPageTool> {
 class WorkerPlace implements TurnPlace<WorkerInput> {
   readonly #worker: WorkerChannel | (() => WorkerChannel);
   readonly #tools: ReadonlyMap<string, AnyPageTool>;
+  readonly #timeout: number | undefined;
   #connection: Connection | undefined;
 
   constructor(
     worker: WorkerChannel | (() => WorkerChannel),
     tools: ReadonlyMap<string, AnyPageTool>,
+    timeout: number | undefined,
   ) {
     this.#worker = worker;
     this.#tools = tools;
-    if (typeof worker !== 'function') this.#connection = new Connection(worker, tools);
+    this.#timeout = timeout;
+    if (typeof worker !== 'function') this.#connection = new Connection(worker, tools, timeout);
   }
 
   start(turn: RemoteTurn<WorkerInput>): Promise<TurnEnd> {
@@ -142,7 +155,7 @@ class WorkerPlace implements TurnPlace<WorkerInput> {
     } catch (cause) {
       throw TurncoreError.of('E_WORKER_FAILED', messageOf(cause), { cause });
     }
-    this.#connection = new Connection(requireChannel(worker, 'worker'), this.#tools);
+    this.#connection = new Connection(requireChannel(worker, 'worker'), this.#tools, this.#timeout);
     return this.#connection;
   }
 }

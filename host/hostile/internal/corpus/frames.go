@@ -1,4 +1,4 @@
-package hostile_test
+package corpus
 
 import (
 	"bytes"
@@ -10,15 +10,6 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 )
-
-// turn is the number of the first turn of an instance.
-const turn = 2
-
-// log is an event that carries a value.
-func log(payload abi.Raw) *abi.Event {
-	p := abi.LogEvent{Kind: "k", Message: "m", HasPayload: payload != nil, Payload: payload}
-	return &abi.Event{Turn: turn, Seq: 1, Kind: abi.EventLog, Iteration: -1, Scope: abi.ScopeTurn, Payload: p.Append(nil)}
-}
 
 // said are frames, encoded.
 func said(frames ...abi.Frame) (out []byte) {
@@ -46,12 +37,15 @@ func welcome(limits abi.Limits) []byte {
 	})
 }
 
-func effect(number uint32, kind uint8, args abi.Raw) *abi.Effect {
-	return &abi.Effect{Turn: turn, Effect: number, Kind: kind, Path: abi.Text("t"), Ordinal: number, Args: args}
-}
-
-// frames are the bytes that modules say, by name.
-func frames() map[string][]byte {
+// frames are the bytes that modules say, by name. turn is the number of the first turn of an instance.
+func frames(turn uint32) map[string][]byte {
+	log := func(payload abi.Raw) *abi.Event { // an event that carries a value
+		p := abi.LogEvent{Kind: "k", Message: "m", HasPayload: payload != nil, Payload: payload}
+		return &abi.Event{Turn: turn, Seq: 1, Kind: abi.EventLog, Iteration: -1, Scope: abi.ScopeTurn, Payload: p.Append(nil)}
+	}
+	effect := func(number uint32, kind uint8, args abi.Raw) *abi.Effect {
+		return &abi.Effect{Turn: turn, Effect: number, Kind: kind, Path: abi.Text("t"), Ordinal: number, Args: args}
+	}
 	tooMuch := abi.DefaultLimits()
 	tooMuch.Frame *= 4
 	end := &abi.End{Turn: turn, Status: abi.StatusAck}
