@@ -61,7 +61,7 @@ func (f *function) read(file []byte, params uint32, has *wasmfile.Scope) error {
 			return err
 		}
 		region := f.open[len(f.open)-1]
-		f.costs[region]++
+		f.costs[region] += 1 + uint64(i.more)
 		f.labels += labels
 		switch i.does {
 		case opensBlock:

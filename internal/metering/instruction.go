@@ -55,8 +55,9 @@ type instruction struct {
 	known    bool
 	operands string // see gen
 	does     deed
-	jumps    bool // the next instruction may not be reached, or only later
-	shift    int8 // of one that works in bulk, as in place
+	jumps    bool  // the next instruction may not be reached, or only later
+	more     uint8 // instructions that it counts as besides: it takes long
+	shift    int8  // of one that works in bulk, as in place
 }
 
 //go:generate go run ./gen

@@ -71,7 +71,7 @@ var plain = [256]instruction{
 	// memory.size
 	0x3f: {known: true, operands: "1"},
 	// memory.grow
-	0x40: {known: true, operands: "1", does: worksInBulk, shift: -8, jumps: true},
+	0x40: {known: true, operands: "1", does: worksInBulk, shift: -8, more: 63, jumps: true},
 	// i32.const, i64.const
 	0x41: {known: true, operands: "i"},
 	0x42: {known: true, operands: "i"},
@@ -213,7 +213,7 @@ var plain = [256]instruction{
 	// ref.is_null
 	0xd1: {known: true},
 	// ref.func
-	0xd2: {known: true, operands: "f"},
+	0xd2: {known: true, operands: "f", more: 127},
 }
 
 var numeric = [256]instruction{
@@ -241,7 +241,7 @@ var numeric = [256]instruction{
 	// table.copy
 	0x0e: {known: true, operands: "uu", does: worksInBulk, shift: 3, jumps: true},
 	// table.grow
-	0x0f: {known: true, operands: "u", does: worksInBulk, shift: 3, jumps: true},
+	0x0f: {known: true, operands: "u", does: worksInBulk, shift: 3, more: 63, jumps: true},
 	// table.size
 	0x10: {known: true, operands: "u"},
 	// table.fill

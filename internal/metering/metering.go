@@ -12,8 +12,8 @@
 // A unit pays for up to [InstructionsOfUnit] instructions of a function or of a loop, without the loops in it, each time
 // it is entered: whether or not a branch leaves some out. A call counts as many instructions as a short function may have,
 // since a function of at most [ShortFunction] instructions that neither calls nor loops pays nothing itself. memory.copy,
-// memory.fill, memory.init and their like for tables pay a unit for every [BytesOfUnit] bytes or entries that they are
-// asked for, memory.grow for every [BytesOfUnit] bytes.
+// memory.fill, memory.init and their like for tables pay a unit for every [BytesOfUnit] bytes, or 8 entries, that they are
+// asked for, memory.grow for every [BytesOfUnit] bytes. What engines leave the code for counts as many instructions: memory.grow, table.grow, ref.func.
 //
 // # What is refused
 //

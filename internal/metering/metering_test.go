@@ -117,11 +117,12 @@ func TestPrices(t *testing.T) {
 		"rounds in rounds": {
 			of(join(loop, counted(10), end), nop), 1 + 10,
 		},
-		"4 KiB that are filled":    {of(join(number(0), number(0), number(4096), []byte{0xfc, 11, 0})), 1 + 16},
-		"4 KiB that are copied":    {of(join(number(0), number(64), number(4096), []byte{0xfc, 10, 0, 0})), 1 + 16},
-		"255 bytes":                {of(join(number(0), number(0), number(255), []byte{0xfc, 11, 0})), 1},
-		"a page":                   {of(join(number(1), []byte{0x40, 0}, drop)), 1 + 256},
-		"pages beyond the maximum": {of(join(number(1<<20), []byte{0x40, 0}, drop)), 1 + 256<<20},
+		"4 KiB that are filled":     {of(join(number(0), number(0), number(4096), []byte{0xfc, 11, 0})), 1 + 16},
+		"4 KiB that are copied":     {of(join(number(0), number(64), number(4096), []byte{0xfc, 10, 0, 0})), 1 + 16},
+		"255 bytes":                 {of(join(number(0), number(0), number(255), []byte{0xfc, 11, 0})), 1},
+		"a page":                    {of(join(number(1), []byte{0x40, 0}, drop)), 3 + 256},
+		"pages beyond the maximum":  {of(join(number(1<<20), []byte{0x40, 0}, drop)), 3 + 256<<20},
+		"a reference of a function": {of(join([]byte{0xd2, 0}, drop)), 1 + 130/32},
 		"a branch that is not taken": {
 			of(join(number(0), []byte{0x04, 0x40}, repeated(64, nop...), end)), 1 + 68/32,
 		},

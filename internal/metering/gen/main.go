@@ -3,7 +3,8 @@
 // Operands are letters: u for an unsigned number in LEB128, i for a signed one, a digit for so many bytes, v for 16 bytes,
 // s for as many bytes as a number before them says, t for as many numbers as one before them says and another one; f, g and
 // y for the index of a function, of a global and of a type, b for the type of a block. of is how many bytes, or entries of a
-// table, the number on top of the stack counts. An instruction that jumps may not be followed by the next one.
+// table, the number on top of the stack counts. counts is as how many instructions one counts that takes long: engines leave the
+// code for it. An instruction that jumps may not be followed by the next one.
 package main
 
 import (
@@ -24,6 +25,7 @@ import (
 type row struct {
 	Prefix, Code, Name, Operands, Does string
 	Of                                 int
+	Counts                             int // as so many; 0 for one
 	Jumps                              bool
 }
 
@@ -104,6 +106,9 @@ func inGo(rows []row) []byte {
 				if r.Of != 0 {
 					fmt.Fprintf(&b, ", shift: %d", r.shift())
 				}
+				if r.Counts != 0 {
+					fmt.Fprintf(&b, ", more: %d", r.Counts-1)
+				}
 				if r.Jumps {
 					b.WriteString(", jumps: true")
 				}
@@ -124,8 +129,8 @@ func inTypeScript(rows []row) []byte {
 		fmt.Fprintf(&b, "  %s: %d,\n", deed, n)
 	}
 	b.WriteString("} as const;\n\n")
-	b.WriteString("/** First and last code with the prefix in the second byte, operands, deed, shift, whether it jumps. */\n")
-	b.WriteString("export type Row = readonly [number, number, string, number, number, boolean];\n\n")
+	b.WriteString("/** First and last code with the prefix in the second byte, operands, deed, shift, whether it jumps, and as how\n * many more instructions it counts. */\n")
+	b.WriteString("export type Row = readonly [number, number, string, number, number, boolean, number];\n\n")
 	b.WriteString("/** The instructions. */\nexport const ROWS: readonly Row[] = [\n")
 	for _, r := range rows {
 		from, to := r.codes()
@@ -137,7 +142,7 @@ func inTypeScript(rows []row) []byte {
 		if r.Does != "" {
 			does = r.Does
 		}
-		fmt.Fprintf(&b, "  [%#04x, %#04x, '%s', Deed.%s, %d, %t], // %s\n", prefix|from, prefix|to, r.Operands, does, r.shift(), r.Jumps, r.Name)
+		fmt.Fprintf(&b, "  [%#04x, %#04x, '%s', Deed.%s, %d, %t, %d], // %s\n", prefix|from, prefix|to, r.Operands, does, r.shift(), r.Jumps, max(r.Counts, 1)-1, r.Name)
 	}
 	b.WriteString("];\n\n")
 	for _, c := range []struct {

@@ -10,57 +10,58 @@ export const Deed = {
   worksInBulk: 5,
 } as const;
 
-/** First and last code with the prefix in the second byte, operands, deed, shift, whether it jumps. */
-export type Row = readonly [number, number, string, number, number, boolean];
+/** First and last code with the prefix in the second byte, operands, deed, shift, whether it jumps, and as how
+ * many more instructions it counts. */
+export type Row = readonly [number, number, string, number, number, boolean, number];
 
 /** The instructions. */
 export const ROWS: readonly Row[] = [
-  [0x0000, 0x0000, '', Deed.nothing, 0, true], // unreachable
-  [0x0001, 0x0001, '', Deed.nothing, 0, false], // nop
-  [0x0002, 0x0002, 'b', Deed.opensBlock, 0, false], // block
-  [0x0003, 0x0003, 'b', Deed.opensLoop, 0, false], // loop
-  [0x0004, 0x0004, 'b', Deed.opensBlock, 0, true], // if
-  [0x0005, 0x0005, '', Deed.nothing, 0, true], // else
-  [0x000b, 0x000b, '', Deed.closes, 0, true], // end
-  [0x000c, 0x000d, 'u', Deed.nothing, 0, true], // br, br_if
-  [0x000e, 0x000e, 't', Deed.nothing, 0, true], // br_table
-  [0x000f, 0x000f, '', Deed.nothing, 0, true], // return
-  [0x0010, 0x0010, 'f', Deed.callsFunction, 0, true], // call
-  [0x0011, 0x0011, 'yu', Deed.callsFunction, 0, true], // call_indirect
-  [0x001a, 0x001b, '', Deed.nothing, 0, false], // drop, select
-  [0x001c, 0x001c, 's', Deed.nothing, 0, false], // select with a type
-  [0x0020, 0x0022, 'u', Deed.nothing, 0, false], // local.get, local.set, local.tee
-  [0x0023, 0x0024, 'g', Deed.nothing, 0, false], // global.get, global.set
-  [0x0025, 0x0026, 'u', Deed.nothing, 0, false], // table.get, table.set
-  [0x0028, 0x003e, 'uu', Deed.nothing, 0, false], // loads and stores
-  [0x003f, 0x003f, '1', Deed.nothing, 0, false], // memory.size
-  [0x0040, 0x0040, '1', Deed.worksInBulk, -8, true], // memory.grow
-  [0x0041, 0x0042, 'i', Deed.nothing, 0, false], // i32.const, i64.const
-  [0x0043, 0x0043, '4', Deed.nothing, 0, false], // f32.const
-  [0x0044, 0x0044, '8', Deed.nothing, 0, false], // f64.const
-  [0x0045, 0x00c4, '', Deed.nothing, 0, false], // comparisons, arithmetic, conversions
-  [0x00d0, 0x00d0, '1', Deed.nothing, 0, false], // ref.null
-  [0x00d1, 0x00d1, '', Deed.nothing, 0, false], // ref.is_null
-  [0x00d2, 0x00d2, 'f', Deed.nothing, 0, false], // ref.func
-  [0xfc00, 0xfc07, '', Deed.nothing, 0, false], // conversions that saturate
-  [0xfc08, 0xfc08, 'u1', Deed.worksInBulk, 8, true], // memory.init
-  [0xfc09, 0xfc09, 'u', Deed.nothing, 0, false], // data.drop
-  [0xfc0a, 0xfc0a, '11', Deed.worksInBulk, 8, true], // memory.copy
-  [0xfc0b, 0xfc0b, '1', Deed.worksInBulk, 8, true], // memory.fill
-  [0xfc0c, 0xfc0c, 'uu', Deed.worksInBulk, 3, true], // table.init
-  [0xfc0d, 0xfc0d, 'u', Deed.nothing, 0, false], // elem.drop
-  [0xfc0e, 0xfc0e, 'uu', Deed.worksInBulk, 3, true], // table.copy
-  [0xfc0f, 0xfc0f, 'u', Deed.worksInBulk, 3, true], // table.grow
-  [0xfc10, 0xfc10, 'u', Deed.nothing, 0, false], // table.size
-  [0xfc11, 0xfc11, 'u', Deed.worksInBulk, 3, true], // table.fill
-  [0xfd00, 0xfd0b, 'uu', Deed.nothing, 0, false], // loads and stores of vectors
-  [0xfd0c, 0xfd0d, 'v', Deed.nothing, 0, false], // v128.const, i8x16.shuffle
-  [0xfd0e, 0xfd14, '', Deed.nothing, 0, false], // swizzle, splats
-  [0xfd15, 0xfd22, '1', Deed.nothing, 0, false], // lanes
-  [0xfd23, 0xfd53, '', Deed.nothing, 0, false], // comparisons, logic
-  [0xfd54, 0xfd5b, 'uu1', Deed.nothing, 0, false], // loads and stores of lanes
-  [0xfd5c, 0xfd5d, 'uu', Deed.nothing, 0, false], // loads with zeros
-  [0xfd5e, 0xfdff, '', Deed.nothing, 0, false], // arithmetic of vectors
+  [0x0000, 0x0000, '', Deed.nothing, 0, true, 0], // unreachable
+  [0x0001, 0x0001, '', Deed.nothing, 0, false, 0], // nop
+  [0x0002, 0x0002, 'b', Deed.opensBlock, 0, false, 0], // block
+  [0x0003, 0x0003, 'b', Deed.opensLoop, 0, false, 0], // loop
+  [0x0004, 0x0004, 'b', Deed.opensBlock, 0, true, 0], // if
+  [0x0005, 0x0005, '', Deed.nothing, 0, true, 0], // else
+  [0x000b, 0x000b, '', Deed.closes, 0, true, 0], // end
+  [0x000c, 0x000d, 'u', Deed.nothing, 0, true, 0], // br, br_if
+  [0x000e, 0x000e, 't', Deed.nothing, 0, true, 0], // br_table
+  [0x000f, 0x000f, '', Deed.nothing, 0, true, 0], // return
+  [0x0010, 0x0010, 'f', Deed.callsFunction, 0, true, 0], // call
+  [0x0011, 0x0011, 'yu', Deed.callsFunction, 0, true, 0], // call_indirect
+  [0x001a, 0x001b, '', Deed.nothing, 0, false, 0], // drop, select
+  [0x001c, 0x001c, 's', Deed.nothing, 0, false, 0], // select with a type
+  [0x0020, 0x0022, 'u', Deed.nothing, 0, false, 0], // local.get, local.set, local.tee
+  [0x0023, 0x0024, 'g', Deed.nothing, 0, false, 0], // global.get, global.set
+  [0x0025, 0x0026, 'u', Deed.nothing, 0, false, 0], // table.get, table.set
+  [0x0028, 0x003e, 'uu', Deed.nothing, 0, false, 0], // loads and stores
+  [0x003f, 0x003f, '1', Deed.nothing, 0, false, 0], // memory.size
+  [0x0040, 0x0040, '1', Deed.worksInBulk, -8, true, 63], // memory.grow
+  [0x0041, 0x0042, 'i', Deed.nothing, 0, false, 0], // i32.const, i64.const
+  [0x0043, 0x0043, '4', Deed.nothing, 0, false, 0], // f32.const
+  [0x0044, 0x0044, '8', Deed.nothing, 0, false, 0], // f64.const
+  [0x0045, 0x00c4, '', Deed.nothing, 0, false, 0], // comparisons, arithmetic, conversions
+  [0x00d0, 0x00d0, '1', Deed.nothing, 0, false, 0], // ref.null
+  [0x00d1, 0x00d1, '', Deed.nothing, 0, false, 0], // ref.is_null
+  [0x00d2, 0x00d2, 'f', Deed.nothing, 0, false, 127], // ref.func
+  [0xfc00, 0xfc07, '', Deed.nothing, 0, false, 0], // conversions that saturate
+  [0xfc08, 0xfc08, 'u1', Deed.worksInBulk, 8, true, 0], // memory.init
+  [0xfc09, 0xfc09, 'u', Deed.nothing, 0, false, 0], // data.drop
+  [0xfc0a, 0xfc0a, '11', Deed.worksInBulk, 8, true, 0], // memory.copy
+  [0xfc0b, 0xfc0b, '1', Deed.worksInBulk, 8, true, 0], // memory.fill
+  [0xfc0c, 0xfc0c, 'uu', Deed.worksInBulk, 3, true, 0], // table.init
+  [0xfc0d, 0xfc0d, 'u', Deed.nothing, 0, false, 0], // elem.drop
+  [0xfc0e, 0xfc0e, 'uu', Deed.worksInBulk, 3, true, 0], // table.copy
+  [0xfc0f, 0xfc0f, 'u', Deed.worksInBulk, 3, true, 63], // table.grow
+  [0xfc10, 0xfc10, 'u', Deed.nothing, 0, false, 0], // table.size
+  [0xfc11, 0xfc11, 'u', Deed.worksInBulk, 3, true, 0], // table.fill
+  [0xfd00, 0xfd0b, 'uu', Deed.nothing, 0, false, 0], // loads and stores of vectors
+  [0xfd0c, 0xfd0d, 'v', Deed.nothing, 0, false, 0], // v128.const, i8x16.shuffle
+  [0xfd0e, 0xfd14, '', Deed.nothing, 0, false, 0], // swizzle, splats
+  [0xfd15, 0xfd22, '1', Deed.nothing, 0, false, 0], // lanes
+  [0xfd23, 0xfd53, '', Deed.nothing, 0, false, 0], // comparisons, logic
+  [0xfd54, 0xfd5b, 'uu1', Deed.nothing, 0, false, 0], // loads and stores of lanes
+  [0xfd5c, 0xfd5d, 'uu', Deed.nothing, 0, false, 0], // loads with zeros
+  [0xfd5e, 0xfdff, '', Deed.nothing, 0, false, 0], // arithmetic of vectors
 ];
 
 /** Instructions that a unit of fuel pays for. */

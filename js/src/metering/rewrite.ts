@@ -83,6 +83,8 @@ interface Instruction {
   readonly shift: number;
   /** The next instruction may not be reached, or only later. */
   readonly jumps: boolean;
+  /** Instructions that it counts as besides: it takes long. */
+  readonly more: number;
 }
 
 /** The instructions by code, with a prefix in the second byte. */
@@ -90,8 +92,8 @@ const INSTRUCTIONS: readonly Instruction[] = instructions();
 
 function instructions(): Instruction[] {
   const all: Instruction[] = [];
-  for (const [from, to, operands, does, shift, jumps] of ROWS) {
-    for (let code = from; code <= to; code++) all[code] = { operands, does, shift, jumps };
+  for (const [from, to, operands, does, shift, jumps, more] of ROWS) {
+    for (let code = from; code <= to; code++) all[code] = { operands, does, shift, jumps, more };
   }
   return all;
 }
@@ -346,7 +348,7 @@ function meterFunction(file: Uint8Array, params: number, has: Scope): MeteredFun
     const from = r.at;
     const i = r.instruction();
     let region = open.at(-1)!;
-    costs[region]!++;
+    costs[region]! += 1 + i.more;
     switch (i.does) {
       case Deed.opensBlock:
         blocks++;
