@@ -12,7 +12,15 @@ import (
 type Kind uint8
 
 // String returns the event's name as in JSON and JavaScript, such as "turnStart".
-func (k Kind) String() string { return nameOf(kindNames[:], k) }
+func (k Kind) String() string {
+	switch k {
+	case KindModelCallStart:
+		return "modelCallStart"
+	case KindModelCallEnd:
+		return "modelCallEnd"
+	}
+	return nameOf(kindNames[:], k)
+}
 
 // nameOf is the name of a number, "" for an unknown one.
 func nameOf[N ~uint8](names []string, number N) string {
@@ -191,6 +199,67 @@ type GenerationStats struct {
 	Head
 	Stats json.RawMessage // an object
 }
+
+// ModelCall names one call of a model by the chat executor.
+type ModelCall struct {
+	Provider string // of the API; "" for an engine
+	Model    string // as in the options; the name of an engine
+	Attempt  int    // the number of the call in its iteration, from 1: more when a request is repeated
+}
+
+// ModelCallStart says that a model is about to be called. It comes only if somebody listens to calls of models: see
+// KindModelCallStart.
+type ModelCallStart struct {
+	Head
+	ModelCall
+}
+
+// ModelCallEnd says that the call of a model has ended: its answer has come to its end, has failed, or is no longer
+// wanted.
+type ModelCallEnd struct {
+	Head
+	ModelCall
+	Status       CallStatus
+	HTTPStatus   int // of the API's answer; 0 for none
+	StartedAt    time.Time
+	FirstTokenAt time.Time   // when the first of the answer was reported; zero if nothing was
+	Usage        *TokenUsage // as the model told; nil if it did not
+	Err          error       // what the call failed with, when Status is CallError and no answer says it
+}
+
+// TokenUsage counts the tokens of a call.
+type TokenUsage struct {
+	PromptTokens     int `json:"promptTokens"`
+	CompletionTokens int `json:"completionTokens"`
+	TotalTokens      int `json:"totalTokens"`
+}
+
+// Kinds of event that hosts make, and no core. They are made for a turn whose runner has a listener of one of them by
+// its kind, as Observe and Listen register it; then listeners of all kinds and streams get them too.
+const (
+	KindModelCallStart Kind = 30 // *ModelCallStart
+	KindModelCallEnd   Kind = 31 // *ModelCallEnd
+)
+
+// Kind is KindModelCallStart.
+func (*ModelCallStart) Kind() Kind { return KindModelCallStart }
+
+// Kind is KindModelCallEnd.
+func (*ModelCallEnd) Kind() Kind { return KindModelCallEnd }
+
+// CallStatus says how the call of a model ended.
+type CallStatus uint8
+
+// Statuses of calls. CallError is for a call that failed or was answered with an HTTP status from 400 on, CallAborted for
+// one whose answer is no longer wanted: the turn was aborted, or the call took too long.
+const (
+	CallOK CallStatus = iota
+	CallError
+	CallAborted
+)
+
+// String returns the status as in JSON, such as "ok".
+func (s CallStatus) String() string { return nameOf([]string{"ok", "error", "aborted"}, s) }
 
 // Status says how a turn, a dispatch or an iteration ended.
 type Status uint8

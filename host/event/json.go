@@ -314,3 +314,41 @@ func (e *GenerationStats) MarshalJSON() ([]byte, error) {
 	}
 	return l.end()
 }
+
+// MarshalJSON writes the event as a line of the event log.
+func (e *ModelCallStart) MarshalJSON() ([]byte, error) {
+	l := begin(e)
+	l.model(&e.ModelCall)
+	l.time("startedAt", e.At)
+	return l.end()
+}
+
+// MarshalJSON writes the event as a line of the event log.
+func (e *ModelCallEnd) MarshalJSON() ([]byte, error) {
+	l := begin(e)
+	l.model(&e.ModelCall)
+	l.str("status", e.Status.String())
+	if e.HTTPStatus != 0 {
+		l.num("httpStatus", int64(e.HTTPStatus))
+	}
+	l.span(e.StartedAt, e.At)
+	if !e.FirstTokenAt.IsZero() {
+		l.time("firstTokenAt", e.FirstTokenAt)
+	}
+	if u := e.Usage; u != nil {
+		l.key("usage")
+		usage := line{text: append(l.text, '{')}
+		usage.num("promptTokens", int64(u.PromptTokens))
+		usage.num("completionTokens", int64(u.CompletionTokens))
+		usage.num("totalTokens", int64(u.TotalTokens))
+		l.text = append(usage.text, '}')
+	}
+	l.err("error", e.Err)
+	return l.end()
+}
+
+func (l *line) model(c *ModelCall) {
+	l.optional("provider", c.Provider)
+	l.str("model", c.Model)
+	l.num("attempt", int64(c.Attempt))
+}

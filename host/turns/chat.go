@@ -47,14 +47,21 @@ func modelName(o *model.ChatOptions) string {
 // chatURL is where the executor's requests go, "" for where only the core knows: the API of a provider that is built into
 // it alone.
 func chatURL(o *model.ChatOptions) string {
-	named := func(field, name string) string {
-		if text, ok := o.Options[name].(string); ok && field == "" {
-			return text
-		}
-		return field
-	}
-	if base := named(o.BaseURL, "baseURL"); base != "" {
+	if base := named(o, o.BaseURL, "baseURL"); base != "" {
 		return base
 	}
-	return cmp.Or(model.Provider(named(string(o.Provider), "provider")), model.OpenAI).BaseURL()
+	return providerOf(o).BaseURL()
+}
+
+// providerOf is whose protocol the executor speaks.
+func providerOf(o *model.ChatOptions) model.Provider {
+	return cmp.Or(model.Provider(named(o, string(o.Provider), "provider")), model.OpenAI)
+}
+
+// named is a field, or if that is empty the option of a name.
+func named(o *model.ChatOptions, field, name string) string {
+	if text, ok := o.Options[name].(string); ok && field == "" {
+		return text
+	}
+	return field
 }

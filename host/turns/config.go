@@ -47,6 +47,10 @@ type TurnRunnerConfig struct {
 	// MaxIterations nacks a dispatch that would begin a further iteration with E_MAX_ITERATIONS. 0 sets no bound.
 	MaxIterations int
 
+	// WrapTool and WrapModel run around each call of a tool's handler and of a model, the first one outermost.
+	WrapTool  []ToolWrapper
+	WrapModel []ModelWrapper
+
 	// Host runs the turns. nil gives the runner its own host, which Close closes.
 	Host *Host
 }
@@ -63,6 +67,9 @@ type definition struct {
 
 	turnInput, turnOutput         []TurnMiddleware
 	dispatchInput, dispatchOutput []DispatchMiddleware
+
+	wrapTool  []ToolWrapper
+	wrapModel []ModelWrapper
 
 	listen func(event.Event) // of a dispatch's own events
 }
@@ -82,6 +89,8 @@ func (c *TurnRunnerConfig) validate() error {
 	list = append(list, nils("turnInputPipeline", c.TurnInputPipeline)...)
 	list = append(list, nils("turnOutputPipeline", c.TurnOutputPipeline)...)
 	list = append(list, dispatchPipelines("dispatchInputPipeline", c.DispatchInputPipeline, "dispatchOutputPipeline", c.DispatchOutputPipeline)...)
+	list = append(list, nilWrappers("wrapTool", c.WrapTool)...)
+	list = append(list, nilWrappers("wrapModel", c.WrapModel)...)
 	if c.MaxIterations < 0 {
 		list = append(list, abi.Violation(abi.RuleRange, "field", "maxIterations", "min", "0", "max", "2147483647"))
 	}
@@ -108,6 +117,7 @@ func (c *TurnRunnerConfig) definition() *definition {
 		tokenizers: maps.Clone(c.Tokenizers),
 		turnInput:  slices.Clone(c.TurnInputPipeline), turnOutput: slices.Clone(c.TurnOutputPipeline),
 		dispatchInput: bounded(c.MaxIterations, c.DispatchInputPipeline), dispatchOutput: slices.Clone(c.DispatchOutputPipeline),
+		wrapTool: slices.Clone(c.WrapTool), wrapModel: slices.Clone(c.WrapModel),
 	}
 	if d.agent = c.agent(); d.agent != nil {
 		d.tools = append(d.tools, agentTools(d.agent)...)

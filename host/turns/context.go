@@ -22,7 +22,7 @@ type base struct {
 	stash        Stash
 	registry     ToolRegistry
 	tools        *ToolRegistry   // registry, but in a tool's call that of the dispatch
-	call         context.Context // of a tool's call that has a signal of its own; nil otherwise
+	call         context.Context // of a tool's call that has a signal of its own, or that a wrapper gave; nil otherwise
 	effect       *effectKey      // of the storage function or the tool's handler that got the context; nil otherwise
 	scope        *tokens.Scope   // nil until tokens are counted; guarded by the turn's lock
 }
@@ -100,7 +100,12 @@ func (b *base) signal() context.Context {
 }
 
 // Deadline implements context.Context.
-func (b *base) Deadline() (deadline time.Time, ok bool) { return b.state.Deadline() }
+func (b *base) Deadline() (deadline time.Time, ok bool) {
+	if b.call != nil {
+		return b.call.Deadline()
+	}
+	return b.state.Deadline()
+}
 
 // Done implements context.Context: it is closed by an abort, and when the turn has ended.
 func (b *base) Done() <-chan struct{} { return b.signal().Done() }

@@ -30,6 +30,11 @@ type DispatchInput struct {
 	OutputPipeline []DispatchMiddleware
 	MaxIterations  int // 0 sets no bound
 
+	// WrapTool and WrapModel run around each call of a tool's handler and of a model, the first one outermost. With a
+	// Source they run inside those of its turn.
+	WrapTool  []ToolWrapper
+	WrapModel []ModelWrapper
+
 	// OnEvent is called for every event of this dispatch.
 	OnEvent func(event.Event)
 	// Host runs a dispatch with a Raw context. nil gives the dispatch its own host.
@@ -73,6 +78,7 @@ func Dispatch(ctx context.Context, in DispatchInput) (DispatchResult, error) {
 	d := &definition{
 		executor: in.Executor, chat: in.Chat, dispatchInput: bounded(in.MaxIterations, in.InputPipeline),
 		dispatchOutput: slices.Clone(in.OutputPipeline), listen: in.OnEvent,
+		wrapTool: slices.Clone(in.WrapTool), wrapModel: slices.Clone(in.WrapModel),
 	}
 	if in.Source != nil {
 		return in.Source.shared().dispatch(d)
@@ -100,6 +106,8 @@ func (in *DispatchInput) validate() error {
 		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", "executor", "other", "chat"))
 	}
 	list = append(list, dispatchPipelines("turnInputPipeline", in.InputPipeline, "turnOutputPipeline", in.OutputPipeline)...)
+	list = append(list, nilWrappers("wrapTool", in.WrapTool)...)
+	list = append(list, nilWrappers("wrapModel", in.WrapModel)...)
 	if err := check.Invalid(rules, list); err != nil {
 		return err
 	}
@@ -181,7 +189,9 @@ func (h *Host) dispatch(ctx context.Context, d *definition, in *DispatchInput) (
 
 // dispatch runs a dispatch with this context as its source.
 func (b *base) dispatch(d *definition) (DispatchResult, error) {
-	d.callbacks, d.tokenizers = b.program.config.callbacks, b.program.config.tokenizers
+	outer := b.program.config
+	d.callbacks, d.tokenizers = outer.callbacks, outer.tokenizers
+	d.wrapTool, d.wrapModel = slices.Concat(outer.wrapTool, d.wrapTool), slices.Concat(outer.wrapModel, d.wrapModel)
 	id, r, err := b.state.Dispatch(d)
 	return DispatchResult{DispatchID: id, Status: event.Status(r.Status), Iterations: int(r.Iterations)}, err
 }

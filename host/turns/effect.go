@@ -50,7 +50,8 @@ func (p *program) Prepare(e *turn.Effect, f *abi.Effect) error {
 		}
 		d = d.keyed()
 		d.call, d.effect.called = call, toolCall{string(f.Path), args.CallID, f.Ordinal}
-		e.Perform = func() (abi.Raw, error) { return runTool(e, d, tool, Args{args.Args}, &args) }
+		handle := d.config.handler(d, tool, f, &args)
+		e.Perform = func() (abi.Raw, error) { return runTool(e, handle, tool, &args) }
 	case abi.EffectValidate:
 		var args abi.ValidateArgs
 		err := args.Unmarshal(f.Args)
@@ -99,8 +100,8 @@ func prepareMiddleware[C any, M ~func(C, func()) error](e *turn.Effect, args *ab
 	return nil
 }
 
-func runTool(e *turn.Effect, d *DispatchContext, tool *Tool, args Args, how *abi.ToolArgs) (abi.Raw, error) {
-	result, err := tool.Handler(d, args)
+func runTool(e *turn.Effect, handle func() (any, error), tool *Tool, how *abi.ToolArgs) (abi.Raw, error) {
+	result, err := handle()
 	if err != nil {
 		return nil, err
 	}
@@ -246,14 +247,32 @@ func (p *program) prepareHTTP(e *turn.Effect, f *abi.Effect) error {
 	}
 	ctx, cancel := context.WithCancel(e.Context.Signal())
 	e.Cancel = cancel
-	allow := p.allowedOrigins(p.configOf(e.Context))
+	config := p.configOf(e.Context)
+	allow := p.allowedOrigins(config)
 	client := exchange.Client{Transport: p.host.options.HTTP, Credentials: p.host.options.Credentials}
 	if g := p.host.cores.Guard; g != nil {
 		client.Route = g.Route
 	}
 	most := min(maxChunk, p.turn.Core().MaxBody())
+	if !asksModel(config, &args) {
+		e.Perform = func() (abi.Raw, error) { return nil, client.Do(ctx, &args, media, allow, most, e.Send) }
+		return nil
+	}
+	e.Model = &event.ModelCall{
+		Provider: string(providerOf(config.chat)), Model: modelName(config.chat), Attempt: int(f.Ordinal),
+	}
+	if len(config.wrapModel) > 0 {
+		call := &modelCall{config: config, effect: e, most: most}
+		e.Perform, err = call.wrapHTTP(ctx, client, args, media, int(f.Ordinal), allow)
+		return err
+	}
 	e.Perform = func() (abi.Raw, error) { return nil, client.Do(ctx, &args, media, allow, most, e.Send) }
 	return nil
+}
+
+// asksModel tells whether a request is the chat executor's. Tools of the core follow redirects by themselves.
+func asksModel(config *definition, args *abi.HTTPArgs) bool {
+	return config.chat != nil && args.Redirect == abi.RedirectFollow
 }
 
 // allowedOrigins tells where a request may go: where the host lets it, or else where the program has said that the dispatch

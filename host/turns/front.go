@@ -64,6 +64,10 @@ type Config struct {
 	DispatchInputPipeline  []DispatchMiddleware
 	DispatchOutputPipeline []DispatchMiddleware
 
+	// WrapTool and WrapModel run around each call of a tool's handler and of a model, the first one outermost.
+	WrapTool  []ToolWrapper
+	WrapModel []ModelWrapper
+
 	// Host runs the turns. It has the Credentials that a Model needs: under the name "model", unless it sends none. nil
 	// gives the runner its own host, on Engine.
 	Host   *Host
@@ -115,6 +119,8 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		DispatchOutputPipeline: config.DispatchOutputPipeline,
 		MaxIterations:          config.MaxIterations,
 		Tokenizers:             config.Tokenizers,
+		WrapTool:               config.WrapTool,
+		WrapModel:              config.WrapModel,
 	}
 	switch config.MaxIterations {
 	case 0:

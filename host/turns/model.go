@@ -10,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/exchange"
 	"github.com/turncore/turncore/host/internal/turn"
@@ -65,12 +66,18 @@ func (p *program) prepareModel(e *turn.Effect, f *abi.Effect) error {
 	ctx, cancel := context.WithCancel(e.Context.Signal())
 	e.Cancel = cancel
 	config, size := p.configOf(e.Context), min(maxChunk, p.turn.Core().MaxBody())
-	e.Perform = func() (abi.Raw, error) { return nil, generate(ctx, config, &args, media, size, e) }
+	e.Model = &event.ModelCall{Model: args.Model, Attempt: int(f.Ordinal)}
+	if len(config.wrapModel) > 0 {
+		call := &modelCall{config: config, effect: e, most: size}
+		e.Perform, err = call.wrapEngine(ctx, args, media, int(f.Ordinal))
+		return err
+	}
+	e.Perform = func() (abi.Raw, error) { return nil, generate(ctx, config, &args, media, size, e.Send, e.UseTokens) }
 	return nil
 }
 
 // generate lets an engine answer and passes on what it sends, at most so many bytes at once, while that is wanted.
-func generate(ctx context.Context, config *definition, args *abi.ModelArgs, media []exchange.Splice, most int, e *turn.Effect) error {
+func generate(ctx context.Context, config *definition, args *abi.ModelArgs, media []exchange.Splice, most int, pass func(*abi.Chunk) bool, use func(tokens int)) error {
 	engine := config.engine(args.Model)
 	if engine == nil {
 		return newError(abi.CodeModelUnknown, `"`+args.Model+`"`, nil)
@@ -92,10 +99,10 @@ func generate(ctx context.Context, config *definition, args *abi.ModelArgs, medi
 			return err
 		}
 		if p.Usage != nil {
-			e.UseTokens(max(p.Usage.PromptTokens+p.Usage.CompletionTokens, p.Usage.TotalTokens))
+			use(max(p.Usage.PromptTokens+p.Usage.CompletionTokens, p.Usage.TotalTokens))
 		}
 		for part := range slices.Chunk(line, most) {
-			if !e.Send(&abi.Chunk{Data: abi.Bytes(part)}) {
+			if !pass(&abi.Chunk{Data: abi.Bytes(part)}) {
 				return context.Canceled
 			}
 		}

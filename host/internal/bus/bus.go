@@ -17,6 +17,7 @@ type Bus struct {
 	mu        sync.Mutex // serialises changes
 	listeners atomic.Pointer[[]*listener]
 	kinds     atomic.Uint32 // of all listeners together
+	asked     atomic.Uint32 // of those that are not for all kinds
 }
 
 type listener struct {
@@ -25,14 +26,14 @@ type listener struct {
 }
 
 // LastKind is the highest number of a kind.
-const LastKind = event.KindGenerationStats
+const LastKind = event.KindModelCallEnd
 
 // AllKinds are the bits of all kinds of event.
-const AllKinds = 1<<(LastKind+1) - 1
+const AllKinds = 1<<(event.KindGenerationStats+1) - 1 | 1<<event.KindModelCallStart | 1<<event.KindModelCallEnd
 
 // Bit is the bit of a kind of event. It panics for a kind that is unknown.
 func Bit(k event.Kind) uint32 {
-	if k > LastKind {
+	if k > LastKind || AllKinds>>k&1 == 0 && k != 0 {
 		panic(fmt.Sprintf("turns: unknown kind of event %d; KindMessage and the constants beside it are the known ones", k))
 	}
 	return 1 << k
@@ -56,12 +57,16 @@ func (b *Bus) change(edit func([]*listener) []*listener) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list := edit(slices.Clone(b.snapshot()))
-	kinds := uint32(0)
+	var kinds, asked uint32
 	for _, l := range list {
 		kinds |= l.kinds
+		if l.kinds != AllKinds {
+			asked |= l.kinds
+		}
 	}
 	b.listeners.Store(&list)
 	b.kinds.Store(kinds)
+	b.asked.Store(asked)
 }
 
 // snapshot returns the listeners in the order in which they were added.
@@ -74,6 +79,9 @@ func (b *Bus) snapshot() []*listener {
 
 // Wants tells whether there is a listener of a kind of event. A nil bus has none.
 func (b *Bus) Wants(k event.Kind) bool { return b != nil && b.kinds.Load()&Bit(k) != 0 }
+
+// Asks tells whether there is a listener of a kind of event that is not one of all kinds. A nil bus has none.
+func (b *Bus) Asks(k event.Kind) bool { return b != nil && b.asked.Load()&Bit(k) != 0 }
 
 // Tell calls the listeners of an event, and adds to failures what those that panicked, or ended the goroutine, failed with.
 // No lock is held.

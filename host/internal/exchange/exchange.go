@@ -66,6 +66,9 @@ func (c *Client) Do(ctx context.Context, args *abi.HTTPArgs, media []Splice, all
 	}
 }
 
+// Failure is what the core is told of a request that could not be made up.
+func Failure(ctx context.Context, err error) error { return (&request{}).failure(ctx, err) }
+
 // failure is what the core is told when a request ends before its answer does. It never holds the secret.
 func (r *request) failure(ctx context.Context, err error) error {
 	var refused *host.Error

@@ -16,9 +16,10 @@ import (
 var kinds = named(event.Kind.String)
 
 var (
-	statuses = named(event.Status.String)
-	results  = named(event.GateResult.String)
-	levels   = named(event.Level.String)
+	statuses     = named(event.Status.String)
+	results      = named(event.GateResult.String)
+	levels       = named(event.Level.String)
+	callStatuses = named(event.CallStatus.String)
 )
 
 // named are numbers by their names.
@@ -192,8 +193,25 @@ func (m *members) event(kind event.Kind, line []byte, h head, gate func(Gate) ev
 			m.err = notJSON(err)
 		}
 		return &event.GenerationStats{Stats: append(stats, '}')}
+	case event.KindModelCallStart:
+		m.time("startedAt")
+		return &event.ModelCallStart{ModelCall: m.model()}
+	case event.KindModelCallEnd:
+		e := &event.ModelCallEnd{
+			ModelCall: m.model(), Status: chosen(m, "status", callStatuses), StartedAt: m.span(), Err: m.error("error", true),
+		}
+		m.read("httpStatus", &e.HTTPStatus, true)
+		m.read("usage", &e.Usage, true)
+		if _, there := m.given["firstTokenAt"]; there {
+			e.FirstTokenAt = m.time("firstTokenAt")
+		}
+		return e
 	}
 	return nil
+}
+
+func (m *members) model() event.ModelCall {
+	return event.ModelCall{Provider: m.optional("provider"), Model: m.text("model"), Attempt: m.number("attempt")}
 }
 
 // plain is JSON as plain data; nil for none.

@@ -66,6 +66,7 @@ func (t *Turn) die(err error) {
 	}
 	t.dead = err
 	t.abandonGates()
+	t.endModelsOf(0, err)
 	iterations := 0
 	for len(t.begun) > 0 {
 		b := t.begun[len(t.begun)-1]

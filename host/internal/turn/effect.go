@@ -6,6 +6,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/record"
 )
@@ -19,12 +20,14 @@ type Effect struct {
 	Perform func() (abi.Raw, error) // runs user code; no lock is held
 	Cancel  context.CancelFunc      // of a request that the core may give up
 	GiveUp  context.CancelCauseFunc // of a tool's call that the core may give up
+	Model   *event.ModelCall        // what call of a model it is; nil for none
 	// Applied and Total count the writes of a commit that goes write by write.
 	Applied, Total int
 
 	turn  *Turn
 	named func() abi.Raw // the result's value, once it is sent; under the turn's lock
 	late  bool           // the core has given it up; under the turn's lock
+	head  int            // status of the answer, 0 until it is known; under the turn's lock
 
 	tokens int64 // of a model's answer, counted so far; under the turn's lock
 
@@ -72,6 +75,7 @@ func (t *Turn) readEffect(a *actor, frame []byte) error {
 	t.running[e.Number] = e
 	e.owner = a
 	a.effects = append(a.effects, e)
+	t.beginModel(e)
 	t.enqueue(delivery{effect: e})
 	return nil
 }
@@ -100,6 +104,9 @@ func (e *Effect) Send(f *abi.Chunk) bool {
 		return false
 	}
 	f.Turn, f.Effect, f.Elapsed = t.number, e.Number, t.tick()
+	if f.Status != 0 {
+		e.head = int(f.Status)
+	}
 	a := actor{busy: true}
 	if err := t.exchange(&a, f); err != nil && !t.closed {
 		t.perish(t.core.Retire(err))
@@ -186,6 +193,8 @@ func (t *Turn) settleEffect(a *actor, e *Effect, r outcome) {
 	if e.named != nil && r.err == nil {
 		r.value = e.named()
 	}
+	t.endModel(e.Number, e.head, r.err)
+	defer t.forgetModels()
 	f := &t.sent.result
 	*f = abi.Result{Turn: t.number, Effect: e.Number, Elapsed: t.tick(), Value: r.value}
 	if r.err != nil {

@@ -36,6 +36,7 @@ func (t *Turn) readEvent(frame []byte) error {
 	if t.context(f.Dispatch) == nil {
 		return fmt.Errorf("an event of dispatch %d, which is not open", f.Dispatch)
 	}
+	f.Seq += t.made
 	t.seq = f.Seq
 	t.note(f)
 	if kind := event.Kind(f.Kind); kind == event.KindTurnGateOpen || kind == event.KindTurnGateClosed {
@@ -53,6 +54,7 @@ func (t *Turn) readEvent(frame []byte) error {
 	if stats, ok := ev.(*event.GenerationStats); ok {
 		t.countTokens(stats.Stats)
 	}
+	t.noteModel(f, ev)
 	t.enqueue(delivery{event: ev, scope: f.Scope, number: f.Dispatch})
 	return nil
 }

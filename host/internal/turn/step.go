@@ -194,6 +194,7 @@ func (t *Turn) read(a *actor, out []byte) (refusal, err error) {
 			var f abi.Cancel
 			if err = abi.DecodeTo(frame, &f); err == nil {
 				err = t.mine(f.Turn)
+				t.endModel(f.Effect, 0, context.Canceled)
 				t.enqueue(delivery{cancel: f.Effect})
 			}
 		case abi.OpTimer:

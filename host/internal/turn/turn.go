@@ -101,6 +101,8 @@ type Turn struct {
 	collect    Collector
 	begun      []begun
 	seq        uint32
+	made       uint32       // events that the host made while the core lived
+	models     []*modelCall // that have begun
 	timer      *time.Timer
 	ticking    bool        // the core is owed the time
 	overdue    int         // how often in a row it asked for a time that had passed

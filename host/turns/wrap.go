@@ -1,0 +1,81 @@
+package turns
+
+import (
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/internal/panics"
+)
+
+// wrapperErrorName is the Name of errors that a wrapper failed with.
+const wrapperErrorName = "WrapperError"
+
+// wrapped is one layer of a chain of wrappers while it runs.
+type wrapped struct {
+	field string // such as "wrapTool"
+	index int
+	over  atomic.Bool
+
+	mu    sync.Mutex
+	given []error // what next failed with
+}
+
+// name is how messages name the wrapper.
+func (w *wrapped) name() string { return check.At(w.field, w.index) }
+
+// enter tells whether next may still run.
+func (w *wrapped) enter() error {
+	if w.over.Load() {
+		return newError(abi.CodeCallAfterEnd, "next of "+w.name()+", which has returned", nil)
+	}
+	return nil
+}
+
+// gave notes what next failed with.
+func (w *wrapped) gave(err error) {
+	if err != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.given = append(w.given, err)
+	}
+}
+
+// run runs the wrapper. What it fails with by itself names it.
+func (w *wrapped) run(do func() error) (err error) {
+	defer func() {
+		w.over.Store(true)
+		if v := recover(); v != nil {
+			err = w.failure(panics.Caught(v))
+		}
+	}()
+	if err = do(); err == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, given := range w.given {
+		if errors.Is(err, given) {
+			return err
+		}
+	}
+	return w.failure(err)
+}
+
+func (w *wrapped) failure(cause error) error {
+	return &host.Error{Name: wrapperErrorName, Message: w.name() + ": " + cause.Error(), Status: 500, Cause: cause}
+}
+
+// nilWrappers lists the entries of a list of wrappers that are no functions.
+func nilWrappers[W ToolWrapper | ModelWrapper](field string, list []W) (violations []string) {
+	for i, w := range list {
+		if w == nil {
+			violations = append(violations, abi.Violation(string(abi.KindFunction), "field", field+"["+strconv.Itoa(i)+"]"))
+		}
+	}
+	return violations
+}

@@ -1,0 +1,198 @@
+package turns
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/exchange"
+	"github.com/turncore/turncore/host/internal/turn"
+	"github.com/turncore/turncore/host/model"
+)
+
+// ModelInvocation is one call of a model, as a [ModelWrapper] sees it: one request of the chat executor and its answer, or one
+// answer of an engine.
+type ModelInvocation struct {
+	Provider   model.Provider // "" for an engine
+	Model      string         // as in the options of the chat executor; the name of an engine
+	TurnID     string         // "" in a standalone dispatch
+	DispatchID string
+	Iteration  int // from 0
+	Attempt    int // the number of the call in its iteration, from 1: more after a request that failed and is repeated
+
+	// Method, URL and Headers are those of the request, without the credential; empty for an engine.
+	Method  string
+	URL     string
+	Headers map[string]string
+	// Body is the request as it is sent, JSON, with its media.
+	Body []byte
+}
+
+// ModelChunk is a part of a model's answer. The answer of an API begins with a chunk that has Status and Headers; the
+// others have Data, the body as it comes. The answer of an engine has Data only: each part as a line of JSON.
+type ModelChunk struct {
+	Status  int
+	Headers map[string]string // names in lower case
+	Data    []byte
+}
+
+// ModelNext runs what is inside a [ModelWrapper]: the next wrapper, or at last the call itself. It passes on the answer
+// as it comes, and returns at its end. A request that was answered with the status of an error has succeeded.
+type ModelNext func(ctx context.Context, call *ModelInvocation, send func(ModelChunk) error) error
+
+// ModelWrapper runs around one call of a model, between its modelCallStart and modelCallEnd. send passes a part of the
+// answer on; it fails when nobody wants the answer any more. The wrapper may answer without next, call next several
+// times, and change the request or what comes back. It must not keep the answer from ending: it returns soon after ctx
+// has ended.
+//
+// Errors are those of a [ToolWrapper]; the place is such as "wrapModel[0]".
+type ModelWrapper func(ctx context.Context, call *ModelInvocation, send func(ModelChunk) error, next ModelNext) error
+
+// modelCall performs an effect that is a call of a model.
+type modelCall struct {
+	config *definition
+	effect *turn.Effect
+	most   int // bytes that go to the core at once
+	head   bool
+	began  bool
+	do     ModelNext // the call itself
+}
+
+// perform runs the wrappers around the call.
+func (m *modelCall) perform(ctx context.Context, call *ModelInvocation) error {
+	d := dispatchOf(m.effect.Context)
+	call.TurnID, call.DispatchID, call.Iteration = d.TurnID(), d.DispatchID(), d.Iteration()
+	err := m.wrapped(0, ctx, call, m.send)
+	if err != nil && ctx.Err() != nil {
+		return context.Canceled
+	}
+	return err
+}
+
+// wrapped runs the wrappers from one on, and then the call.
+func (m *modelCall) wrapped(from int, ctx context.Context, call *ModelInvocation, send func(ModelChunk) error) error {
+	wrappers := m.config.wrapModel
+	if from == len(wrappers) {
+		return m.do(ctx, call, send)
+	}
+	layer := &wrapped{field: "wrapModel", index: from}
+	return layer.run(func() error {
+		return wrappers[from](ctx, call, send, func(ctx context.Context, call *ModelInvocation, send func(ModelChunk) error) error {
+			if err := layer.enter(); err != nil {
+				return err
+			}
+			err := m.wrapped(from+1, ctx, call, send)
+			layer.gave(err)
+			return err
+		})
+	})
+}
+
+// send hands the core a part of the answer.
+func (m *modelCall) send(c ModelChunk) error {
+	switch first := m.head && !m.began; {
+	case first && (c.Status < 100 || c.Status > 999):
+		return newError(abi.CodeInvalidValue, "the first chunk of an answer needs a status between 100 and 999", nil)
+	case !first && c.Status != 0:
+		return newError(abi.CodeInvalidValue, "only the first chunk of an API's answer has a status", nil)
+	}
+	m.began = true
+	if c.Status != 0 && !m.effect.Send(&abi.Chunk{Status: uint16(c.Status), Headers: pairs(c.Headers)}) {
+		return context.Canceled
+	}
+	for part := range slices.Chunk(c.Data, m.most) {
+		if !m.effect.Send(&abi.Chunk{Data: abi.Bytes(part)}) {
+			return context.Canceled
+		}
+	}
+	return nil
+}
+
+// passing passes on what comes back as chunks. Its second result is what send failed with.
+func passing(send func(ModelChunk) error) (pass func(*abi.Chunk) bool, failed func() error) {
+	var err error
+	return func(c *abi.Chunk) bool {
+		data, _ := abi.BytesOf(c.Data)
+		chunk := ModelChunk{Status: int(c.Status), Data: slices.Clone(data)}
+		if c.Status != 0 {
+			chunk.Headers = unpaired(c.Headers)
+		}
+		err = send(chunk)
+		return err == nil
+	}, func() error { return err }
+}
+
+// wrapHTTP has a request of the chat executor performed inside the wrappers.
+func (m *modelCall) wrapHTTP(ctx context.Context, client exchange.Client, args abi.HTTPArgs, media []exchange.Splice, attempt int, allow func(string) bool) (func() (abi.Raw, error), error) {
+	body, err := abi.BytesOf(args.Body)
+	if err != nil {
+		return nil, err
+	}
+	m.head = true
+	m.do = func(ctx context.Context, call *ModelInvocation, send func(ModelChunk) error) error {
+		sent := args
+		sent.Method, sent.URL, sent.Headers, sent.Body = call.Method, call.URL, pairs(call.Headers), abi.Bytes(call.Body)
+		pass, failed := passing(send)
+		err := client.Do(ctx, &sent, nil, allow, m.most, pass)
+		return cmp.Or(failed(), err)
+	}
+	chat := m.config.chat
+	return func() (abi.Raw, error) {
+		full, err := exchange.Insert(ctx, body, media)
+		if err != nil {
+			return nil, exchange.Failure(ctx, err)
+		}
+		return nil, m.perform(ctx, &ModelInvocation{
+			Provider: providerOf(chat), Model: modelName(chat), Attempt: attempt,
+			Method: args.Method, URL: args.URL, Headers: unpaired(args.Headers), Body: full,
+		})
+	}, nil
+}
+
+// wrapEngine has the answer of an engine made inside the wrappers.
+func (m *modelCall) wrapEngine(ctx context.Context, args abi.ModelArgs, media []exchange.Splice, attempt int) (func() (abi.Raw, error), error) {
+	body, err := abi.BytesOf(args.Body)
+	if err != nil {
+		return nil, err
+	}
+	m.do = func(ctx context.Context, call *ModelInvocation, send func(ModelChunk) error) error {
+		sent := args
+		sent.Body = abi.Bytes(call.Body)
+		pass, failed := passing(send)
+		err := generate(ctx, m.config, &sent, nil, m.most, pass, m.effect.UseTokens)
+		return cmp.Or(failed(), err)
+	}
+	return func() (abi.Raw, error) {
+		full, err := exchange.Insert(ctx, body, media)
+		if err != nil {
+			return nil, engineError(ctx, err)
+		}
+		return nil, m.perform(ctx, &ModelInvocation{Model: args.Model, Attempt: attempt, Body: full})
+	}, nil
+}
+
+// unpaired are headers by name; values of one name are joined.
+func unpaired(list [][]string) map[string]string {
+	all := make(map[string]string, len(list))
+	for _, pair := range list {
+		if len(pair) != 2 {
+			continue
+		}
+		if first, there := all[pair[0]]; there {
+			pair = []string{pair[0], first + ", " + pair[1]}
+		}
+		all[pair[0]] = pair[1]
+	}
+	return all
+}
+
+// pairs are headers as the core has them, by name.
+func pairs(headers map[string]string) [][]string {
+	list := make([][]string, 0, len(headers))
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		list = append(list, []string{name, headers[name]})
+	}
+	return list
+}
