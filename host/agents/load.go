@@ -247,6 +247,9 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 		Quota: guard.Usage{Steps: q.Steps, Frames: q.Frames, Effects: q.Effects, Bytes: q.Bytes, Tokens: q.Tokens},
 		Route: route.route, Agent: own,
 	}
+	if grant.Log != nil {
+		g.guard.Log = grant.Log.BytesPerTurn
+	}
 	return g, grantDocument.wrong(list...)
 }
 

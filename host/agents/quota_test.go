@@ -150,3 +150,48 @@ func TestQuotaIgnored(t *testing.T) {
 		t.Errorf("the turn went on: %s", log)
 	}
 }
+
+func TestLogIsCut(t *testing.T) {
+	for _, granted := range []int64{0, 1000} {
+		first := ""
+		for _, e := range engines(t) {
+			grant := &agents.Grant{Agent: "research"}
+			if granted > 0 {
+				grant.Log = &agents.GrantLog{BytesPerTurn: granted}
+			}
+			config := load(t, e, agents.Options{Grant: grant}).Config()
+			config.Executor = func(ctx *turns.DispatchContext, h *turns.Helpers) error {
+				for i := range 50 {
+					h.Log(event.LevelInfo, "test", strings.Repeat("x", 80)+strconv.Itoa(i), nil)
+				}
+				return ctx.Ack()
+			}
+			runner, err := turns.New(t.Context(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lines []string
+			_, err = runner.Run(t.Context(), turns.Input{Message: "Hi", OnEvent: func(ev event.Event) {
+				if line, ok := ev.(*event.Log); ok {
+					lines = append(lines, line.Type+" "+line.Message)
+				}
+			}})
+			if err := errors.Join(err, runner.Close()); err != nil {
+				t.Fatal(err)
+			}
+			log := strings.Join(lines, "\n")
+			if len(lines) == 0 || !strings.HasPrefix(lines[len(lines)-1], "cut the log of this turn is cut") {
+				t.Errorf("%s: nothing tells that the log was cut:\n%s", e.Name(), log)
+			}
+			if int64(len(log)) > granted+100 || granted > 0 && len(lines) < 5 {
+				t.Errorf("%s: %d bytes of log, %d are granted", e.Name(), len(log), granted)
+			}
+			if first == "" {
+				first = log
+			}
+			if log != first {
+				t.Errorf("%s: the log is\n%s\nwant\n%s", e.Name(), log, first)
+			}
+		}
+	}
+}

@@ -12,6 +12,8 @@ import (
 type Guard struct {
 	// Quota is what each turn may use.
 	Quota Usage
+	// Log is how many bytes of events of the kind log are passed on of each turn.
+	Log int64
 	// Route says what a request goes through, or refuses it: each, also one that a redirect asks for. credential is the name
 	// of the one that goes with it, "" for none, and body is the request's.
 	Route func(r *http.Request, credential string, body []byte) (http.RoundTripper, error)

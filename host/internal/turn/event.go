@@ -44,15 +44,21 @@ func (t *Turn) readEvent(frame []byte) error {
 			return fmt.Errorf("event %s: %w", kind, err)
 		}
 	}
-	if !t.wanted(f) {
+	cut, dropped := t.cutLog(f, len(frame))
+	if dropped || !t.wanted(f) {
 		return nil
 	}
 	ev, err := t.event(f)
 	if err != nil {
 		return fmt.Errorf("event %s: %w", event.Kind(f.Kind), err)
 	}
-	if stats, ok := ev.(*event.GenerationStats); ok {
-		t.countTokens(stats.Stats)
+	switch ev := ev.(type) {
+	case *event.GenerationStats:
+		t.countTokens(ev.Stats)
+	case *event.Log:
+		if cut {
+			ev.Type, ev.Message, ev.Payload = "cut", t.cutNote(), nil
+		}
 	}
 	t.noteModel(f, ev)
 	t.enqueue(delivery{event: ev, scope: f.Scope, number: f.Dispatch})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 )
 
 // exceeded is why the turn may not go on, nil while it may. The caller holds t.mu.
@@ -71,6 +72,23 @@ func (t *Turn) countTokens(text json.RawMessage) {
 		t.told += int64(min(max(n, 0), maxTokens))
 	}
 	t.used.Tokens = max(t.used.Tokens, t.told)
+}
+
+// cutLog counts an event of the log, of so many bytes. cut tells that it is the first one for which there is no room: it
+// stands for those that follow and are dropped. The caller holds t.mu.
+func (t *Turn) cutLog(f *abi.Event, size int) (cut, dropped bool) {
+	g := t.core.Guard
+	if g == nil || event.Kind(f.Kind) != event.KindLog {
+		return false, false
+	}
+	full := t.logged > g.Log
+	t.logged += int64(size)
+	return !full && t.logged > g.Log, full
+}
+
+// cutNote is the message of an event that stands for those that were dropped.
+func (t *Turn) cutNote() string {
+	return fmt.Sprintf("the log of this turn is cut: its grant allows %d bytes", t.core.Guard.Log)
 }
 
 // maxTokens is what counts at most of a number of tokens that is reported.

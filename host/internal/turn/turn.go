@@ -113,6 +113,7 @@ type Turn struct {
 	used       guard.Usage // of the quota
 	seen, told int64       // tokens: that the host saw itself, that the core reports
 	limit      error       // the bound of the quota that is exceeded, nil for none
+	logged     int64       // bytes of log
 
 	gates  map[uint32]*openGate // open ones, by number
 	opened *openGate            // the last one
