@@ -267,7 +267,7 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
 func (l faults) classes() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, tsHeader, "abi/errors.json")
-	b.WriteString("import { agentErrorClass } from './agents/agent-errors.js';\nimport { errorClass } from './errors.js';\n" +
+	b.WriteString("import { agentErrorClass } from './agent-errors.js';\nimport { errorClass } from './errors.js';\n" +
 		"import { storeErrorClass } from './store-errors.js';\n")
 	stores, agents := l.in(storeSection), l.in(agentSection)
 	for _, f := range l.entries() {

@@ -140,7 +140,7 @@ func (g *Grant) denies() []string {
 	origins := g.HTTP != nil && len(g.HTTP.Origins) > 0
 	list := []string{"send requests to " + other(origins, "origin")}
 	if origins && !g.HTTP.PrivateAddresses {
-		list = append(list, "reach addresses of this machine or its networks, whatever names they go by")
+		list = append(list, "reach addresses of this machine or its networks")
 	}
 	list = append(list,
 		"see a secret, a file, the environment or the memory of the program",

@@ -34,12 +34,14 @@ const CHOSEN: Readonly<Record<string, string>> = {
 
 /** Files that every place may import. They import `abi`, `remedies` and each other. */
 const COMMON = [
+  'agent-errors.ts',
   'attempt.ts',
   'awaitable.ts',
   'builtin.ts',
   'bytes.ts',
   'entropy.ts',
   'errors.ts',
+  'known-codes.ts',
   'other-copy.ts',
   'store-errors.ts',
 ];
@@ -146,6 +148,19 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'runners',
     'store',
   ],
+  agents: [
+    'abi',
+    'codec',
+    'instance',
+    'metering',
+    'tools',
+    'http',
+    'chat',
+    'host',
+    'runners',
+    'store',
+    'front',
+  ],
   cli: [
     'abi',
     'wasm.ts',
@@ -193,6 +208,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'stores',
     'storetest',
     'front',
+    'agents',
   ],
   'index.ts': [
     'instance',

@@ -1,0 +1,190 @@
+/**
+ * Holds the turns of an agent to its grant: counts what comes out of the module, aborts a turn that exceeds its quota, and
+ * cuts its log. It sits between the instance and what runs turns on it, which knows nothing of it.
+ */
+import { EventKind, Op } from '../abi/frames.gen.js';
+import { Decoder } from '../codec/decoder.js';
+import type { EventFrame, OutboundFrame } from '../codec/tuples.gen.js';
+import type { TurncoreError } from '../errors.js';
+import type { Instance } from '../instance/instance.js';
+import { agentError } from '../agent-errors.js';
+import { BOUNDS } from './asks.js';
+import type { AgentQuota } from './manifest.js';
+
+/** What a turn has used. */
+interface Usage extends Record<(typeof BOUNDS)[number], number> {
+  readonly id: string;
+  /** Bytes of log. */
+  logged: number;
+  exceeded: boolean;
+}
+
+/** What a turn may use beyond twice its quota, after it was aborted for it: the end takes some steps and frames. */
+const SPARE = 1000;
+
+/** Ops of the frames that belong to a turn, whose number follows. */
+const OF_TURNS: ReadonlySet<number> = new Set([
+  Op.StartTurn,
+  Op.Call,
+  Op.Edit,
+  Op.Result,
+  Op.Chunk,
+  Op.Abort,
+  Op.Tick,
+]);
+
+/** Holds the turns of one agent. */
+export class Guard {
+  readonly #quota: Readonly<Required<AgentQuota>>;
+  readonly #log: number;
+  /** What aborts the running turns, by their ids. */
+  readonly #aborters = new Map<string, AbortController>();
+
+  /** @param log bytes of log that are passed on of each turn */
+  constructor(quota: Readonly<Required<AgentQuota>>, log: number) {
+    this.#quota = quota;
+    this.#log = log;
+  }
+
+  /** How the frames that open runners are completed; undefined if they stay as they are. */
+  complete: ((batch: Uint8Array) => Uint8Array) | undefined;
+
+  /** A turn is about to begin. @returns what is to be called when it has ended */
+  enter(id: string, controller: AbortController): () => void {
+    if (this.#aborters.has(id)) return () => undefined;
+    this.#aborters.set(id, controller);
+    return () => this.#aborters.delete(id);
+  }
+
+  /** Watches over an instance. @returns it */
+  watch(instance: Instance): Instance {
+    const turns = new Map<number, Usage>();
+    let usage: Usage | undefined;
+    const step = instance.step.bind(instance);
+    const decode = instance.decode.bind(instance);
+    instance.step = (batch) => {
+      usage = turnOf(batch, turns);
+      const opens = this.complete !== undefined && new Decoder(batch).op() === Op.OpenRunner;
+      const out = step(opens ? this.complete!(batch) : batch);
+      if (usage !== undefined) {
+        usage.steps++;
+        usage.bytes += out.length;
+        if (out.length === 0) this.#enforce(instance, usage);
+      }
+      return out;
+    };
+    instance.decode = (out, offsets = []) => {
+      const frames = decode(out, offsets);
+      if (usage === undefined) return frames;
+      const kept = this.#count(usage, frames, offsets, out.length);
+      if (kept.some(({ op }) => op === Op.End))
+        turns.delete((kept.at(-1) as { turn: number }).turn);
+      else this.#enforce(instance, usage);
+      return kept;
+    };
+    return instance;
+  }
+
+  /** Counts frames, and leaves out of them and of their offsets what is not passed on. */
+  #count(usage: Usage, frames: OutboundFrame[], offsets: number[], end: number): OutboundFrame[] {
+    usage.frames += frames.length;
+    const starts = [...offsets];
+    const kept: OutboundFrame[] = [];
+    offsets.length = 0;
+    frames.forEach((frame, i) => {
+      const start = starts[i]!;
+      const passed =
+        frame.op === Op.Event ? this.#event(usage, frame, (starts[i + 1] ?? end) - start) : frame;
+      if (frame.op === Op.Effect) usage.effects++;
+      if (passed === undefined) return;
+      kept.push(passed);
+      offsets.push(start);
+    });
+    return kept;
+  }
+
+  /** Counts an event of so many bytes. @returns what is passed on of it */
+  #event(usage: Usage, frame: EventFrame, size: number): EventFrame | undefined {
+    if (frame.kind === EventKind.GenerationStats) usage.tokens += tokensOf(frame.payload.stats);
+    if (frame.kind !== EventKind.Log) return frame;
+    const full = usage.logged > this.#log;
+    usage.logged += size;
+    if (full) return undefined;
+    if (usage.logged <= this.#log) return frame;
+    const message = `the log of this turn is cut: its grant allows ${this.#log} bytes`;
+    const payload = {
+      level: frame.payload.level,
+      kind: 'cut',
+      message,
+      hasPayload: false,
+      payload: null,
+    };
+    return { ...frame, payload };
+  }
+
+  #enforce(instance: Instance, usage: Usage): void {
+    for (const name of BOUNDS) {
+      if (usage[name] > 2 * this.#quota[name] + SPARE) {
+        throw instance.fail(
+          `the turn was aborted for its quota of ${name}, and goes on beyond twice that`,
+        );
+      }
+    }
+    if (usage.exceeded) return;
+    const error = this.#exceeded(usage);
+    if (error === undefined) return;
+    usage.exceeded = true;
+    // No step may begin within a step. What this one asks for has not begun before that, either.
+    queueMicrotask(() => this.#aborters.get(usage.id)?.abort(error));
+  }
+
+  #exceeded(usage: Usage): TurncoreError | undefined {
+    const name = BOUNDS.find((bound) => usage[bound] > this.#quota[bound]);
+    if (name === undefined) return undefined;
+    const most = this.#quota[name];
+    return agentError('E_AGENT_LIMIT', `more than ${most} ${name}`, {
+      details: { limit: name, most },
+    });
+  }
+}
+
+/** The bits of a frame's first byte that say how many elements it has. */
+const SIZE = 0x0f;
+
+/** The turn that a batch is of; undefined for none. */
+function turnOf(batch: Uint8Array, turns: Map<number, Usage>): Usage | undefined {
+  const d = new Decoder(batch);
+  const op = d.op();
+  if (!OF_TURNS.has(op)) return undefined;
+  d.tuple('frame', batch[0]! & SIZE);
+  d.u8();
+  const number = d.u32();
+  if (op !== Op.StartTurn) return turns.get(number);
+  const [, , , , id] = [d.value(), d.value(), d.value(), d.value(), d.value()];
+  const usage: Usage = {
+    id: id as string,
+    steps: 0,
+    frames: 0,
+    effects: 0,
+    bytes: 0,
+    tokens: 0,
+    logged: 0,
+    exceeded: false,
+  };
+  turns.set(number, usage);
+  return usage;
+}
+
+/** What counts at most of a number of tokens that is reported. */
+const MAX_TOKENS = 2 ** 50;
+
+/** The tokens of an answer, as the module reports them. */
+function tokensOf(stats: unknown): number {
+  if (typeof stats !== 'object' || stats === null) return 0;
+  const { promptTokens, completionTokens } = stats as Readonly<Record<string, unknown>>;
+  return [promptTokens, completionTokens].reduce<number>(
+    (sum, n) =>
+      sum + (typeof n === 'number' ? Math.min(Math.max(Math.trunc(n), 0), MAX_TOKENS) : 0),
+    0,
+  );
+}

@@ -1,0 +1,353 @@
+/**
+ * Loads agents that other people wrote, and grants each exactly what it needs.
+ */
+import type { ChatOptions } from '../chat/options.gen.js';
+import type { ModelEngine } from '../chat/model-engine.js';
+import { providerKey } from '../chat/providers.js';
+import { ChatExecutor, type EngineOptions } from '../chat/chat-executor.js';
+import { UUID_ENTROPY, uuidv6 } from '../entropy.js';
+import { messageOf, TurncoreError } from '../errors.js';
+import {
+  type AgentConfig,
+  type AgentInput,
+  AgentRunner,
+  type AgentSettings,
+  type ChatModel,
+} from '../front/create-runner.js';
+import { Host, type HostOptions } from '../host/host.js';
+import type { Credential } from '../http/credential.js';
+import type { LoadedModule } from '../instance/loaded-module.js';
+import { Module } from '../instance/module.js';
+import { bytesOf, type ModuleSource, openSource } from '../instance/source.js';
+import { isCompiled } from '../instance/tag.js';
+import { type Fuel, meteredModule } from '../metering/module.js';
+import type { TurnStream } from '../runners/turn-stream.js';
+import type { Store } from '../store/store.js';
+import type { AnyTool } from '../tools/tool.js';
+import { agentError } from '../agent-errors.js';
+import {
+  type Grant,
+  type GrantCredential,
+  quotaOf,
+  readGrant,
+  requireFit,
+  requireGranted,
+} from './grant.js';
+import { Guard } from './guard.js';
+import { type Manifest, readManifest, requireSame } from './manifest.js';
+import { describe, opened, toolsOf } from './opening.js';
+import { memberPath } from './schema.js';
+import { type Endpoint, endpointOf, routed } from './route.js';
+
+/** Bytes of the largest file that is loaded unless the options say otherwise: 32 MiB. */
+export const MAX_AGENT_BYTES = 32 << 20;
+
+/** A model that a grant names: one behind an API, or one that the host runs itself. */
+export type GrantedModel = ChatModel | ModelEngine;
+
+/** What an agent is granted, and what the grant only names. Without options nothing is granted. */
+export interface AgentOptions {
+  /** What the agent may do. Without one, an agent that asks for something is refused. */
+  readonly grant?: Grant | undefined;
+  /** The program's tools. The agent gets those that the grant names, and no others. */
+  readonly tools?: readonly AnyTool[] | undefined;
+  /** The program's stores, by the names in the grant. */
+  readonly stores?: Readonly<Record<string, Store>> | undefined;
+  /** Makes a model that the grant names, with the key for it. */
+  readonly model?: ((provider: string, name: string) => GrantedModel | undefined) | undefined;
+  /** Returns the secret of a credential. Default: from the environment or a file, as the grant says. */
+  readonly secret?: ((credential: GrantCredential) => string | undefined) | undefined;
+  /** Options of the agent's own host, such as its clock; what the grant decides is not among them. */
+  readonly host?: Omit<HostOptions, 'module' | 'credentials' | 'allowedOrigins'> | undefined;
+  /** The agent's own options, which fit the schema in its manifest. */
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+  /** Bounds on what the module's code may do. */
+  readonly fuel?: Fuel | undefined;
+  /** Bytes of the largest file. Default {@link MAX_AGENT_BYTES}. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** What the names of credentials with keys of models begin with. */
+const MODEL_KEY = 'model.';
+
+/**
+ * Loads an agent, metered, with what its grant gives it. Nothing of it runs before the grant was found to have what it asks
+ * for.
+ *
+ * @param file a URL or path, a response or bytes; a WebAssembly.Module must have been made of what `meter` returned
+ * @throws TurncoreError (rejects) E_AGENT_TOO_LARGE; E_INVALID_MODULE for what is no Turncore module; E_ABI_VERSION for one of
+ *   another major version; E_AGENT_MANIFEST; E_AGENT_GRANT for a grant that breaks a rule, is for another agent or names what
+ *   the program lacks; E_AGENT_NOT_GRANTED listing everything that the agent asks for and the grant lacks
+ */
+export async function loadAgent(file: ModuleSource, options: AgentOptions = {}): Promise<Agent> {
+  const given = await openSource(file);
+  const { maxBytes = MAX_AGENT_BYTES, fuel } = options;
+  const source = isCompiled(given) ? given : await bytesOf(given);
+  if (source instanceof Uint8Array && source.length > maxBytes) {
+    const text = `${source.length} bytes, at most ${maxBytes} are allowed`;
+    throw agentError('E_AGENT_TOO_LARGE', text);
+  }
+  const manifest = readManifest(source);
+  const { grant } = options;
+  if (grant !== undefined) readGrant(JSON.stringify(grant));
+  requireFit(manifest, grant);
+  const granted = grantedOf(manifest, grant ?? { agent: manifest.name }, options);
+  const guard = new Guard(quotaOf(grant), grant?.log?.bytesPerTurn ?? 0);
+  const host = new Host({
+    ...options.host,
+    module: new GuardedModule(source, meteredModule(source, fuel), guard),
+    credentials: granted.credentials,
+    allowedOrigins: granted.origins,
+    fetch: granted.fetch,
+  });
+  const said = describe((await host.acquire()).instance);
+  requireHonest(manifest, said);
+  if (said !== undefined) {
+    const opening = { options: options.options ?? null, models: granted.models };
+    guard.complete = (batch) => opened(batch, manifest, opening);
+  }
+  return new Agent(manifest, grant ?? { agent: manifest.name }, host, guard, granted);
+}
+
+/** @throws TurncoreError E_AGENT_MANIFEST for a manifest that says something else than the module */
+function requireHonest(manifest: Manifest, said: string | undefined): void {
+  if (said !== undefined) requireSame(manifest, said);
+  else if (
+    manifest.executor ||
+    manifest.options !== null ||
+    manifest.tools.length + manifest.middleware.length > 0
+  ) {
+    throw agentError(
+      'E_AGENT_MANIFEST',
+      'the module is no agent: it brings none of what the manifest lists',
+    );
+  }
+}
+
+/** An agent with its grant. */
+export class Agent {
+  readonly manifest: Manifest;
+  readonly grant: Grant;
+  /** Runs the agent's turns, and enforces its grant. */
+  readonly host: Host;
+  readonly #guard: Guard;
+  readonly #granted: Granted;
+
+  /** @internal */
+  constructor(manifest: Manifest, grant: Grant, host: Host, guard: Guard, granted: Granted) {
+    this.manifest = manifest;
+    this.grant = grant;
+    this.host = host;
+    this.#guard = guard;
+    this.#granted = granted;
+  }
+
+  /**
+   * Makes a runner of the agent. It has what the agent was granted of the program's tools, models and stores; what the
+   * program adds to it here, it gives to the agent.
+   *
+   * @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation
+   */
+  createRunner(
+    config: Omit<AgentSettings, 'host'> & Pick<Partial<AgentConfig>, 'executor'> = {},
+  ): AgentRunner {
+    const { tools, store, model } = this.#granted;
+    const { executor, ...settings } = config;
+    const common = {
+      ...settings,
+      tools: [...tools, ...(settings.tools ?? []), ...toolsOf(this.manifest)],
+      store: settings.store ?? store,
+      host: this.host,
+    };
+    // The module's own executor takes the place of what stands here.
+    const full =
+      executor === undefined && model !== undefined
+        ? { ...common, model }
+        : { ...common, executor: executor ?? noExecutor };
+    return new GuardedRunner(full, this.#guard, this.host);
+  }
+}
+
+/** Stands for the executor of a module that is not asked for one. */
+const noExecutor = (): never => {
+  throw TurncoreError.of('E_CHAT_INVALID_OPTIONS', 'the agent has neither an executor nor a model');
+};
+
+/** A runner whose turns are aborted when they exceed their quota. */
+class GuardedRunner extends AgentRunner {
+  readonly #guard: Guard;
+  readonly #own: Host;
+
+  constructor(config: AgentConfig, guard: Guard, host: Host) {
+    super(config);
+    this.#guard = guard;
+    this.#own = host;
+  }
+
+  override async run(input: AgentInput): Promise<void> {
+    const { held, leave } = this.#held(input);
+    try {
+      await super.run(held);
+    } finally {
+      leave();
+    }
+  }
+
+  override stream(input: AgentInput): TurnStream {
+    const { held, leave } = this.#held(input);
+    try {
+      const stream = super.stream(held);
+      void stream.result.then(leave);
+      return stream;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** The input with an id and a controller, by which the guard finds its turn. */
+  #held(input: AgentInput): { held: AgentInput; leave: () => void } {
+    const { clock, entropy } = this.#own;
+    const turnId = input.turnId ?? uuidv6(clock(), entropy(UUID_ENTROPY));
+    const controller = input.turnAbortController ?? new AbortController();
+    return {
+      held: { ...input, turnId, turnAbortController: controller },
+      leave: this.#guard.enter(turnId, controller),
+    };
+  }
+}
+
+/** A module whose instances are watched. Agents of one file share what it is compiled to. */
+class GuardedModule extends Module {
+  readonly #module: Module;
+  readonly #guard: Guard;
+
+  constructor(source: ModuleSource, module: Module, guard: Guard) {
+    super(source);
+    this.#module = module;
+    this.#guard = guard;
+  }
+
+  override use(Class: typeof LoadedModule): LoadedModule {
+    const loaded = this.#module.use(Class);
+    const watched: Pick<LoadedModule, 'compile' | 'hash' | 'instantiateSync'> = {
+      compile: (most) => loaded.compile(most),
+      hash: () => loaded.hash(),
+      instantiateSync: (options) => this.#guard.watch(loaded.instantiateSync(options)),
+    };
+    return watched as LoadedModule;
+  }
+
+  override fetchEarly(): void {
+    // It is read already.
+  }
+}
+
+/** What an agent gets. */
+interface Granted {
+  readonly tools: readonly AnyTool[];
+  readonly store: Store | undefined;
+  /** That of a runner whose executor is the module's chat executor. */
+  readonly model: ChatOptions | EngineOptions | ModelEngine | undefined;
+  /** Options of the chat executor, by the agent's names for its models. */
+  readonly models: Readonly<Record<string, unknown>>;
+  readonly credentials: Readonly<Record<string, Credential>>;
+  readonly origins: readonly string[];
+  readonly fetch: typeof fetch;
+}
+
+/** Looks up what a grant names. @throws TurncoreError E_AGENT_GRANT listing what the program lacks */
+function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Granted {
+  const list: string[] = [];
+  const lacks = (field: string, why: string): void => void list.push(`\`${field}\`: ${why}`);
+  const tools: AnyTool[] = [];
+  (grant.tools ?? []).forEach((name, i) => {
+    const tool = options.tools?.find((other) => other.name === name);
+    if (tool === undefined) lacks(`tools[${i}]`, `the program has no tool ${name}`);
+    else tools.push(tool);
+  });
+  const stores = options.stores ?? {};
+  (grant.stores ?? []).forEach((name, i) => {
+    if (!Object.hasOwn(stores, name)) lacks(`stores[${i}]`, `the program has no store ${name}`);
+  });
+  const credentials: Record<string, Credential> = {};
+  const endpoints: Endpoint[] = [];
+  const models: Record<string, unknown> = {};
+  const first = asks.models?.[0]?.name;
+  let main: Granted['model'];
+  for (const asked of Object.keys(grant.models ?? {}).sort()) {
+    const field = memberPath('models', asked);
+    const named = grant.models![asked]!;
+    const slash = named.indexOf('/');
+    const given = options.model?.(named.slice(0, slash), named.slice(slash + 1));
+    if (given === undefined) {
+      lacks(field, `the program has no model ${named}`);
+      continue;
+    }
+    let model: ChatOptions | ModelEngine | EngineOptions;
+    if ('generate' in given || 'engine' in given) {
+      if (asked !== first) lacks(field, 'only the first model that it asks for may be an engine');
+      model = given;
+    } else {
+      const { apiKey, ...chat } = given;
+      const { provider = 'openai' } = chat;
+      const { origin } = endpointOf(chat, undefined).base;
+      const key = apiKey === undefined ? undefined : providerKey(provider, apiKey, [origin]);
+      const credential = MODEL_KEY + asked;
+      if (key !== undefined) credentials[credential] = key;
+      endpoints.push(endpointOf(chat, key));
+      model = key === undefined ? chat : { ...chat, credential };
+    }
+    const executor = new ChatExecutor('generate' in model ? { engine: model } : model);
+    models[asked] = executor.options;
+    if (asked === first) main = model;
+  }
+  (grant.credentials ?? []).forEach((credential, i) => {
+    if (Object.hasOwn(credentials, credential.name)) {
+      lacks(`credentials[${i}].name`, "it is the name of a model's own key");
+      return;
+    }
+    const value = secretOf(credential, options.secret);
+    if (typeof value === 'string') credentials[credential.name] = credentialOf(credential, value);
+    else lacks(`credentials[${i}].from`, value.lacks);
+  });
+  requireGranted(list);
+  const origins = grant.http?.origins ?? [];
+  const store = asks.stores?.[0];
+  return {
+    tools,
+    store: store && stores[store.name],
+    model: main,
+    models,
+    credentials,
+    origins: [...origins, ...endpoints.map(({ base }) => base.origin)],
+    fetch: routed(options.host?.fetch ?? ((input, init) => fetch(input, init)), origins, endpoints),
+  };
+}
+
+/** A secret, or why there is none. */
+function secretOf(
+  credential: GrantCredential,
+  find: AgentOptions['secret'],
+): string | { readonly lacks: string } {
+  if (find !== undefined) return find(credential) ?? { lacks: 'the program has no such secret' };
+  const { env, file } = credential.from;
+  if (env !== undefined) {
+    const value = globalThis.process?.env[env] ?? '';
+    return value === '' ? { lacks: `the variable ${env} is not set` } : value;
+  }
+  const fs = globalThis.process?.getBuiltinModule?.('node:fs');
+  if (fs === undefined) return { lacks: 'there are no files here' };
+  try {
+    const value = fs.readFileSync(file!, 'utf8').trim();
+    return value === '' ? { lacks: `the file ${file} is empty` } : value;
+  } catch (error) {
+    return { lacks: messageOf(error) };
+  }
+}
+
+function credentialOf(credential: GrantCredential, secret: string): Credential {
+  const { header = 'authorization', origins } = credential;
+  const { scheme = header.toLowerCase() === 'authorization' ? 'Bearer' : '' } = credential;
+  return { header, value: scheme === '' ? secret : `${scheme} ${secret}`, origins };
+}

@@ -1,0 +1,34 @@
+/**
+ * Agents that other people wrote: a file with the core and an author's code is loaded with a grant, and can do nothing that
+ * the grant does not name. docs/agents.md tells more.
+ *
+ * @packageDocumentation
+ */
+export {
+  Agent,
+  type AgentOptions,
+  type GrantedModel,
+  loadAgent,
+  MAX_AGENT_BYTES,
+} from '../agents/load.js';
+export { explain } from '../agents/explain.js';
+export type { Missing } from '../agents/asks.js';
+export {
+  DEFAULT_AGENT_QUOTA,
+  type Grant,
+  type GrantCredential,
+  missing,
+  readGrant,
+} from '../agents/grant.js';
+export {
+  type AgentMiddleware,
+  type AgentQuota,
+  type AgentTool,
+  type Ask,
+  type AskCredential,
+  type AskOrigin,
+  type Asks,
+  type Manifest,
+  parseManifest,
+  readManifest,
+} from '../agents/manifest.js';
