@@ -156,6 +156,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'tools',
     'http',
     'chat',
+    'events',
     'host',
     'runners',
     'store',

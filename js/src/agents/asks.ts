@@ -1,8 +1,9 @@
 /**
  * Compares what an agent asks for with what a grant has.
  */
-import type { Grant } from './grant.js';
-import type { AgentQuota, Ask, Asks } from './manifest.js';
+import { agentError } from '../agent-errors.js';
+import { covers, type Grant, quotaOf, requireGranted } from './grant.js';
+import type { Ask, Manifest } from './manifest.js';
 
 /** Something that an agent asks for and a grant lacks. */
 export interface Missing {
@@ -15,8 +16,12 @@ export interface Missing {
 /** The names of a quota's bounds, in their order. */
 export const BOUNDS = ['steps', 'frames', 'effects', 'bytes', 'tokens'] as const;
 
-/** What is missing, in the order of the manifest. */
-export function asked(asks: Asks, grant: Grant, quota: Readonly<Required<AgentQuota>>): Missing[] {
+/**
+ * Everything that an agent asks for and a grant lacks, in the order of the manifest. Without a grant nothing is granted.
+ */
+export function missing({ name: agent, asks }: Manifest, given: Grant | undefined): Missing[] {
+  const grant = given ?? { agent };
+  const quota = quotaOf(given);
   const list: Missing[] = [];
   const lacks = (granted: boolean, what: string, why = ''): void => {
     if (!granted) list.push({ what, why });
@@ -46,4 +51,32 @@ export function asked(asks: Asks, grant: Grant, quota: Readonly<Required<AgentQu
     lacks(need <= quota[name], `${need} ${name} for each turn, ${quota[name]} are granted`);
   }
   return list;
+}
+
+/**
+ * Checks that a grant is for an agent and has what it asks for.
+ *
+ * @throws TurncoreError E_AGENT_GRANT for a grant of another agent or version; E_AGENT_NOT_GRANTED listing everything that
+ *   is missing
+ */
+export function requireFit(manifest: Manifest, grant: Grant | undefined): void {
+  if (grant !== undefined) {
+    const list: string[] = [];
+    if (grant.agent !== manifest.name) {
+      list.push(`\`agent\` is ${grant.agent}, the file is the agent ${manifest.name}`);
+    }
+    if (!covers(grant, manifest.version)) {
+      list.push(`\`version\` is ${grant.version}, the file has version ${manifest.version}`);
+    }
+    requireGranted(list);
+  }
+  const list = missing(manifest, grant);
+  if (list.length === 0) return;
+  const text = list.map(textOf).join('; ');
+  throw agentError('E_AGENT_NOT_GRANTED', text, { details: list });
+}
+
+/** Something that is missing, in words. */
+export function textOf({ what, why }: Missing): string {
+  return why === '' ? what : `${what} (${why})`;
 }

@@ -1,7 +1,8 @@
 /**
  * Says in sentences what an agent can do and what it cannot. Go's is host/agents/explain.go.
  */
-import { covers, type Grant, missing, quotaOf, textOf } from './grant.js';
+import { missing, textOf } from './asks.js';
+import { covers, type Grant, quotaOf } from './grant.js';
 import type { Ask, Manifest } from './manifest.js';
 
 /**

@@ -2,9 +2,7 @@
  * Grants: what an agent may do.
  */
 import { isPublicIPv4, isPublicIPv6 } from './address.js';
-import { asked, type Missing } from './asks.js';
-import { agentError } from '../agent-errors.js';
-import type { AgentQuota, Manifest } from './manifest.js';
+import type { AgentQuota } from './manifest.js';
 import { type DocumentKind, readDocument, requireNone } from './schema.js';
 import { GRANT_SCHEMA } from './schemas.gen.js';
 
@@ -119,13 +117,6 @@ function isByte(text: string): boolean {
   return String(Number(text)) === text && Number(text) < 256;
 }
 
-/**
- * Everything that an agent asks for and a grant lacks, in the order of the manifest. Without a grant nothing is granted.
- */
-export function missing(manifest: Manifest, grant: Grant | undefined): Missing[] {
-  return asked(manifest.asks, grant ?? { agent: manifest.name }, quotaOf(grant));
-}
-
 /** The quota in force. */
 export function quotaOf(grant: Grant | undefined): Readonly<Required<AgentQuota>> {
   return { ...DEFAULT_AGENT_QUOTA, ...grant?.quota };
@@ -135,32 +126,4 @@ export function quotaOf(grant: Grant | undefined): Readonly<Required<AgentQuota>
 export function covers({ version }: Grant, actual: string): boolean {
   if (version === undefined) return true;
   return version.endsWith('x') ? actual.startsWith(version.slice(0, -1)) : actual === version;
-}
-
-/**
- * Checks that a grant is for an agent and has what it asks for.
- *
- * @throws TurncoreError E_AGENT_GRANT for a grant of another agent or version; E_AGENT_NOT_GRANTED listing everything that
- *   is missing
- */
-export function requireFit(manifest: Manifest, grant: Grant | undefined): void {
-  if (grant !== undefined) {
-    const list: string[] = [];
-    if (grant.agent !== manifest.name) {
-      list.push(`\`agent\` is ${grant.agent}, the file is the agent ${manifest.name}`);
-    }
-    if (!covers(grant, manifest.version)) {
-      list.push(`\`version\` is ${grant.version}, the file has version ${manifest.version}`);
-    }
-    requireGranted(list);
-  }
-  const list = missing(manifest, grant);
-  if (list.length === 0) return;
-  const text = list.map(textOf).join('; ');
-  throw agentError('E_AGENT_NOT_GRANTED', text, { details: list });
-}
-
-/** Something that is missing, in words. */
-export function textOf({ what, why }: Missing): string {
-  return why === '' ? what : `${what} (${why})`;
 }

@@ -6,7 +6,8 @@ import type { ModelEngine } from '../chat/model-engine.js';
 import { providerKey } from '../chat/providers.js';
 import { ChatExecutor, type EngineOptions } from '../chat/chat-executor.js';
 import { UUID_ENTROPY, uuidv6 } from '../entropy.js';
-import { messageOf, TurncoreError } from '../errors.js';
+import { isTurncoreError, messageOf, TurncoreError } from '../errors.js';
+import { errorJSON } from '../events/error-json.js';
 import {
   type AgentConfig,
   type AgentInput,
@@ -21,18 +22,12 @@ import { Module } from '../instance/module.js';
 import { bytesOf, type ModuleSource, openSource } from '../instance/source.js';
 import { isCompiled } from '../instance/tag.js';
 import { type Fuel, meteredModule } from '../metering/module.js';
-import type { TurnStream } from '../runners/turn-stream.js';
+import type { TurnResult, TurnStream } from '../runners/turn-stream.js';
 import type { Store } from '../store/store.js';
 import type { AnyTool } from '../tools/tool.js';
 import { agentError } from '../agent-errors.js';
-import {
-  type Grant,
-  type GrantCredential,
-  quotaOf,
-  readGrant,
-  requireFit,
-  requireGranted,
-} from './grant.js';
+import { requireFit } from './asks.js';
+import { type Grant, type GrantCredential, quotaOf, readGrant, requireGranted } from './grant.js';
 import { Guard } from './guard.js';
 import { type Manifest, readManifest, requireSame } from './manifest.js';
 import { describe, opened, toolsOf } from './opening.js';
@@ -67,8 +62,8 @@ export interface AgentOptions {
   readonly maxBytes?: number | undefined;
 }
 
-/** What the names of credentials with keys of models begin with. */
-const MODEL_KEY = 'model.';
+/** What the names of credentials with keys of models begin with: no grant can name one with a space. */
+const MODEL_KEY = 'model ';
 
 /**
  * Loads an agent, metered, with what its grant gives it. Nothing of it runs before the grant was found to have what it asks
@@ -198,7 +193,9 @@ class GuardedRunner extends AgentRunner {
     try {
       const stream = super.stream(held);
       void stream.result.then(leave);
-      return stream;
+      const { signal } = held.turnAbortController!;
+      const result = stream.result.then((ended) => withLimit(ended, signal.reason));
+      return Object.defineProperty(stream, 'result', { value: result });
     } catch (error) {
       leave();
       throw error;
@@ -215,6 +212,15 @@ class GuardedRunner extends AgentRunner {
       leave: this.#guard.enter(turnId, controller),
     };
   }
+}
+
+/** A turn's result, with the limit for which it was aborted as its error. */
+function withLimit<T extends TurnResult>(result: T, reason: unknown): T {
+  if (result.status !== 'aborted' || !isTurncoreError(reason) || reason.code !== 'E_AGENT_LIMIT') {
+    return result;
+  }
+  const toJSON = (): Record<string, unknown> => ({ ...result.toJSON(), error: errorJSON(reason) });
+  return Object.defineProperty({ ...result, error: reason }, 'toJSON', { value: toJSON });
 }
 
 /** A module whose instances are watched. Agents of one file share what it is compiled to. */
@@ -303,10 +309,6 @@ function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Gra
     if (asked === first) main = model;
   }
   (grant.credentials ?? []).forEach((credential, i) => {
-    if (Object.hasOwn(credentials, credential.name)) {
-      lacks(`credentials[${i}].name`, "it is the name of a model's own key");
-      return;
-    }
     const value = secretOf(credential, options.secret);
     if (typeof value === 'string') credentials[credential.name] = credentialOf(credential, value);
     else lacks(`credentials[${i}].from`, value.lacks);

@@ -2,7 +2,7 @@
  * How a runner of an agent is opened: the host tells the module of a runner as of any other, and the frame is completed with
  * what the agent brings.
  */
-import { MiddlewareKind, Op } from '../abi/frames.gen.js';
+import { ExecutorKind, Method, MiddlewareKind, Op } from '../abi/frames.gen.js';
 import { asBuiltin } from '../builtin.js';
 import { Decoder } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
@@ -11,11 +11,6 @@ import { TurncoreError } from '../errors.js';
 import type { Instance } from '../instance/instance.js';
 import { type AnyTool, type ObjectSchema, Tool } from '../tools/tool.js';
 import type { AgentMiddleware, Manifest } from './manifest.js';
-
-/** The executor of OpenRunner that is the agent's. */
-const MODULE_EXECUTOR = 2;
-/** The method by which a module says what it is. */
-const DESCRIBE = 23;
 
 /** What an agent's runners are opened with: the agent's options, and its models by their names. */
 export interface Opening {
@@ -59,7 +54,7 @@ export function opened(batch: Uint8Array, { middleware }: Manifest, opening: Ope
       continue;
     }
     d.value();
-    if (i === EXECUTOR) enc.int(MODULE_EXECUTOR);
+    if (i === EXECUTOR) enc.int(ExecutorKind.Module);
     else if (i === CHAT) enc.value(opening, 'options');
     else enc.raw(batch.subarray(start, d.position));
   }
@@ -98,7 +93,7 @@ export function toolsOf({ tools }: Manifest): AnyTool[] {
 export function describe(instance: Instance): string | undefined {
   const enc = new Encoder(64);
   enc.arrayHeader(7);
-  for (const n of [Op.Call, 0, 1, 0, 0, DESCRIBE]) enc.int(n);
+  for (const n of [Op.Call, 0, 1, 0, 0, Method.Describe]) enc.int(n);
   enc.nil();
   const reply = instance.decode(instance.step(enc.bytes())).find(({ op }) => op === Op.Reply);
   const { error, value } = (reply ?? { error: null, value: null }) as ReplyFrame;

@@ -12,12 +12,11 @@ export {
   MAX_AGENT_BYTES,
 } from '../agents/load.js';
 export { explain } from '../agents/explain.js';
-export type { Missing } from '../agents/asks.js';
+export { type Missing, missing } from '../agents/asks.js';
 export {
   DEFAULT_AGENT_QUOTA,
   type Grant,
   type GrantCredential,
-  missing,
   readGrant,
 } from '../agents/grant.js';
 export {

@@ -1,0 +1,349 @@
+/**
+ * Agents with their grants: what is refused at load, and what a grant enforces.
+ */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, describe, it } from 'node:test';
+
+import { requireSame } from '../../src/agents/manifest.js';
+import { namesOnly, routed } from '../../src/agents/route.js';
+import {
+  type AgentOptions,
+  type Asks,
+  type Grant,
+  loadAgent,
+  type Manifest,
+  readManifest,
+} from '../../src/entries/agents.js';
+import { isTurncoreError, type TurncoreError } from '../../src/errors.js';
+import { fetchTool, Tool } from '../../src/index.js';
+
+const core = new Uint8Array(
+  await readFile(new URL('../../../dist/turncore.wasm', import.meta.url)),
+);
+const empty: Manifest = {
+  manifest: 1,
+  name: 'research',
+  version: '1.4.0',
+  description: 'Reads and sums up.',
+  turncore: '',
+  imports: importsOf(core),
+  tools: [],
+  options: null,
+  executor: false,
+  middleware: [],
+  asks: {},
+};
+
+function importsOf(file: Uint8Array<ArrayBuffer>): string[] {
+  const list = WebAssembly.Module.imports(new WebAssembly.Module(file));
+  return [...new Set(list.map(({ module, name }) => `${module}.${name}`))].sort();
+}
+
+/** A number in LEB128. */
+function leb(n: number): number[] {
+  return n < 0x80 ? [n] : [(n & 0x7f) | 0x80, ...leb(n >>> 7)];
+}
+
+/** A file with a manifest. */
+function file(manifest: unknown, module: Uint8Array = core): Uint8Array<ArrayBuffer> {
+  const text = new TextEncoder().encode(JSON.stringify(manifest));
+  const name = new TextEncoder().encode('turncore.agent');
+  const body = [...leb(name.length), ...name, ...text];
+  return Uint8Array.from([...module, 0, ...leb(body.length), ...body]);
+}
+
+/** A file that asks for something. */
+const asking = (asks: Asks): Uint8Array<ArrayBuffer> => file({ ...empty, asks });
+
+async function refused(
+  module: Uint8Array<ArrayBuffer>,
+  options: AgentOptions = {},
+): Promise<TurncoreError> {
+  let error: unknown;
+  await assert.rejects(loadAgent(module, options), (thrown) => ((error = thrown), true));
+  assert.ok(isTurncoreError(error), String(error));
+  return error;
+}
+
+const granting = (grant: Omit<Grant, 'agent'>): Grant => ({ agent: 'research', ...grant });
+
+describe('loadAgent refuses', () => {
+  const header = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+  const cases: [string, Uint8Array<ArrayBuffer>, AgentOptions, string, RegExp][] = [
+    ['no Wasm', Uint8Array.of(1, 2, 3), {}, 'E_INVALID_MODULE', /no WebAssembly/],
+    ['half a file', core.slice(0, core.length / 2), {}, 'E_INVALID_MODULE', /malformed/],
+    ['no manifest', header, {}, 'E_AGENT_MANIFEST', /turncore\.agent/],
+    ['two manifests', file(empty, file(empty)), {}, 'E_AGENT_MANIFEST', /two sections/],
+    [
+      'no Turncore module',
+      file({ ...empty, imports: [] }, header),
+      {},
+      'E_INVALID_MODULE',
+      /turncore_step/,
+    ],
+    ['too much', file(empty), { maxBytes: 1000 }, 'E_AGENT_TOO_LARGE', /1000/],
+    [
+      'other imports',
+      file({ ...empty, imports: ['env.exec'] }),
+      {},
+      'E_AGENT_MANIFEST',
+      /`imports` differs/,
+    ],
+    [
+      'parts that the module does not bring',
+      file({ ...empty, executor: true }),
+      {},
+      'E_AGENT_MANIFEST',
+      /brings none/,
+    ],
+    [
+      'an unknown field of the grant',
+      file(empty),
+      { grant: { agent: 'research', tool: ['a'] } as Grant },
+      'E_AGENT_GRANT',
+      /`tool` is unknown/,
+    ],
+    [
+      'what the grant lacks, all at once',
+      asking({
+        http: [{ origin: 'https://a.example', why: 'to read' }],
+        tools: [{ name: 'mail', why: 'to send' }],
+      }),
+      {},
+      'E_AGENT_NOT_GRANTED',
+      /requests to https:\/\/a\.example \(to read\); the tool mail \(to send\)/,
+    ],
+    [
+      'what the program lacks',
+      file(empty),
+      {
+        grant: granting({
+          tools: ['mail'],
+          stores: ['notes'],
+          models: { small: 'openai/x' },
+          http: { origins: ['https://a.example'] },
+          credentials: [
+            { name: 'k', origins: ['https://a.example'], from: { env: 'TURNCORE_NO_SUCH' } },
+          ],
+        }),
+      },
+      'E_AGENT_GRANT',
+      /`tools\[0\]`.*`stores\[0\]`.*`models\.small`.*`credentials\[0\]\.from`: the variable TURNCORE_NO_SUCH/,
+    ],
+  ];
+  for (const [name, module, options, code, text] of cases) {
+    it(name, async () => {
+      const error = await refused(module, options);
+      assert.equal(error.code, code, String(error));
+      assert.match(error.message, text);
+    });
+  }
+
+  it('a manifest that says something else than the module', () => {
+    const { turncore: _, imports: __, ...said } = empty;
+    requireSame(empty, JSON.stringify(said));
+    const lie = { ...empty, asks: { log: 5 } };
+    assert.throws(() => requireSame(lie, JSON.stringify(said)), /`asks` differs/);
+    assert.throws(() => requireSame(empty, '[]'), /no JSON object/);
+    assert.throws(() => requireSame(empty, '{}'), /`asks` differs.*`tools` differs/);
+  });
+});
+
+describe('a manifest', () => {
+  it('is read from bytes and from a compiled module', () => {
+    const bytes = file(empty);
+    assert.deepEqual(readManifest(bytes), empty);
+    assert.deepEqual(readManifest(new WebAssembly.Module(bytes)), empty);
+  });
+});
+
+describe('the quota of a turn', () => {
+  const quotas = { steps: 50, frames: 100, effects: 20, bytes: 2000, tokens: 5500 };
+  for (const [name, most] of Object.entries(quotas)) {
+    it(`bounds ${name}`, async () => {
+      const agent = await loadAgent(file(empty), { grant: granting({ quota: { [name]: most } }) });
+      let iterations = 0;
+      const runner = agent.createRunner({
+        bounds: { maxIterations: 200 },
+        executor: (ctx, helpers) => {
+          iterations = ctx.iteration;
+          helpers.reportGenerationStats({ promptTokens: 900, completionTokens: 100 });
+        },
+      });
+      const { status, error } = await runner.stream({ message: 'Hi' }).result;
+      assert.equal(status, 'aborted');
+      assert.ok(isTurncoreError(error), String(error));
+      assert.equal(error.code, 'E_AGENT_LIMIT');
+      assert.deepEqual(error.details, { limit: name, most });
+      assert.ok(iterations >= 1 && iterations < 60, String(iterations));
+    });
+  }
+
+  it('leaves a turn within it alone', async () => {
+    const agent = await loadAgent(file(empty));
+    const runner = agent.createRunner({ executor: (ctx) => ctx.ack() });
+    for (let n = 0; n < 3; n++) {
+      const { status } = await runner.stream({ message: 'Hi' }).result;
+      assert.equal(status, 'ack');
+    }
+  });
+
+  it('ends the instance of a turn that goes on', async () => {
+    const agent = await loadAgent(file(empty), { grant: granting({ quota: { frames: 10 } }) });
+    const runner = agent.createRunner({
+      executor: (_, helpers) => {
+        for (let n = 0; n < 3000; n++) helpers.log.info({ kind: 'x', message: 'y' });
+      },
+    });
+    const { status, error } = await runner.stream({ message: 'Hi' }).result;
+    assert.equal(status, 'failed');
+    assert.match(String(error), /E_INSTANCE_FAILED.*quota of frames/);
+  });
+});
+
+describe('the log of a turn', () => {
+  for (const granted of [0, 1000]) {
+    it(`is cut at ${granted} bytes`, async () => {
+      const grant = granting(granted > 0 ? { log: { bytesPerTurn: granted } } : {});
+      const agent = await loadAgent(file(empty), { grant });
+      const runner = agent.createRunner({
+        executor: (ctx, helpers) => {
+          for (let n = 0; n < 50; n++) {
+            helpers.log.info({ kind: 'test', message: 'x'.repeat(80) + String(n) });
+          }
+          ctx.ack();
+        },
+      });
+      const lines: string[] = [];
+      for await (const event of runner.stream({ message: 'Hi' })) {
+        if (event.event === 'log') lines.push(event.message);
+      }
+      assert.equal(lines.at(-1), `the log of this turn is cut: its grant allows ${granted} bytes`);
+      assert.ok(lines.join('').length <= granted + 100);
+      assert.ok(granted === 0 || lines.length > 5);
+    });
+  }
+});
+
+describe('requests of an agent', () => {
+  const servers: Server[] = [];
+  after(() => {
+    for (const server of servers) server.close();
+  });
+  async function serve(
+    answer: (request: IncomingMessage, response: ServerResponse) => void,
+  ): Promise<string> {
+    const server = createServer(answer);
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  it('go to granted origins, at each redirect', async () => {
+    let aside = 0;
+    const elsewhere = await serve((_, response) => {
+      aside++;
+      response.end('aside');
+    });
+    const origin = await serve((request, response) => {
+      if (request.url === '/away') response.writeHead(302, { location: elsewhere });
+      response.end('here');
+    });
+    const web = fetchTool({ allow: [origin, elsewhere] });
+    const full = new Uint8Array(
+      await readFile(new URL('../../../dist/turncore-full.wasm', import.meta.url)),
+    );
+    const asks = { tools: [{ name: 'fetch', why: 'to read' }] };
+    const agent = await loadAgent(file({ ...empty, imports: importsOf(full), asks }, full), {
+      grant: granting({ tools: ['fetch'], http: { origins: [origin], privateAddresses: true } }),
+      tools: [
+        web,
+        new Tool({
+          name: 'other',
+          description: 'Another one.',
+          inputSchema: { type: 'object' },
+          handler: () => 1,
+        }),
+      ],
+    });
+    const seen: unknown[] = [];
+    const runner = agent.createRunner({
+      executor: async (ctx) => {
+        assert.deepEqual(
+          ctx.tools.all().map(({ name }) => name),
+          ['fetch'],
+        );
+        for (const url of [origin, elsewhere, `${origin}/away`]) {
+          try {
+            seen.push(await web.executor(ctx)({ url }));
+          } catch (error) {
+            seen.push((error as { code: string }).code);
+          }
+        }
+        ctx.ack();
+      },
+    });
+    const { status, error } = await runner.stream({ message: 'Hi' }).result;
+    assert.equal(status, 'ack', String(error));
+    assert.deepEqual(seen, ['here', 'E_HTTP_NOT_ALLOWED', 'E_HTTP_NOT_ALLOWED']);
+    assert.equal(aside, 0);
+  });
+
+  it('with the key of a model ask that model for an answer', async () => {
+    const base = new URL('https://api.example/v1');
+    const key = { header: 'authorization', value: 'Bearer opensesame', origins: [base.origin] };
+    const sent: string[] = [];
+    const send = routed(
+      (input) => {
+        sent.push(new URL(input as URL).pathname);
+        return Promise.resolve(new Response('ok'));
+      },
+      ['https://b.example'],
+      [{ base, model: 'small', key }],
+    );
+    const headers = [['authorization', key.value]] as [string, string][];
+    const ask = async (path: string, body: string, own = headers): Promise<unknown> => {
+      const init = { method: 'POST', headers: own, body: new TextEncoder().encode(body) };
+      try {
+        return (await send(new URL(path, 'https://api.example'), init)).status;
+      } catch (error) {
+        return (error as TurncoreError).code;
+      }
+    };
+    const no = 'E_HTTP_NOT_ALLOWED';
+    assert.equal(await ask('/v1/chat/completions', '{"model":"small"}'), 200);
+    assert.equal(await ask('/v1/models/small:generateContent', '{}'), 200);
+    assert.equal(await ask('/v1/models/large:generateContent', '{}'), no);
+    assert.equal(await ask('/v1/chat/completions', '{"model":"large"}'), no);
+    assert.equal(await ask('/v1/files', '{"model":"small"}'), no);
+    assert.equal(await ask('/v2/chat/completions', '{"model":"small"}'), no);
+    assert.equal(await ask('/v1/chat/completions', '{"model":"small"}', []), no);
+    assert.equal(await ask('https://b.example/v1/chat/completions', '{"model":"small"}'), no);
+    assert.equal(await ask('https://b.example/x', '{}', []), 200);
+    assert.deepEqual(sent, ['/v1/chat/completions', '/v1/models/small:generateContent', '/x']);
+  });
+
+  it('name one model only', () => {
+    const names = (text: string): boolean => namesOnly(new TextEncoder().encode(text), 'small');
+    assert.ok(names('{"model":"small"}'));
+    assert.ok(
+      names('{"a":{"model":"large"},"b":["model",{}],"model" : "sm\\u0061ll","c":"\\"model\\":"}'),
+    );
+    for (const text of [
+      '{"model":"large","model":"small"}',
+      '{"model":"small","MODEL":"large"}',
+      '{"model":"small","mod\\u0065l":"large"}',
+      '{"model":["small"]}',
+      '{"model":{"model":"small"}}',
+      '{"a":{"model":"small"}}',
+      '["model","small"]',
+      '{}',
+      '{"model":"small"',
+    ]) {
+      assert.ok(!names(text), text);
+    }
+  });
+});
