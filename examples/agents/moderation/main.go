@@ -63,7 +63,7 @@ func output(c *agent.Context, next func()) error {
 	}
 	if blocked {
 		_ = c.Log(agent.Warn, "moderation.output", "The message "+last+" is blocked.", nil)
-		return c.Nack(errBlocked)
+		return errBlocked
 	}
 	next()
 	return nil

@@ -19,8 +19,8 @@ func (t *Turn) perish(err error) {
 // it in the step that tells of the abort, or of the last effect's end.
 const abortGrace = 5 * time.Second
 
-// watch ends an instance that has lost the turn: it waits for nothing that the host could give, or was given all of it
-// after an abort and says no end. The caller holds t.mu.
+// watch ends an instance that has lost the turn: it waits for nothing that the host could give, such as the answer at a
+// gate, or was given all of it after an abort and says no end. The caller holds t.mu.
 func (t *Turn) watch() error {
 	if t.closed {
 		return nil
@@ -31,7 +31,7 @@ func (t *Turn) watch() error {
 			t.grace.Stop()
 			t.grace = nil
 		}
-		if len(t.running) > 0 || len(t.calls) > 0 || t.ticking {
+		if len(t.running) > 0 || len(t.calls) > 0 || len(t.gates) > 0 || t.ticking {
 			return nil
 		}
 		return t.lose(errors.New("the turn waits for nothing"))

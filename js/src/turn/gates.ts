@@ -30,6 +30,8 @@ export class Gates {
   /** The gates whose closing was not delivered yet, by number. */
   readonly #gates = new Map<number, Numbered>();
   #check: ResolutionCheck | undefined;
+  /** How many are open. */
+  open = 0;
 
   constructor(turn: OpenTurn, book: GateBook | undefined) {
     this.#turn = turn;
@@ -98,10 +100,12 @@ export class Gates {
     setHead(gate, frame.seq, at, turn.id, dispatchId, frame.iteration);
     this.#gates.set(number, { gate, dispatch });
     this.#book?.add(gate);
+    this.open++;
   }
 
   #close(gate: TurnGate, result: number): void {
     gate.close(gateResultOf(result));
+    this.open--;
     this.#book?.remove(gate);
   }
 

@@ -395,8 +395,8 @@ export class Turn implements EventSource, OpenTurn {
   /** Tells, after a step, whether the module has lost the turn. */
   isLost(): boolean {
     if (this.ended || !this.core.alive) return false;
-    const calls = this.#pending.size > 0 || this.core.calling !== undefined;
-    return this.watch.lost(calls, this.root.aborted, this.#late);
+    const waits = this.gates.open > 0 || this.#pending.size > 0 || this.core.calling !== undefined;
+    return this.watch.lost(waits, this.root.aborted, this.#late);
   }
 
   readonly #late = (reason: string): void => {

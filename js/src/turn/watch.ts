@@ -26,14 +26,14 @@ export class Watch {
   /**
    * Tells after a step whether the turn is lost, because the module waits for nothing that the host could give.
    *
-   * @param calls whether calls wait for their replies
+   * @param waits whether calls wait for their replies, or gates for their answers
    * @param aborted whether the turn was aborted
    * @param late called when the turn was aborted and does not end in time
    */
-  lost(calls: boolean, aborted: boolean, late: (reason: string) => void): boolean {
+  lost(waits: boolean, aborted: boolean, late: (reason: string) => void): boolean {
     if (this.effects > 0 || this.over || !aborted) {
       if (this.#grace !== undefined) this.close();
-      return this.effects === 0 && !this.over && !this.ticking && !calls;
+      return this.effects === 0 && !this.over && !this.ticking && !waits;
     }
     this.#grace ??= setTimeout(
       () => late(`the turn did not end within ${ABORT_GRACE / 1000}s of its abort`),

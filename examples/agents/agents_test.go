@@ -1,0 +1,119 @@
+// Package agents_test plays the agents of this folder, to the same event logs on each host.
+package agents_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/agents"
+	"github.com/turncore/turncore/host/agents/build"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/turns"
+	"github.com/turncore/turncore/host/turntest"
+)
+
+// play is a file of testdata: the turns of a conversation, and what answers the agent.
+type play struct {
+	Agent   string                     `json:"agent"`
+	Options json.RawMessage            `json:"options"`
+	HTTP    map[string]json.RawMessage `json:"http"` // answers, by address
+	Turns   []struct {
+		Message string         `json:"message"`
+		Answers [][]model.Part `json:"answers"` // of the model
+		Gates   []any          `json:"gates"`   // decisions
+	} `json:"turns"`
+}
+
+// RoundTrip implements http.RoundTripper.
+func (p *play) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, status := p.HTTP[r.URL.String()], http.StatusOK
+	if body == nil {
+		body, status = json.RawMessage("{}"), http.StatusNotFound
+	}
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
+	}, nil
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestAgents(t *testing.T) {
+	for _, name := range []string{"research", "moderation"} {
+		t.Run(name, func(t *testing.T) {
+			var p play
+			if err := json.Unmarshal(read(t, "testdata/"+name+".json"), &p); err != nil {
+				t.Fatal(err)
+			}
+			grant, err := agents.ReadGrant(read(t, name+"/grant.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var answers []turntest.Answer
+			for _, turn := range p.Turns {
+				for _, parts := range turn.Answers {
+					answers = append(answers, turntest.Parts(parts...))
+				}
+			}
+			script := turntest.NewScript(t, answers...)
+			built, err := build.Package(t.Context(), name, build.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			agent, err := agents.Load(t.Context(), built.File, agents.Options{
+				Grant: grant, Options: p.Options,
+				Model: func(_, _ string) (turns.Model, error) { return script.Model(), nil },
+				Host:  turns.HostOptions{Clock: host.FixedClock(host.FixedTime), Entropy: host.SeededEntropy(1), HTTP: &p},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := agent.Close(context.Background()); err != nil {
+					t.Error(err)
+				}
+			})
+			turntest.Golden(t, p.run(t, agent), "testdata/"+name+".golden")
+		})
+	}
+}
+
+// run runs the turns and returns their events.
+func (p *play) run(t *testing.T, agent *agents.Agent) (events []event.Event) {
+	t.Helper()
+	runner, err := turns.New(t.Context(), agent.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runner.Close()
+	for _, turn := range p.Turns {
+		gates := turn.Gates
+		_, _ = runner.Run(t.Context(), turns.Input{Message: turn.Message, OnEvent: func(e event.Event) { // the events say how it ends
+			events = append(events, e)
+			if open, ok := e.(*event.TurnGateOpen); ok && len(gates) > 0 {
+				if err := open.Gate.Resolve(gates[0]); err != nil {
+					t.Error(err)
+				}
+				gates = gates[1:]
+			}
+		}})
+		if len(gates) > 0 {
+			t.Errorf("%q: the decisions %v were not asked for", turn.Message, gates)
+		}
+	}
+	return events
+}
