@@ -302,7 +302,7 @@ func TestErrors(t *testing.T) {
 	register(t, Definition{Name: "b", Executor: func(*Context) error { panic("boom") }})
 	h = newTalk(t)
 	h.run(abi.OpenRunner{})
-	if h.end.Status == abi.StatusAck || h.end.Error == nil || !strings.Contains(h.end.Error.Message, "boom") && !strings.Contains(string((h.end.Error).Append(nil)), "boom") {
+	if h.end.Status == abi.StatusAck || h.end.Error == nil || !strings.Contains(h.end.Error.Message, "boom") && !strings.Contains(string(h.end.Error.Append(nil)), "boom") {
 		t.Errorf("%+v", h.end)
 	}
 	core := &talk{t: t, in: guest.New(provider.Core...), reply: map[uint32]abi.Reply{}}

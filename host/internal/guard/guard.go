@@ -42,8 +42,11 @@ type Bound struct {
 // bounds are the fields, in the order in which they are looked at.
 func (u *Usage) bounds(quota *Usage) [5]Bound {
 	return [...]Bound{
-		{"steps", u.Steps, quota.Steps}, {"frames", u.Frames, quota.Frames}, {"effects", u.Effects, quota.Effects},
-		{"bytes", u.Bytes, quota.Bytes}, {"tokens", u.Tokens, quota.Tokens},
+		{"steps", u.Steps, quota.Steps},
+		{"frames", u.Frames, quota.Frames},
+		{"effects", u.Effects, quota.Effects},
+		{"bytes", u.Bytes, quota.Bytes},
+		{"tokens", u.Tokens, quota.Tokens},
 	}
 }
 
