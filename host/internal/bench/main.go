@@ -119,6 +119,7 @@ func measureEngine(ctx context.Context, p pace, name string) ([]figure.Row, erro
 		{"histories", func() ([]figure.Row, error) { return measureHistories(p, e) }},
 		{"adding", func() ([]figure.Row, error) { return measureAdding(p, e) }},
 		{"metering", func() ([]figure.Row, error) { return measureMetered(ctx, p, e, cache) }},
+		{"instances", func() ([]figure.Row, error) { return measureInstances(ctx, p, e, cache) }},
 		{"memory", func() ([]figure.Row, error) { return measureMemory(p, e) }},
 	} {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", name, part.name)

@@ -62,6 +62,7 @@ func blob(r io.Reader) (*record.Blob, error) {
 type conversation struct {
 	host   *turns.Host
 	runner *turns.TurnRunner
+	config turns.TurnRunnerConfig // of the runner
 	events int
 	deltas int // that an answer is streamed in
 	input  turns.TurnInput
@@ -94,6 +95,7 @@ func newConversation(e host.Engine, deltas int, change func(*turns.TurnRunnerCon
 	if change != nil {
 		change(&config)
 	}
+	c.config = config
 	var err error
 	if c.runner, err = turns.NewTurnRunner(config); err != nil {
 		return nil, err

@@ -107,6 +107,14 @@ const (
 	AddCrossings   = "add-crossings"
 	Metered        = "metered"
 	MeteredCompute = "metered-compute"
+	StartImage     = "instance-image"
+	StartRatio     = "instance-image-ratio"
+	StartMemory    = "instance-memory"
+	TurnMemory     = "instance-turn-memory"
+	ThousandMemory = "instance-thousand-memory"
+	PerTurn        = "turn-per-instance"
+	PairRatio      = "instance-pair-ratio"
+	NeighbourRatio = "instance-neighbour-ratio"
 	GuestEarly     = "memory-guest-early"
 	GuestLate      = "memory-guest-late"
 	HeapEarly      = "memory-heap-early"
@@ -168,6 +176,14 @@ var All = []Figure{
 	{ID: AddCrossings, Title: "steps that adding them takes", Unit: Count, Targets: everywhere(1)},
 	{ID: Metered, Title: "a turn of a module that counts what it does, against one that does not", Unit: Times, Targets: everywhere(1.1), Skip: []string{Native}},
 	{ID: MeteredCompute, Title: "the same of a turn that matches 21 KB against a pattern", Unit: Times, Targets: everywhere(1.5), Skip: []string{Native}},
+	{ID: StartImage, Title: "start of an instance that shares an image of its memory", Unit: Micros, Skip: []string{Native, Node}},
+	{ID: StartRatio, Title: "the same, against one that copies the module's data", Unit: Times, Targets: everywhere(0.2), Skip: []string{Native, Node}},
+	{ID: StartMemory, Title: "memory of an instance that has started", Unit: MiB, Targets: everywhere(0.1), Skip: []string{Native, Node}},
+	{ID: TurnMemory, Title: "the same in its first turn, with the host's of the turn", Unit: MiB, Targets: everywhere(1), Skip: []string{Native, Node}},
+	{ID: ThousandMemory, Title: "memory of 1,000 instances with a turn in each", Unit: MiB, Targets: everywhere(1024), Skip: []string{Native, Node}},
+	{ID: PerTurn, Title: "the turn with an instance of its own", Unit: Micros, Skip: []string{Native, Node}},
+	{ID: PairRatio, Title: "turns four at a time, in two instances against in one (on two CPUs)", Unit: Times, Targets: everywhere(0.59), Skip: []string{Native, Node}},
+	{ID: NeighbourRatio, Title: "90th percentile of a delta beside turns with a message of 7 MB, against alone, in two instances", Unit: Times, Targets: everywhere(2), Skip: []string{Native, Node}},
 	{ID: GuestEarly, Title: "module's memory, early", Unit: MiB, Skip: []string{Native}},
 	{ID: GuestLate, Title: "module's memory, late", Unit: MiB, Skip: []string{Native}},
 	{ID: GuestGrowth, Title: "module's memory, late against early", Unit: Times, Targets: everywhere(Flat), Skip: []string{Native}},
