@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/host/internal/bench/figure"
 	"github.com/turncore/turncore/host/turns"
 	"github.com/turncore/turncore/host/wazero"
@@ -30,7 +31,7 @@ func measureInstances(ctx context.Context, p pace, e host.Engine, cache string) 
 		func() ([]figure.Row, error) { return measureStarts(ctx, p, e, cache) },
 		func() ([]figure.Row, error) { return measureResident(ctx, p, e) },
 		func() ([]figure.Row, error) { return measurePair(p, e) },
-		func() ([]figure.Row, error) { return measureNeighbour(p, e) },
+		func() ([]figure.Row, error) { return measureNeighbours(ctx, p, e, cache) },
 	} {
 		more, err := measure()
 		if err != nil {
@@ -223,10 +224,35 @@ func measurePair(p pace, e host.Engine) ([]figure.Row, error) {
 			return took, nil
 		}}
 	}
-	if err := p.measure(subjects[:]...); err != nil {
+	one, two := spinning(1), spinning(2)
+	if err := p.measure(subjects[0], subjects[1], one, two); err != nil {
 		return nil, err
 	}
-	return []figure.Row{paired(figure.PairRatio, e.Name(), figure.Times, subjects[1], subjects[0], ratio)}, nil
+	return []figure.Row{
+		paired(figure.PairRatio, e.Name(), figure.Times, subjects[1], subjects[0], ratio),
+		paired(figure.MachineRatio, e.Name(), figure.Times, two, one, ratio),
+	}, nil
+}
+
+// spinning computes something on so many goroutines, and measures what each part of it takes.
+func spinning(goroutines int) *subject {
+	return &subject{figure: figure.MachineRatio, sample: func() (float64, error) {
+		const parts, rounds = 20, 500_000
+		sums := make([]uint64, goroutines)
+		var running sync.WaitGroup
+		begun := time.Now()
+		for k := range sums {
+			running.Go(func() {
+				sum := uint64(k)
+				for range parts / goroutines * rounds {
+					sum = sum*6364136223846793005 + 1
+				}
+				sums[k] = sum
+			})
+		}
+		running.Wait()
+		return float64(time.Since(begun)) / parts, nil
+	}}
 }
 
 // Of a neighbour, and of the deltas beside it.
@@ -235,22 +261,46 @@ const (
 	deltaEvery     = time.Millisecond // as fast models stream
 )
 
-// measureNeighbour measures deltas that come one by one, alone and beside turns with a message of 7 MB.
-func measureNeighbour(p pace, e host.Engine) ([]figure.Row, error) {
+// measureNeighbours measures deltas beside turns with a message of 7 MB, of a module whose steps nothing interrupts and of
+// one that counts what it does, so that Go's garbage collector does not wait for it.
+func measureNeighbours(ctx context.Context, p pace, e host.Engine, cache string) ([]figure.Row, error) {
+	module, err := moduleBytes(e.Name())
+	if err != nil {
+		return nil, err
+	}
+	counted, err := wazero.New(ctx, module, wazero.WithCacheDir(cache), wazero.WithFuel(engine.Fuel{}))
+	if err != nil {
+		return nil, err
+	}
+	defer counted.Close(ctx)
+	var rows []figure.Row
+	for _, of := range []struct {
+		figure string
+		engine host.Engine
+	}{{figure.NeighbourRatio, e}, {figure.NeighbourMetered, counted}} {
+		times, err := neighbourRatio(p, of.engine)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, single(e, of.figure, figure.Times, times))
+	}
+	return rows, nil
+}
+
+// neighbourRatio compares deltas that come one by one beside such turns with the same alone.
+func neighbourRatio(p pace, e host.Engine) (float64, error) {
 	h := turns.NewHost(turns.HostOptions{Engine: e, Instances: 2})
 	defer h.Close(context.Background())
 	var alone, beside []float64
 	for range 3 {
 		if err := streamPaced(h, p.crowd, false, &alone); err != nil {
-			return nil, err
+			return 0, err
 		}
 		if err := streamPaced(h, p.crowd, true, &beside); err != nil {
-			return nil, err
+			return 0, err
 		}
 	}
-	return []figure.Row{
-		single(e, figure.NeighbourRatio, figure.Times, figure.Quantile(beside, 0.9)/figure.Quantile(alone, 0.9)),
-	}, nil
+	return figure.Quantile(beside, 0.9) / figure.Quantile(alone, 0.9), nil
 }
 
 // streamPaced streams deltas in a turn, with or without a neighbour, and writes down what each took, in nanoseconds.
