@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -91,25 +92,29 @@ func measureStarts(ctx context.Context, p pace, e host.Engine, cache string) ([]
 // measureResident holds many instances and looks at the program's memory: when they have started, and in the middle of the
 // turns that each has one of.
 func measureResident(ctx context.Context, p pace, e host.Engine) ([]figure.Row, error) {
-	before, ok := resident()
-	if !ok {
-		fmt.Fprintln(os.Stderr, "resident memory: this system does not tell")
-		return nil, nil
+	before, err := resident()
+	if err != nil {
+		return nil, err
 	}
 	held := make([]host.Instance, p.crowd)
 	for i := range held {
-		var err error
 		if held[i], err = e.Open(ctx); err != nil {
 			return nil, err
 		}
 	}
-	started, _ := resident()
+	started, err := resident()
+	if err != nil {
+		return nil, err
+	}
 	for _, i := range held {
 		if err := i.Close(ctx); err != nil {
 			return nil, err
 		}
 	}
-	closed, _ := resident()
+	closed, err := resident()
+	if err != nil {
+		return nil, err
+	}
 	inTurns, err := residentInTurns(e, p.crowd)
 	if err != nil {
 		return nil, err
@@ -155,32 +160,36 @@ func residentInTurns(e host.Engine, count int) (float64, error) {
 	for range count {
 		<-reached
 	}
-	bytes, _ := resident()
+	size, err := resident()
 	close(release)
 	for range count {
 		if err := <-failures; err != nil {
 			return 0, err
 		}
 	}
-	return bytes, nil
+	return size, err
 }
 
-// resident is the program's memory in bytes, each page that is mapped several times counted once. ok is false where the
-// system does not tell.
-func resident() (size float64, ok bool) {
+// resident is the program's memory in bytes. Linux counts a page that is mapped several times once.
+func resident() (float64, error) {
 	runtime.GC()
 	debug.FreeOSMemory()
 	text, err := os.ReadFile("/proc/self/smaps_rollup")
 	if err != nil {
-		return 0, false
+		text, err = exec.Command("ps", "-o", "rss=", "-p", strconv.Itoa(os.Getpid())).Output()
+		text = append([]byte("Pss:"), text...)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("resident memory: %w", err)
 	}
 	for line := range bytes.Lines(text) {
 		if rest, found := strings.CutPrefix(string(line), "Pss:"); found {
-			kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
-			return kib * 1024, err == nil
+			var kib float64
+			_, err := fmt.Sscan(rest, &kib)
+			return kib * 1024, err
 		}
 	}
-	return 0, false
+	return 0, fmt.Errorf("resident memory: %w", errUnexpected)
 }
 
 // measurePair compares the time of turns that run four at a time in two instances with the same in one.
