@@ -16,6 +16,7 @@
 //	  - [Host] runs turns whose ids and times are the same each time, on the engine of [Engine].
 //	  - [Golden] compares the events of turns with a file, one event a line.
 //	  - [Replay] answers requests to a model's API from a file, which [Record] makes from real traffic.
+//	  - [Load] loads an agent's file with a grant.
 //	  - [FailAt] lets the n-th call of a store, a model, an executor or a tool fail.
 //	  - [Clock] is a clock that is set by hand. What waits for time to pass, as a gate with a timeout does, waits for the
 //	    machine's time: run it in a bubble of testing/synctest, where that passes at once.

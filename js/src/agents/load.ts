@@ -148,6 +148,10 @@ export class Agent {
   ): AgentRunner {
     const { tools, store, model } = this.#granted;
     const { executor, ...settings } = config;
+    if (executor !== undefined && this.#guard.complete !== undefined) {
+      const why = '`executor` cannot be given: the agent decides what happens in a turn';
+      throw TurncoreError.of('E_INVALID_TURN_RUNNER_CONFIG', why);
+    }
     const common = {
       ...settings,
       tools: [...tools, ...(settings.tools ?? []), ...toolsOf(this.manifest)],

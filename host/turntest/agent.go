@@ -1,0 +1,42 @@
+package turntest
+
+import (
+	"context"
+	"os"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/agents"
+)
+
+// Load loads the agent in a file with a grant, closes it with the test, and ends the test if it is refused:
+//
+//	agent := turntest.Load(t, "agent.wasm", agents.Options{Grant: grant, Model: model})
+//	runner, err := turns.New(t.Context(), agent.Config())
+//
+// Its events are the same each time: where options.Host names none, its clock stands still at [host.FixedTime], and its
+// entropy is [host.SeededEntropy] with the seed 1.
+func Load(t T, path string, options agents.Options) *agents.Agent {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("turntest: %v", err)
+		return nil
+	}
+	if options.Host.Clock == nil {
+		options.Host.Clock = host.FixedClock(host.FixedTime)
+	}
+	if options.Host.Entropy == nil {
+		options.Host.Entropy = host.SeededEntropy(1)
+	}
+	agent, err := agents.Load(context.Background(), file, options)
+	if err != nil {
+		t.Fatalf("turntest: load %s: %v", path, err)
+		return nil
+	}
+	t.Cleanup(func() {
+		if err := agent.Close(context.Background()); err != nil {
+			t.Errorf("turntest: close %s: %v", path, err)
+		}
+	})
+	return agent
+}
