@@ -1,7 +1,6 @@
 package wazero
 
 import (
-	"bytes"
 	"errors"
 	"os"
 
@@ -13,13 +12,10 @@ import (
 // memoryImage is the memory that instances begin with. Where the system can map a file privately, they share its pages until
 // they write to them; elsewhere each has a copy.
 type memoryImage struct {
-	file  *os.File // nil for a copy
-	bytes []byte   // of the copy
-	size  uint64
+	file *os.File     // nil for a copy
+	copy *image.Image // what is copied; nil for a file
+	size uint64
 }
-
-// hostPage is the part of memory that is left out of a file where it is empty.
-const hostPage = 4096
 
 // withoutData takes the data out of a module for instances to begin with. It returns the given module if that cannot be
 // done, or is not wanted.
@@ -27,40 +23,17 @@ func (e *Engine) withoutData(module []byte) []byte {
 	if e.config.copies {
 		return module
 	}
-	bare, memory, ok := image.Split(module)
-	if !ok {
+	bare, data := image.Split(module)
+	if data == nil {
 		return module
 	}
-	p := &memoryImage{bytes: memory, size: uint64(len(memory))}
+	e.image = &memoryImage{copy: data, size: uint64(data.Size)}
 	if !e.config.heap {
-		if file, err := imageFile(memory); err == nil {
-			p.file, p.bytes = file, nil
+		if file, err := imageFile(data); err == nil {
+			e.image.file, e.image.copy = file, nil
 		}
 	}
-	e.image = p
 	return bare
-}
-
-// writeImage writes memory into a fresh file, without its empty pages.
-func writeImage(file *os.File, memory []byte) error {
-	if err := file.Truncate(int64(len(memory))); err != nil {
-		return err
-	}
-	var empty [hostPage]byte
-	for at := 0; at < len(memory); {
-		start := at
-		for at < len(memory) && !bytes.Equal(memory[at:at+hostPage], empty[:]) {
-			at += hostPage
-		}
-		if at == start {
-			at += hostPage
-			continue
-		}
-		if _, err := file.WriteAt(memory[start:at], int64(start)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // allocate makes the memory of an instance.

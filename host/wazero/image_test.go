@@ -3,6 +3,7 @@ package wazero
 import (
 	"bytes"
 	"context"
+	"runtime"
 	"testing"
 
 	"github.com/turncore/turncore/host/engine"
@@ -41,7 +42,7 @@ func TestInstancesShareAnImage(t *testing.T) {
 			if plain.image != nil || e.image == nil {
 				t.Fatal("an engine has an image where it should have none, or none where it should have one")
 			}
-			if _, mapped := newMemory(nil, 1<<16, 1<<16).(*mapping); mapped != (e.image.file != nil) && !e.config.heap {
+			if runtime.GOOS == "linux" && (e.image.file == nil) != e.config.heap {
 				t.Error("the image is copied where it can be mapped")
 			}
 			want := memoryOf(t, open(t, plain))

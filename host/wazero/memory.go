@@ -17,8 +17,8 @@ func newHeapMemory(p *memoryImage, size, limit uint64) experimental.LinearMemory
 	m := &heapMemory{bytes: make([]byte, size), limit: limit}
 	switch {
 	case p == nil:
-	case p.file == nil:
-		copy(m.bytes, p.bytes)
+	case p.copy != nil:
+		p.copy.Fill(m.bytes)
 	default:
 		if _, err := io.ReadFull(io.NewSectionReader(p.file, 0, int64(p.size)), m.bytes[:p.size]); err != nil {
 			panic(err) // ends the start of the instance

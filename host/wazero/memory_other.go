@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/turncore/turncore/internal/image"
 )
 
 // newMemory keeps the memory on Go's heap: this file has no way to reserve addresses on this system.
@@ -15,4 +17,4 @@ func newMemory(p *memoryImage, size, limit uint64) experimental.LinearMemory {
 }
 
 // imageFile fails: each instance copies the image.
-func imageFile([]byte) (*os.File, error) { return nil, errors.ErrUnsupported }
+func imageFile(*image.Image) (*os.File, error) { return nil, errors.ErrUnsupported }

@@ -11,7 +11,7 @@ import (
 // pageSize is the size of a page of a WebAssembly memory.
 const pageSize = 1 << 16
 
-// maxBytes bounds the memory of an image: its beginning is in the host's memory while it is made.
+// maxBytes bounds the memory of an image.
 const maxBytes = 64 << 20
 
 // The instructions of offsets.
@@ -23,40 +23,65 @@ const (
 // flagsActive are the flags of a segment of memory 0 that is copied when an instance starts.
 const flagsActive = 0
 
-// Split returns a module without the data that an instance begins with, and the memory that these data make, up to the
-// last page that is not empty. An instance of that module whose memory begins with these bytes is one of the given
-// module.
+// Image is the memory that a module begins with, up to the last page that is not empty.
+type Image struct {
+	Size     int // in bytes, of whole pages
+	segments []segment
+}
+
+// segment are bytes at a place.
+type segment struct {
+	at    uint64
+	bytes []byte
+}
+
+// Fill writes the image into a memory of zeros of its size. The bytes are those of the module that was split.
+func (i *Image) Fill(memory []byte) {
+	for _, s := range i.segments {
+		copy(memory[s.at:], s.bytes)
+	}
+}
+
+// Split returns a module without the data that an instance begins with, and the memory that these data make. An instance
+// of that module whose memory begins with the image is one of the given module. Both may share memory with the module.
 //
-// ok is false for a module that is malformed, or whose first memory depends on anything but the file, and for one without
-// data: it is to be started as it is.
-func Split(module []byte) (bare, memory []byte, ok bool) {
-	s := splitter{out: append(make([]byte, 0, len(module)), wasmfile.Header...)}
+// The image is nil for a module that is malformed, or whose first memory depends on anything but the file, and for one
+// without data: it is to be started as it is.
+func Split(module []byte) (bare []byte, i *Image) {
 	r := wasmfile.Reader{Rest: module}
 	if string(r.Bytes(uint32(len(wasmfile.Header)))) != wasmfile.Header {
-		return nil, nil, false
+		return nil, nil
 	}
+	s := splitter{module: module}
 	for len(r.Rest) > 0 {
-		if !s.section(r.Section()) || r.Failed {
-			return nil, nil, false
+		s.start = len(module) - len(r.Rest)
+		id, body := r.Section()
+		s.next = len(module) - len(r.Rest)
+		if r.Failed || !s.section(id, body) {
+			return nil, nil
 		}
 	}
 	if s.end == 0 {
-		return nil, nil, false
+		return nil, nil
 	}
-	return s.out, s.memory[:(s.end+pageSize-1)/pageSize*pageSize], true
+	s.image.Size = int((s.end + pageSize - 1) / pageSize * pageSize)
+	return s.bare, &s.image
 }
 
 // splitter is a module on its way.
 type splitter struct {
-	out     []byte
+	module      []byte
+	start, next int    // of the section and behind it
+	bare        []byte // nil before the data
+
 	size    uint64 // of the memory at first
 	counted bool   // code may name segments: they stay, empty
-	memory  []byte
-	end     uint64 // of the data
+	image   Image
+	end     uint64 // of the data that are not empty
 }
 
-// section takes a section over. ok is false if the module cannot be split.
-func (s *splitter) section(id byte, body []byte) (ok bool) {
+// section takes a section over. It reports false if the module cannot be split.
+func (s *splitter) section(id byte, body []byte) bool {
 	r := wasmfile.Reader{Rest: body}
 	switch id {
 	case wasmfile.Memory:
@@ -67,20 +92,21 @@ func (s *splitter) section(id byte, body []byte) (ok bool) {
 	case wasmfile.DataCount:
 		s.counted = true
 	case wasmfile.Data:
-		var left []byte
-		if left, ok = s.data(&r); !ok {
+		left, ok := s.data(&r)
+		if !ok || s.bare != nil {
 			return false
 		}
-		if !s.counted {
-			return true
+		s.bare = s.module[:s.start:s.start]
+		if s.counted {
+			s.bare = wasmfile.AppendSized(append(s.bare, wasmfile.Data), left)
 		}
-		body = left
+		return true
 	}
-	s.out = wasmfile.AppendSized(append(s.out, id), body)
-	return !r.Failed
+	// Custom sections behind the data tell an engine nothing.
+	return !r.Failed && (s.bare == nil || id == wasmfile.Custom)
 }
 
-// data copies the data to their places, and returns the section with empty segments.
+// data notes the segments, and returns the section with empty ones.
 func (s *splitter) data(r *wasmfile.Reader) (left []byte, ok bool) {
 	n := r.Uint()
 	left = binary.AppendUvarint(nil, uint64(n))
@@ -99,13 +125,10 @@ func (s *splitter) data(r *wasmfile.Reader) (left []byte, ok bool) {
 		if end > min(s.size, maxBytes) {
 			return nil, false
 		}
-		if end > s.end && len(bytes) > 0 {
-			s.end = end
-			if pages := (end + pageSize - 1) / pageSize * pageSize; pages > uint64(len(s.memory)) {
-				s.memory = append(s.memory, make([]byte, pages-uint64(len(s.memory)))...)
-			}
+		if len(bytes) > 0 {
+			s.end = max(s.end, end)
+			s.image.segments = append(s.image.segments, segment{at, bytes})
 		}
-		copy(s.memory[min(at, uint64(len(s.memory))):], bytes)
 	}
 	return left, !r.Failed && len(r.Rest) == 0
 }
