@@ -120,6 +120,12 @@ export function readManifest(file: Uint8Array | WebAssembly.Module): Manifest {
   return manifest;
 }
 
+/** The text of a file's manifest, which has been read. @throws TurncoreError as {@link readManifest} */
+export function manifestText(file: Uint8Array): Uint8Array {
+  readManifest(file);
+  return scan(file).texts[0]!;
+}
+
 interface Sections {
   /** Manifests. */
   readonly texts: readonly Uint8Array[];

@@ -11,6 +11,7 @@ export {
   loadAgent,
   MAX_AGENT_BYTES,
 } from '../agents/load.js';
+export { meterAgent } from '../agents/metered.js';
 export { explain } from '../agents/explain.js';
 export { type Missing, missing } from '../agents/asks.js';
 export {
