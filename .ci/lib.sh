@@ -139,6 +139,17 @@ build_command_go() {
   go -C host/cmd/turncore build -o "$PWD/build/turncore" .
 }
 
+# need_agents: the example agents, in build/agents.
+need_agents() { one_at_a_time build_agents; }
+build_agents() {
+  need_command_go
+  mkdir -p build/agents
+  local name
+  for name in research moderation; do
+    (cd "examples/agents/$name" && ../../../build/turncore agent build -o "../../../build/agents/$name.wasm" >/dev/null)
+  done
+}
+
 # need_chromium: Chromium, unless CHROMIUM names one.
 need_chromium() {
   [[ -n ${CHROMIUM:-} ]] || need_command chromium chromium fonts-dejavu-core

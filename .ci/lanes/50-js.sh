@@ -14,3 +14,6 @@ node_test "${others[@]}" js/test/contract/*.test.mjs
 go run ./host/hostile/internal/write host/testdata/hostile build/hostile
 need_js
 node_test js/test/hostile/hostile.test.mjs
+# The example agents.
+need_agents
+node_test js/test/agents/examples.test.mjs

@@ -30,7 +30,10 @@ func init() {
 		Options:        (*Options)(nil).Schema(),
 		DispatchInput:  []agent.Middleware{{Name: "input", Run: input}},
 		DispatchOutput: []agent.Middleware{{Name: "output", Run: output}},
-		Asks:           agent.Asks{Models: []agent.Ask{{Name: "default", Why: "to answer"}}},
+		Asks: agent.Asks{
+			Models: []agent.Ask{{Name: "default", Why: "to answer"}},
+			Log:    4096,
+		},
 	})
 }
 

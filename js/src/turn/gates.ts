@@ -115,7 +115,10 @@ export class Gates {
     settlement: Settlement,
     check: ResolutionCheck | undefined,
   ): void {
-    this.#turn.callNow(0, Method.SettleGate, this.#argsOf(gate, id, settlement, check));
+    const turn = this.#turn;
+    turn.callNow(0, Method.SettleGate, this.#argsOf(gate, id, settlement, check));
+    // What the module's own code does behind a gate follows the answer, and nobody else may be waiting for it.
+    queueMicrotask(() => turn.core.drain(turn));
   }
 
   #argsOf(

@@ -26,7 +26,8 @@ async function ending({ name }, { fuel = units, stepTimeout = 60_000, delay = 25
   try {
     for (let n = 0; n < 2; n++) {
       const controller = new AbortController();
-      const timer = name === 'deaf' && setTimeout(() => controller.abort(), delay);
+      const timer =
+        ['deaf', 'many-gates'].includes(name) && setTimeout(() => controller.abort(), delay);
       turns.push(await runner.stream({ message: 'x', signal: controller.signal }).result);
       clearTimeout(timer);
       if (turns.at(-1).status !== 'ack') break;

@@ -1,0 +1,55 @@
+/**
+ * Plays an example agent, to the same event log on each host. It runs in Node, in pages and in workers.
+ */
+import { loadAgent } from 'turncore/agents';
+import { fixedClock, seededEntropy } from 'turncore/host';
+
+/**
+ * Plays the turns of a file of examples/agents/testdata: what users say, and what answers the agent.
+ *
+ * @returns the lines of the event log
+ */
+export async function playAgent(file, grant, play) {
+  const answers = play.turns.flatMap((turn) => turn.answers);
+  const agent = await loadAgent(file, {
+    grant,
+    options: play.options,
+    model: () => ({
+      name: 'script',
+      capabilities: {
+        tools: 'native',
+        grammar: 'schema',
+        media: ['image', 'audio', 'video', 'document'],
+      },
+      async *generate() {
+        const parts = answers.shift();
+        if (parts === undefined) throw new Error('the script has no more answers');
+        yield* parts;
+        yield { finish: parts.some((part) => part.toolCall) ? 'tool_calls' : 'stop' };
+      },
+    }),
+    host: {
+      clock: fixedClock(),
+      entropy: seededEntropy(1),
+      fetch: async (input) => {
+        const body = play.http?.[input instanceof Request ? input.url : String(input)];
+        return Response.json(body ?? {}, { status: body === undefined ? 404 : 200 });
+      },
+    },
+  });
+  const runner = agent.createRunner();
+  const decisions = play.turns.flatMap(({ gates = [] }) => gates);
+  let log = '';
+  for (const { message } of play.turns) {
+    try {
+      for await (const event of runner.stream({ message })) {
+        log += `${JSON.stringify(event)}\n`;
+        if (event.event === 'turnGateOpen') event.resolve(decisions.shift());
+      }
+    } catch (error) {
+      if (error.code !== 'E_DISPATCH_PIPELINE_ERROR') throw error; // the events say so, too
+    }
+  }
+  if (decisions.length > 0 || answers.length > 0) throw new Error('the script has more');
+  return log;
+}
