@@ -1,11 +1,6 @@
 /** The errors about agents' files. Their texts are apart from the others: what loads no agent does not load them. */
 import { AGENT_CODES, type AgentErrorCode } from './abi/agent-codes.gen.js';
-import {
-  type ErrorClass,
-  errorClass,
-  TurncoreError,
-  type TurncoreErrorOptions,
-} from './errors.js';
+import { type ErrorClass, errorClass, TurncoreError, type TurncoreErrorOptions } from './errors.js';
 
 /**
  * Makes an error with the text of an agent's code.

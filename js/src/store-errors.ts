@@ -3,12 +3,7 @@
  * does not load them.
  */
 import { STORE_CODES, type StoreErrorCode } from './abi/store-codes.gen.js';
-import {
-  type ErrorClass,
-  errorClass,
-  TurncoreError,
-  type TurncoreErrorOptions,
-} from './errors.js';
+import { type ErrorClass, errorClass, TurncoreError, type TurncoreErrorOptions } from './errors.js';
 
 /**
  * Makes an error with the text of a store's code.
