@@ -4,9 +4,11 @@
 import type { RecordName } from '../collections/deltas.js';
 import { BaseEvent, type EventHead, setHead } from './base-event.js';
 import { errorJSON } from './error-json.js';
+import type { ModelCallEndEvent, ModelCallStartEvent } from './model-call.js';
 import type { TurnGate, TurnGateClosedEvent } from './turn-gate.js';
 
 export { type EventHead, setHead };
+export type { ModelCallEndEvent, ModelCallStartEvent, TokenUsage } from './model-call.js';
 export { TurnGate, TurnGateClosedEvent } from './turn-gate.js';
 export type { GateResult, ResolveOptions } from './turn-gate.js';
 
@@ -373,6 +375,8 @@ export interface ObservabilityEvents {
   warning: WarningEvent;
   error: ErrorEvent;
   generationStats: GenerationStatsEvent;
+  modelCallStart: ModelCallStartEvent;
+  modelCallEnd: ModelCallEndEvent;
 }
 
 /** All events, by name. */

@@ -13,7 +13,17 @@ import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked, phrase, unknownField } from '../validation/rules.js';
 import { suggest } from '../validation/suggest.js';
 
-const { tools, tokenizers, host, ...runner } = turnRunnerConfigRules.fields;
+const {
+  tools,
+  tokenizers,
+  host,
+  turnInputPipeline,
+  turnOutputPipeline,
+  dispatchInputPipeline,
+  dispatchOutputPipeline,
+  wrapTool,
+  wrapModel,
+} = turnRunnerConfigRules.fields;
 
 const configRules: TypeRules = {
   title: turnRunnerConfigRules.title,
@@ -27,10 +37,12 @@ const configRules: TypeRules = {
     system: { kind: 'text', nonEmpty: true },
     tools,
     bounds: { kind: 'object' },
-    turnInputPipeline: runner.turnInputPipeline,
-    turnOutputPipeline: runner.turnOutputPipeline,
-    dispatchInputPipeline: { ...runner.dispatchInputPipeline, aliases: [] },
-    dispatchOutputPipeline: { ...runner.dispatchOutputPipeline, aliases: [] },
+    turnInputPipeline,
+    turnOutputPipeline,
+    dispatchInputPipeline: { ...dispatchInputPipeline, aliases: [] },
+    dispatchOutputPipeline: { ...dispatchOutputPipeline, aliases: [] },
+    wrapTool,
+    wrapModel,
     tokenizers,
     host,
   },
@@ -121,13 +133,11 @@ function keyViolations({ model, host: given }: Checked): string[] {
 
 function storeViolations(store: unknown): string[] {
   if (!isObject(store)) return [];
-  const violations = ['load', 'commit', 'putBytes', 'openBytes']
-    .filter((name) => typeof store[name] !== 'function')
+  return ['load', 'commit', 'putBytes', 'openBytes', 'newest']
+    .filter(
+      (name) => typeof store[name] !== 'function' && !(name === 'newest' && isAbsent(store[name])),
+    )
     .map((name) => phrase('function', { field: `store.${name}` }));
-  if (!isAbsent(store['newest']) && typeof store['newest'] !== 'function') {
-    violations.push(phrase('function', { field: 'store.newest' }));
-  }
-  return violations;
 }
 
 function boundsViolations(bounds: unknown): string[] {

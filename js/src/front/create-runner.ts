@@ -23,6 +23,7 @@ import { sessionNamed } from '../store/session-id.js';
 import { storeCallbacks } from '../store/store-callbacks.js';
 import type { AnyTool } from '../tools/tool.js';
 import { type TurnInput, TurnRunner } from '../runners/turn-runner.js';
+import type { ModelWrapper, ToolWrapper } from '../turn/wrap.js';
 import type { OutputSchema } from '../output/output.js';
 import type { TurnStream } from '../runners/turn-stream.js';
 import { isObject } from '../validation/field-kinds.js';
@@ -92,6 +93,10 @@ export interface AgentSettings {
   readonly turnOutputPipeline?: readonly TurnPipelineMiddlewareFn[] | undefined;
   readonly dispatchInputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
   readonly dispatchOutputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /** Run around each call of a tool's handler, the first one outermost. */
+  readonly wrapTool?: readonly ToolWrapper[] | undefined;
+  /** Run around each call of a model, the first one outermost. */
+  readonly wrapModel?: readonly ModelWrapper[] | undefined;
   /** Tokenizers by the names of their encodings, as for a TurnRunner. */
   readonly tokenizers?: Readonly<Record<string, Tokenizer>> | undefined;
   /** Options of the turns' host; or a Host, to share one instance among runners. */
@@ -124,23 +129,30 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
   /** @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation */
   constructor(given: AgentConfig<Output>) {
     const config = checkConfig(given) as unknown as AgentConfig<Output>;
-    const store = config.store ?? memoryStore();
-    const most = config.bounds?.maxIterations ?? DEFAULT_ITERATIONS;
+    const {
+      model: _m,
+      executor: _e,
+      schema: _s,
+      bounds,
+      whenBusy,
+      store = memoryStore(),
+      system,
+      ...rest
+    } = config;
+    const most = bounds?.maxIterations ?? DEFAULT_ITERATIONS;
     const bound = most === false ? [] : [maxIterations(most)];
+    // Pipelines that were not given are empty.
     super({
+      ...rest,
       ...storeCallbacks(store),
       executorCallback: executorOf(config),
-      tools: config.tools,
-      turnInputPipeline: [loadConversation(store), ...(config.turnInputPipeline ?? [])],
-      turnOutputPipeline: config.turnOutputPipeline,
-      dispatchInputPipeline: [...bound, ...(config.dispatchInputPipeline ?? [])],
-      dispatchOutputPipeline: config.dispatchOutputPipeline,
-      tokenizers: config.tokenizers,
+      turnInputPipeline: [loadConversation(store), ...config.turnInputPipeline!],
+      dispatchInputPipeline: [...bound, ...config.dispatchInputPipeline!],
       host: hostFor(config),
     });
-    this.#system = config.system ?? DEFAULT_SYSTEM;
+    this.#system = system ?? DEFAULT_SYSTEM;
     this.#keeper = keeperOf(store);
-    this.#refuse = config.whenBusy === 'refuse';
+    this.#refuse = whenBusy === 'refuse';
   }
 
   override async run(input: AgentInput): Promise<void> {
@@ -248,13 +260,13 @@ function hostFor(config: AgentConfig): HostOptions | Host | undefined {
     apiKey === undefined
       ? undefined
       : providerKey(provider, apiKey, [originOf(model as ChatModel)]);
+  const own = key && { [API_KEY]: key };
   if (host === undefined) {
     const shared = sharedHost(full ? fullModule() : undefined);
-    return key === undefined ? shared : shared.withCredentials({ [API_KEY]: key });
+    return own ? shared.withCredentials(own) : shared;
   }
   const settings = { ...host, module: host.module ?? (full ? fullModule() : undefined) };
-  if (key === undefined) return settings;
-  return { ...settings, credentials: { ...host.credentials, [API_KEY]: key } };
+  return own ? { ...settings, credentials: { ...host.credentials, ...own } } : settings;
 }
 
 const modules: { full?: Module } = {};

@@ -32,6 +32,7 @@ import type { AnyTool } from '../tools/tool.js';
 import { callbacksOf, type DispatchCallbacks, type NamedDispatchCallbacks } from './callbacks.js';
 import { mixedViolations } from './own-callbacks.js';
 import { accepted, inputClasses, SEED } from './turn-runner.js';
+import type { ModelWrapper, ToolWrapper, Wrappers } from '../turn/wrap.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import type { CheckedAs } from '../validation/checked.js';
 import { check } from '../validation/rules.js';
@@ -81,6 +82,10 @@ export interface DispatchInput {
   readonly turnInputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
   /** Runs after the executor in every iteration that it did not nack. */
   readonly turnOutputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /** Run around each call of a tool's handler, the first one outermost; with a source inside those of its turn. */
+  readonly wrapTool?: readonly ToolWrapper[] | undefined;
+  /** Run around each call of a model, as those of tools do. */
+  readonly wrapModel?: readonly ModelWrapper[] | undefined;
   readonly hooks?: DispatchHooks | undefined;
   readonly observers?: DispatchObservers | undefined;
   /** For a raw dispatch: options of its host; or a Host, to share an instance. */
@@ -170,10 +175,16 @@ async function dispatchFrom(
   if (turn.ended) {
     throw TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended');
   }
+  const { wrappers: outer } = turn.definition;
+  const { wrapTool, wrapModel } = values as unknown as Wrappers;
   const definition: Definition = {
     executor: values.executor,
     ...toolParts([]),
     pipelines: pipelines(values),
+    wrappers: {
+      wrapTool: [...outer.wrapTool, ...wrapTool],
+      wrapModel: [...outer.wrapModel, ...wrapModel],
+    },
     callbacks: turn.definition.callbacks,
     tokenizers: turn.definition.tokenizers,
   };
@@ -203,6 +214,7 @@ async function dispatchRaw(values: Input, bus: Bus<TurnEvents>): Promise<Dispatc
     executor: values.executor,
     ...toolParts(raw.tools),
     pipelines: pipelines(values),
+    wrappers: values as unknown as Wrappers,
     callbacks: callbacksOf(raw, ''),
     tokenizers: new Tokenizers(raw.tokenizers, 'E_INVALID_LLM_EXECUTION_CONTEXT'),
   };

@@ -27,6 +27,7 @@ import { type Host, hostOf, type HostOptions, hostViolations } from '../host/hos
 import type { Core } from '../turn/core.js';
 import { type Definition, toolParts } from '../turn/definition.js';
 import type { Outcome } from '../turn/turn.js';
+import type { ModelWrapper, ToolWrapper, Wrappers } from '../turn/wrap.js';
 import { Stash, stashViolations } from '../stash/stash.js';
 import { isTool } from '../tools/is-tool.js';
 import type { AnyTool } from '../tools/tool.js';
@@ -60,6 +61,10 @@ export interface TurnRunnerConfig<Output = unknown> extends TurnCallbacks {
   readonly llmInputMiddleware?: readonly DispatchPipelineMiddlewareFn[] | undefined;
   /** Older name of dispatchOutputPipeline. */
   readonly llmOutputMiddleware?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /** Run around each call of a tool's handler, the first one outermost. */
+  readonly wrapTool?: readonly ToolWrapper[] | undefined;
+  /** Run around each call of a model, the first one outermost. */
+  readonly wrapModel?: readonly ModelWrapper[] | undefined;
   /**
    * Tokenizers by the names of their encodings: `{ o200k_base: (texts) => texts.map((t) => encode(t).length) }`.
    * Encodings without one are estimated by the length of texts.
@@ -169,6 +174,7 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
         values.dispatchInputPipeline,
         values.dispatchOutputPipeline,
       ],
+      wrappers: values as unknown as Wrappers,
       callbacks: callbacksOf(values, 'Callback'),
       tokenizers: new Tokenizers(values.tokenizers, 'E_INVALID_TURN_RUNNER_CONFIG'),
     };

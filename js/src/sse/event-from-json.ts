@@ -4,6 +4,7 @@
 import { TurncoreError } from '../errors.js';
 import { anyCodeInfo } from '../known-codes.js';
 import * as E from '../events/events.js';
+import { ModelCallEndEvent, ModelCallStartEvent } from '../events/model-call.js';
 import type { ErrorJSON } from '../events/error-json.js';
 import type { Question } from '../events/turn-gate.js';
 
@@ -79,6 +80,22 @@ const kinds: Readonly<
   ],
   error: [E.ErrorEvent, { error: 'error' }],
   generationStats: [E.GenerationStatsEvent, {}],
+  modelCallStart: [
+    ModelCallStartEvent,
+    { model: 'string', attempt: 'number', startedAt: 'number' },
+    { provider: 'string' },
+  ],
+  modelCallEnd: [
+    ModelCallEndEvent,
+    { model: 'string', attempt: 'number', status: 'string', ...span },
+    {
+      provider: 'string',
+      httpStatus: 'number',
+      firstTokenAt: 'number',
+      usage: 'json',
+      error: 'error',
+    },
+  ],
 };
 
 const gateShape: Shape = {

@@ -2,8 +2,8 @@
  * A turn's events as the body of a response.
  */
 import { invalidValue } from '../errors.js';
-import { type EventLog, lost } from './event-log.js';
-import type { TurnEncoder } from './turn-encoder.js';
+import type { EventLog } from './event-log.js';
+import type { Client, TurnBody } from './turn-body.js';
 
 /** What happens to a turn when its client goes away: `abort` ends it, `continue` lets it run. */
 export type OnDisconnect = 'abort' | 'continue';
@@ -38,12 +38,6 @@ export interface ServedTurn {
 
 /** Bytes that are kept for replay unless the options say otherwise. */
 export const MAX_REPLAY = 8 * 2 ** 20;
-/** Characters in a piece of the body, unless a single event has more. */
-const PIECE = 65_536;
-/** Milliseconds of silence after which a comment shows that the connection lives. */
-const SILENCE = 15_000;
-
-const utf8 = new TextEncoder();
 
 /** The response with a turn's events. It reads no faster than its client. */
 export function turnResponse(turn: ServedTurn, options: TurnResponseOptions = {}): Response {
@@ -65,76 +59,30 @@ function turnBody(turn: ServedTurn, options: TurnResponseOptions): ReadableStrea
   const after = lastEventIdOf(options.lastEventId);
   const { log } = turn;
   log.keep(maxReplayBytes);
-  let encoder!: TurnEncoder;
-  let next = -1;
-  let gone = false;
-  let wake: () => void = () => undefined;
-  const leave = (): void => {
-    if (gone) return;
-    gone = true;
-    wake();
-    signal?.removeEventListener('abort', leave);
-    if (onDisconnect === 'abort' && log.end === undefined) turn.abort();
+  const client: Client = {
+    after,
+    gone: false,
+    forget: () => {
+      client.gone = true;
+      signal?.removeEventListener('abort', client.leave);
+    },
+    leave: () => {
+      if (client.gone) return;
+      client.forget();
+      client.wake?.();
+      if (onDisconnect === 'abort' && log.end === undefined) turn.abort();
+    },
   };
-  if (signal?.aborted === true) leave();
-  else signal?.addEventListener('abort', leave);
-
-  /** What the client is to get. @throws what ends the response */
-  const read = (): string => {
-    if (next < 0) {
-      // Some that the client has may be gone.
-      next = log.first;
-      if ((log.at(next)?.seq ?? 0) > after + 1 && next > 0) throw lost();
-    }
-    let text = '';
-    for (let event; text.length < PIECE && (event = log.at(next)) !== undefined; next++) {
-      if (event.seq > after) text += encoder.event(event);
-    }
-    if (text === '' && log.end === undefined) {
-      const fault = turn.fault?.();
-      if (fault !== undefined) throw fault;
-    }
-    return text;
-  };
-  /** Waits for more. @returns whether nothing came for a long time */
-  const silence = async (): Promise<boolean> => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const silent = await new Promise<boolean>((resolve) => {
-      wake = () => resolve(false);
-      timer = setTimeout(() => resolve(true), SILENCE);
-      if (turn.onMore === undefined) log.onMore(wake);
-      else turn.onMore(wake);
-    });
-    clearTimeout(timer);
-    return silent;
-  };
-  const piece = async (): Promise<string> => {
-    let text = read();
-    while (text === '' && log.end === undefined && !gone) {
-      text = (await silence()) ? `${encoder.close()}:\n` : read();
-    }
-    if (text !== '' || gone) return text;
-    gone = true;
-    signal?.removeEventListener('abort', leave);
-    return encoder.end(log.end!);
-  };
+  if (signal?.aborted === true) client.leave();
+  else signal?.addEventListener('abort', client.leave);
+  let body!: TurnBody;
   return new ReadableStream<Uint8Array>({
     async start() {
-      const { TurnEncoder } = await import('./turn-encoder.js');
-      encoder = new TurnEncoder(after);
+      const { TurnBody } = await import('./turn-body.js');
+      body = new TurnBody(turn, client);
     },
-    async pull(body) {
-      let text: string;
-      try {
-        text = await piece();
-      } catch (error) {
-        text = encoder.fault(error);
-        leave();
-      }
-      if (text !== '') body.enqueue(utf8.encode(text));
-      if (gone) body.close();
-    },
-    cancel: leave,
+    pull: (to) => body.pull(to),
+    cancel: client.leave,
   });
 }
 

@@ -6,6 +6,7 @@ import type { AnyTool } from '../tools/tool.js';
 import { ToolRegistry, type ToolState } from '../tools/tool-registry.js';
 import type { Tokenizers } from '../primitives/tokenizers.js';
 import type { ChatExecutor } from '../chat/chat-executor.js';
+import type { Wrappers } from './wrap.js';
 import type { Delta } from '../collections/deltas.js';
 
 /** Writes one record; a deletion gets the id or the text. */
@@ -50,6 +51,7 @@ export interface Definition {
   readonly pipelines: readonly (readonly MiddlewareFn[])[];
   readonly callbacks: Callbacks;
   readonly tokenizers: Tokenizers;
+  readonly wrappers: Wrappers;
 }
 
 /** The tools of a definition, numbered from 1 in order. */

@@ -14,6 +14,8 @@ export class Effect {
   readonly number: number;
   /** The context whose code it runs. */
   readonly state: ContextState;
+  /** Called when the module has got the effect's result, before what comes of that is told. */
+  sent: (() => void) | undefined;
 
   /** @throws CodecError if there is no such context */
   constructor(turn: Turn, { effect, context }: EffectFrame) {
@@ -100,6 +102,7 @@ export class Effect {
     turn.watch.effects--;
     try {
       const fault = turn.core.send(turn, enc);
+      this.sent?.();
       if (fault !== undefined) throw fault;
       turn.core.drain(turn);
     } catch (error) {

@@ -1,26 +1,82 @@
 /**
  * Effects whose answers come in parts: requests, and the host's own engines of models.
  */
-import { type HTTPArgs, type ModelArgs, writeChunk } from '../codec/tuples.gen.js';
+import { Redirect } from '../abi/frames.gen.js';
+import {
+  type EffectFrame,
+  type HTTPArgs,
+  type ModelArgs,
+  writeChunk,
+} from '../codec/tuples.gen.js';
 import { ChatExecutor } from '../chat/chat-executor.js';
 import type { ModelEngine } from '../chat/model-engine.js';
 import { type ProviderAPI, PROVIDERS } from '../chat/providers.gen.js';
-import { HttpExchange } from '../http/exchange.js';
+import { isTurncoreError, messageOf, TurncoreError } from '../errors.js';
+import { HttpExchange, type HttpListener } from '../http/exchange.js';
+import { insertMedia, mediaSplices } from '../http/splice.js';
 import { fetchAddresses } from '../tools/catalogue.js';
 import type { Effect } from './effect.js';
-import { ModelEffect, type ModelListener } from './model.js';
+import { ModelEffect } from './model.js';
+import { ModelCalls, type NamedCall } from './model-calls.js';
+import type { ModelInvocation } from './wrap.js';
+import { type Answering, WrappedStream } from './wrapped-stream.js';
 
 /** Makes a request, and passes its answer on as it comes. */
-export function runHttp(effect: Effect, args: HTTPArgs): void {
+export function runHttp(effect: Effect, args: HTTPArgs, { ordinal }: EffectFrame): void {
   const { http } = effect.turn;
   const allowedOrigins = http.allowedOrigins ?? originsOf(effect);
-  const listener = {
-    head: (status: number, headers: readonly (readonly [string, string])[]) =>
-      sendChunk(effect, status, headers, null),
-    ...streamed(effect),
-  };
   const settings = { ...http, allowedOrigins };
-  startStream(effect, new HttpExchange(settings, args, listener, recordsOf(effect)));
+  const told = askedModel(effect, args, ordinal);
+  const listener = streamed(effect, told);
+  const exchange = new HttpExchange(settings, args, listener, recordsOf(effect));
+  const { wrapModel } = effect.state.definition.wrappers;
+  if (told === undefined || wrapModel.length === 0) {
+    startStream(effect, exchange, told);
+    return;
+  }
+  const body = args.body ?? new Uint8Array();
+  const splices = mediaSplices(args.splices, body.length, recordsOf(effect));
+  const prepare = async (signal: AbortSignal): Promise<ModelInvocation> => ({
+    ...placeOf(effect, told, signal),
+    method: args.method,
+    url: args.url,
+    headers: Object.fromEntries(args.headers as [string, string][]),
+    body: new TextDecoder().decode(await insertMedia(body, splices, signal)),
+  });
+  const answer = (call: ModelInvocation, to: HttpListener): HttpExchange => {
+    const { method, url, headers } = call;
+    const sent = new TextEncoder().encode(call.body);
+    const list = Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1));
+    const changed = { ...args, method, url, headers: list, body: sent, splices: [] };
+    return new HttpExchange(settings, changed, to);
+  };
+  const explain = (error: unknown): unknown =>
+    isTurncoreError(error)
+      ? error
+      : TurncoreError.of('E_HTTP_TRANSPORT', messageOf(error), { cause: error });
+  startStream(effect, new WrappedStream(wrapModel, prepare, answer, listener, explain, true), told);
+}
+
+/** The call of a model that a request is; undefined for one of a tool, which follows redirects itself. */
+function askedModel(
+  { state }: Effect,
+  { redirect }: HTTPArgs,
+  attempt: number,
+): NamedCall | undefined {
+  const { executor } = state.definition;
+  if (!(executor instanceof ChatExecutor) || redirect !== Redirect.Follow) return undefined;
+  const { provider = 'openai', model } = executor.options;
+  return { provider: String(provider), model, attempt };
+}
+
+/** What a call has in common, whatever answers it. */
+function placeOf(
+  { turn, state }: Effect,
+  told: NamedCall,
+  signal: AbortSignal,
+): Omit<ModelInvocation, 'method' | 'url' | 'headers' | 'body'> {
+  const { publicTurnId: turnId } = turn;
+  return { ...told, turnId, dispatchId: state.id, iteration: state.iteration, signal };
 }
 
 /**
@@ -38,13 +94,44 @@ function originsOf({ turn, state }: Effect): string[] | undefined {
 }
 
 /** Runs an engine of the host, and passes its answer on as it comes. */
-export function runModel(effect: Effect, args: ModelArgs): void {
-  const { executor } = effect.state.definition;
+export function runModel(effect: Effect, args: ModelArgs, { ordinal }: EffectFrame): void {
+  const { executor, wrappers } = effect.state.definition;
+  const { wrapModel } = wrappers;
   const engineOf = (name: string): ModelEngine | undefined =>
     executor instanceof ChatExecutor && executor.options.model === name
       ? executor.engine
       : undefined;
-  startStream(effect, new ModelEffect(engineOf, args, streamed(effect), recordsOf(effect)));
+  const told = { provider: undefined, model: args.model, attempt: ordinal };
+  const listener = streamed(effect, told);
+  const stream = new ModelEffect(engineOf, args, listener, recordsOf(effect));
+  if (wrapModel.length === 0) {
+    startStream(effect, stream, told);
+    return;
+  }
+  const body = args.body ?? new Uint8Array();
+  const splices = mediaSplices(args.splices, body.length, recordsOf(effect));
+  const prepare = async (signal: AbortSignal): Promise<ModelInvocation> => ({
+    ...placeOf(effect, told, signal),
+    method: '',
+    url: '',
+    headers: {},
+    body: new TextDecoder().decode(await insertMedia(body, splices, signal)),
+  });
+  const answer = (call: ModelInvocation, to: HttpListener): ModelEffect =>
+    new ModelEffect(
+      engineOf,
+      { ...args, body: new TextEncoder().encode(call.body), splices: [] },
+      to,
+    );
+  const explain = (error: unknown): unknown =>
+    isTurncoreError(error)
+      ? error
+      : TurncoreError.of('E_MODEL_FAILED', messageOf(error), { cause: error });
+  startStream(
+    effect,
+    new WrappedStream(wrapModel, prepare, answer, listener, explain, false),
+    told,
+  );
 }
 
 /** Finds the records of a turn by their handles. */
@@ -53,23 +140,44 @@ function recordsOf({ turn }: Effect): (handle: number) => unknown {
 }
 
 /** Passes a stream on to the module, and settles the effect at its end. */
-function streamed(effect: Effect): ModelListener {
+function streamed(effect: Effect, told: NamedCall | undefined): HttpListener {
   const { turn, number } = effect;
+  let status: number | undefined;
+  const ended = (error?: unknown): void => {
+    turn.requests?.delete(number);
+    if (told !== undefined) effect.sent = () => turn.models?.end(number, { status, error });
+  };
   return {
+    head: (code, headers) => {
+      status = code;
+      sendChunk(effect, code, headers, null);
+    },
     data: (bytes) => sendData(effect, bytes),
     done: () => {
-      turn.requests?.delete(number);
+      ended();
       effect.settle();
     },
     failed: (error) => {
-      turn.requests?.delete(number);
+      ended(error);
       effect.fail(error);
     },
   };
 }
 
-function startStream({ turn, number }: Effect, stream: HttpExchange | ModelEffect): void {
-  (turn.requests ??= new Map<number, HttpExchange | ModelEffect>()).set(number, stream);
+/** Starts a stream. Whoever listens to calls of models is told of it first. */
+function startStream(effect: Effect, stream: Answering, told: NamedCall | undefined): void {
+  const { turn, number, state } = effect;
+  if (
+    told !== undefined &&
+    (turn.listens('modelCallStart', state) || turn.listens('modelCallEnd', state))
+  ) {
+    (turn.models ??= new ModelCalls(turn)).begin(effect, told);
+  }
+  const cancel = (): void => {
+    if (!turn.ended) turn.models?.end(number, { aborted: true });
+    stream.cancel();
+  };
+  (turn.requests ??= new Map<number, { cancel(): void }>()).set(number, { cancel });
   void stream.run();
 }
 

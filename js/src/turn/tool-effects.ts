@@ -3,11 +3,13 @@
  */
 import type { EffectFrame, ToolArgs, ValidateArgs } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
+import type { DispatchContext } from '../context/dispatch-context.js';
 import { copyValue } from '../stash/copy-value.js';
 import { isStandardSchema, validateArguments } from '../tools/standard-schema.js';
 import type { Effect } from './effect.js';
 import { settleForModel } from './kept-results.js';
 import { TimedCall } from './timed-call.js';
+import { type ToolInvocation, wrappedTool } from './wrap.js';
 
 /** Calls the handler of a tool. */
 export function runTool(effect: Effect, args: ToolArgs, { path, ordinal }: EffectFrame): void {
@@ -26,7 +28,28 @@ export function runTool(effect: Effect, args: ToolArgs, { path, ordinal }: Effec
     }
   };
   const facade = timed?.facade ?? turn.makeFacade(state, key);
-  const call = (): unknown => tool.handler(valid, facade as never, tool.meta);
+  const handler = (given: never): unknown => tool.handler(given, facade as never, tool.meta);
+  const { wrapTool } = state.definition.wrappers;
+  const call = (): unknown => {
+    if (wrapTool.length === 0) return handler(valid as never);
+    const { callId, executionId, providerCallId } = args;
+    const ctx = facade as DispatchContext;
+    const invocation: ToolInvocation = {
+      tool,
+      args: valid,
+      callId,
+      executionId,
+      providerCallId,
+      turnId: turn.publicTurnId,
+      dispatchId: state.id,
+      iteration: state.iteration,
+      attempt: ordinal,
+      idempotencyKey: key,
+      signal: ctx.abortSignal,
+      ctx,
+    };
+    return wrappedTool(wrapTool, invocation, handler);
+  };
   effect.perform(timed === undefined ? call : () => timed.run(call), settle);
 }
 

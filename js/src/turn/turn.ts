@@ -20,7 +20,7 @@ import type { Encoder } from '../codec/encoder.js';
 import { HandleTable } from '../collections/handle-table.js';
 import { TurncoreError } from '../errors.js';
 import type { Bus } from '../events/bus.js';
-import type { TurnEvent, TurnEvents, TurnStatus } from '../events/events.js';
+import type { EventName, TurnEvent, TurnEvents, TurnStatus } from '../events/events.js';
 import {
   eventNames,
   eventOf,
@@ -40,6 +40,7 @@ import { Gates } from './gates.js';
 import type { HttpSettings } from '../http/exchange.js';
 import { reportFailure } from './listener-failures.js';
 import { applySync } from './mirror.js';
+import type { ModelCalls } from './model-calls.js';
 import { OpenSpans } from './open-spans.js';
 import { PendingCall } from './pending-call.js';
 import type { Definition } from './definition.js';
@@ -82,6 +83,8 @@ export class Turn implements EventSource, OpenTurn {
   /** Results of handlers that do not cross, by the number of their effect. */
   readonly kept = new Map<number, unknown>();
   readonly watch = new Watch();
+  /** The calls of models, once somebody wants to know of one. */
+  models: ModelCalls | undefined;
   /** Settles when the turn has ended; never rejects. */
   readonly done: Promise<Outcome>;
   recorder: StepRecorder | undefined;
@@ -98,6 +101,8 @@ export class Turn implements EventSource, OpenTurn {
   #call = 0;
   /** Number of the last event. */
   #seq = 0;
+  /** Events that the host made while the module lived. */
+  #made = 0;
   readonly #stash: Root;
   readonly #dispatchBus: Bus<TurnEvents> | undefined;
   readonly makeFacade: MakeFacade;
@@ -327,7 +332,7 @@ export class Turn implements EventSource, OpenTurn {
     if (kind === EventKind.IterationStart && state !== undefined) {
       state.iteration = frame.iteration;
     } else if (kind === EventKind.DispatchEnd && state !== undefined) state.ended = true;
-    this.#seq = frame.seq;
+    this.#seq = frame.seq + this.#made;
     if (kind > EventKind.ToolCall) this.#spans.note(frame);
     if (frame.kind === EventKind.TurnGateClosed) this.gates.forget(frame.payload.gate);
     const own = (scope & Scope.Dispatch) !== 0 && dispatch !== 0 ? state?.bus : undefined;
@@ -340,7 +345,20 @@ export class Turn implements EventSource, OpenTurn {
       return;
     }
     const event = eventOf(frame, this);
-    if (event !== undefined) this.#deliver(event, own, bus, tapped);
+    if (event === undefined) return;
+    (event as { seq: number }).seq = this.#seq;
+    this.#deliver(event, own, bus, tapped);
+  }
+
+  /** Whether anybody listens to events of a name by that name. */
+  listens(name: EventName, { bus }: ContextState): boolean {
+    return bus?.listens(name) === true || this.#bus?.listens(name) === true;
+  }
+
+  /** Tells of an event of a dispatch that the host makes. */
+  tell(event: (seq: number) => TurnEvent, { bus }: ContextState): void {
+    this.#made++;
+    this.#deliver(event(++this.#seq), bus, this.#bus, this.#tap !== undefined);
   }
 
   /** Notes a frame before its delivery. @throws CodecError for one effect too many, and for an invalid event */
@@ -372,6 +390,7 @@ export class Turn implements EventSource, OpenTurn {
 
   /** Notes the state of a gate, and the kept result that a tool call shows, which its record takes away. */
   #noteEvent(frame: EventFrame): void {
+    this.models?.note(frame);
     switch (frame.kind) {
       case EventKind.TurnGateOpen:
         this.gates.noteOpen(frame, frame.payload);
@@ -438,9 +457,10 @@ export class Turn implements EventSource, OpenTurn {
     const { begun } = this.#spans;
     this.#spans.failure = error;
     const elapsed = this.elapsed();
-    for (const f of this.gates.abandon(this.number, elapsed, () => this.#seq + 1)) this.event(f);
-    for (const frame of this.#spans.close(this.number, elapsed, () => this.#seq + 1))
-      this.event(frame);
+    const next = (): number => this.#seq - this.#made + 1;
+    for (const f of this.gates.abandon(this.number, elapsed, next)) this.event(f);
+    this.models?.fail(error);
+    for (const frame of this.#spans.close(this.number, elapsed, next)) this.event(frame);
     this.#close({
       status: begun ? 'failed' : 'refused',
       iterations: this.#spans.iterations,

@@ -106,6 +106,7 @@ export function fakeTurn(
           commit: undefined,
           discard: undefined,
         },
+        wrappers: { wrapTool: [], wrapModel: [] },
         tokenizers: new Tokenizers({}, 'E_INVALID_TURN_RUNNER_CONFIG'),
       },
       id: 't',

@@ -116,6 +116,10 @@ export function recordingCallbacks(log: string[] = []): Callbacks {
 /** An event as a short name: `tS`, `dE(ack,1)`, `err(E_…)`. */
 export function short(event: TurnEvent): string {
   switch (event.event) {
+    case 'modelCallStart':
+      return 'mS';
+    case 'modelCallEnd':
+      return `mE(${event.status})`;
     case 'turnStart':
       return 'tS';
     case 'turnEnd':

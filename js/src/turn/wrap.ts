@@ -1,0 +1,187 @@
+/**
+ * Wrappers around single calls: of tools' handlers, and of models.
+ */
+import { TurncoreError, messageOf } from '../errors.js';
+import type { DispatchContext } from '../context/dispatch-context.js';
+import type { AnyTool } from '../tools/tool.js';
+
+/** One call of a tool's handler, as a wrapper sees it. */
+export interface ToolInvocation {
+  readonly tool: AnyTool;
+  /** The arguments, validated, defaults filled in. What a wrapper gives `next` is not validated again. */
+  readonly args: unknown;
+  /** The checksum: equal calls share it. */
+  readonly callId: string;
+  /** Identifies this execution in its events. */
+  readonly executionId: string;
+  /** The provider's id of the call; empty if it gave none. */
+  readonly providerCallId: string;
+  /** Undefined in a standalone dispatch. */
+  readonly turnId: string | undefined;
+  readonly dispatchId: string;
+  /** From 0. */
+  readonly iteration: number;
+  /** The number of the call among equal calls of the iteration, from 1. */
+  readonly attempt: number;
+  /** As the handler's context has it. */
+  readonly idempotencyKey: string;
+  /** Fires when the dispatch is aborted or the call is given up. */
+  readonly signal: AbortSignal;
+  /** The handler's context. */
+  readonly ctx: DispatchContext;
+}
+
+/**
+ * Runs around one call of a tool's handler, between its toolExecutionStart and toolExecutionEnd, and returns its result,
+ * or a promise of it. It may answer without `next`, call `next` several times, and give it other arguments.
+ *
+ * What `next` throws goes on unchanged. Any other error becomes a WrapperError, whose message begins with the wrapper's
+ * place, such as "wrapTool[0]". When the wrapper has ended, `next` rejects with E_CALL_AFTER_END.
+ */
+export type ToolWrapper = (
+  call: ToolInvocation,
+  next: (call: ToolInvocation) => Promise<unknown>,
+) => unknown;
+
+/** One call of a model, as a wrapper sees it: a request of the chat executor, or an answer of an engine. */
+export interface ModelInvocation {
+  /** Undefined for an engine. */
+  readonly provider: string | undefined;
+  /** As in the options of the chat executor; the name of an engine. */
+  readonly model: string;
+  /** Undefined in a standalone dispatch. */
+  readonly turnId: string | undefined;
+  readonly dispatchId: string;
+  /** From 0. */
+  readonly iteration: number;
+  /** The number of the call in its iteration, from 1: more after a request that failed and is repeated. */
+  readonly attempt: number;
+  /** Method, address and headers of the request, without the credential; empty for an engine. */
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The request as it is sent, JSON, with its media. */
+  readonly body: string;
+  /** Fires when the answer is no longer wanted. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A part of a model's answer. The answer of an API begins with a chunk that has a status and headers; the others have
+ * data, the body as it comes. The answer of an engine has data only: each part as a line of JSON.
+ */
+export interface ModelChunk {
+  readonly status?: number;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly data?: Uint8Array;
+}
+
+/**
+ * Runs around one call of a model, between its modelCallStart and modelCallEnd, and gives the parts of the answer. It may
+ * answer without `next`, call `next` several times, and change the request or what comes back. An answer with the status
+ * of an error has succeeded.
+ *
+ * Errors are those of a {@link ToolWrapper}; the place is such as "wrapModel[0]".
+ */
+export type ModelWrapper = (
+  call: ModelInvocation,
+  next: (call: ModelInvocation) => AsyncIterable<ModelChunk>,
+) => AsyncIterable<ModelChunk>;
+
+/** The wrappers of a runner or of a dispatch, the outermost first. */
+export interface Wrappers {
+  readonly wrapTool: readonly ToolWrapper[];
+  readonly wrapModel: readonly ModelWrapper[];
+}
+
+/** One layer of wrappers while it runs. */
+class Layer {
+  /** It has ended. */
+  over = false;
+  readonly #place: string;
+  readonly #given = new Set<unknown>();
+
+  constructor(field: string, index: number) {
+    this.#place = `${field}[${index}]`;
+  }
+
+  /** @throws TurncoreError E_CALL_AFTER_END when the wrapper has ended */
+  enter(): void {
+    if (!this.over) return;
+    throw TurncoreError.of('E_CALL_AFTER_END', `next of ${this.#place}, which has returned`);
+  }
+
+  /** Notes what `next` throws. */
+  gave(error: unknown): unknown {
+    this.#given.add(error);
+    return error;
+  }
+
+  /** What the wrapper has thrown, as others see it. */
+  failure(error: unknown): unknown {
+    for (let cause = error; cause !== undefined && cause !== null;) {
+      if (this.#given.has(cause)) return error;
+      cause = (cause as { cause?: unknown }).cause;
+    }
+    const failure = new Error(`${this.#place}: ${messageOf(error)}`, { cause: error });
+    failure.name = 'WrapperError';
+    return failure;
+  }
+}
+
+/** Runs the wrappers of a tool from one on, and then the handler. */
+export async function wrappedTool(
+  wrappers: readonly ToolWrapper[],
+  call: ToolInvocation,
+  handler: (args: never) => unknown,
+  from = 0,
+): Promise<unknown> {
+  const wrapper = wrappers[from];
+  if (wrapper === undefined) return await handler(call.args as never);
+  const layer = new Layer('wrapTool', from);
+  try {
+    return await wrapper(call, async (inner) => {
+      layer.enter();
+      try {
+        return await wrappedTool(wrappers, inner, handler, from + 1);
+      } catch (error) {
+        throw layer.gave(error);
+      }
+    });
+  } catch (error) {
+    throw layer.failure(error);
+  } finally {
+    layer.over = true;
+  }
+}
+
+/** Runs the wrappers of a model from one on, and then the call. */
+export async function* wrappedModel(
+  wrappers: readonly ModelWrapper[],
+  call: ModelInvocation,
+  run: (call: ModelInvocation) => AsyncIterable<ModelChunk>,
+  from = 0,
+): AsyncGenerator<ModelChunk, void, undefined> {
+  const wrapper = wrappers[from];
+  if (wrapper === undefined) {
+    yield* run(call);
+    return;
+  }
+  const layer = new Layer('wrapModel', from);
+  async function* next(inner: ModelInvocation): AsyncGenerator<ModelChunk, void, undefined> {
+    layer.enter();
+    try {
+      yield* wrappedModel(wrappers, inner, run, from + 1);
+    } catch (error) {
+      throw layer.gave(error);
+    }
+  }
+  try {
+    yield* wrapper(call, next);
+  } catch (error) {
+    throw layer.failure(error);
+  } finally {
+    layer.over = true;
+  }
+}
