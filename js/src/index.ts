@@ -21,13 +21,7 @@ export {
   DispatchRunner,
 } from './runners/dispatch-runner.js';
 export type { TurnResult, TurnStream } from './runners/turn-stream.js';
-export type {
-  ModelChunk,
-  ModelInvocation,
-  ModelWrapper,
-  ToolInvocation,
-  ToolWrapper,
-} from './turn/wrap.js';
+export type { ModelWrapper, ToolWrapper } from './runners/wrappers.js';
 export { ChatExecutor } from './chat/chat-executor.js';
 export { ArtifactTool, Tool } from './tools/tool.js';
 export { ToolRegistry } from './tools/tool-registry.js';

@@ -36,3 +36,5 @@ export type {
 } from '../context/emit.js';
 export type { Price, SpendLimitOptions } from '../middleware/spend-limit.js';
 export type { TokenBudgetOptions } from '../middleware/token-budget.js';
+
+export type { ModelChunk, ModelInvocation, ToolInvocation } from '../runners/wrappers.js';

@@ -23,7 +23,7 @@ import { sessionNamed } from '../store/session-id.js';
 import { storeCallbacks } from '../store/store-callbacks.js';
 import type { AnyTool } from '../tools/tool.js';
 import { type TurnInput, TurnRunner } from '../runners/turn-runner.js';
-import type { ModelWrapper, ToolWrapper } from '../turn/wrap.js';
+import type { ModelWrapper, ToolWrapper } from '../runners/wrappers.js';
 import type { OutputSchema } from '../output/output.js';
 import type { TurnStream } from '../runners/turn-stream.js';
 import { isObject } from '../validation/field-kinds.js';

@@ -4,7 +4,8 @@
 import type { GateResult } from '../events/turn-gate.js';
 import { Owner } from '../runners/owner.js';
 import type { TurnStream } from '../runners/turn-stream.js';
-import type { OnDisconnect, ServedTurn } from '../sse/turn-response.js';
+import type { ServedTurn } from '../sse/turn-body.js';
+import type { OnDisconnect } from '../sse/turn-response.js';
 
 /** A turn of a server. */
 export class LiveTurn {

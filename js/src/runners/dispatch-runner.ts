@@ -32,7 +32,7 @@ import type { AnyTool } from '../tools/tool.js';
 import { callbacksOf, type DispatchCallbacks, type NamedDispatchCallbacks } from './callbacks.js';
 import { mixedViolations } from './own-callbacks.js';
 import { accepted, inputClasses, SEED } from './turn-runner.js';
-import type { ModelWrapper, ToolWrapper, Wrappers } from '../turn/wrap.js';
+import type { ModelWrapper, ToolWrapper, Wrappers } from './wrappers.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import type { CheckedAs } from '../validation/checked.js';
 import { check } from '../validation/rules.js';

@@ -27,7 +27,7 @@ import { type Host, hostOf, type HostOptions, hostViolations } from '../host/hos
 import type { Core } from '../turn/core.js';
 import { type Definition, toolParts } from '../turn/definition.js';
 import type { Outcome } from '../turn/turn.js';
-import type { ModelWrapper, ToolWrapper, Wrappers } from '../turn/wrap.js';
+import type { ModelWrapper, ToolWrapper, Wrappers } from './wrappers.js';
 import { Stash, stashViolations } from '../stash/stash.js';
 import { isTool } from '../tools/is-tool.js';
 import type { AnyTool } from '../tools/tool.js';

@@ -1,9 +1,19 @@
 /**
  * The body of a turn's response, piece by piece.
  */
-import { lost } from './event-log.js';
+import { type EventLog, lost } from './event-log.js';
 import { TurnEncoder } from './turn-encoder.js';
-import type { ServedTurn } from './turn-response.js';
+
+/** A turn with a response. */
+export interface ServedTurn {
+  readonly log: EventLog;
+  /** The client has gone away, or cannot be told the rest, and the turn is to be aborted. */
+  abort(): void;
+  /** Calls a function when there may be more. Default: that of the log. */
+  onMore?(call: () => void): void;
+  /** The error that ends the response before the turn; undefined for none. */
+  fault?(): Error | undefined;
+}
 
 /** Who reads a body. */
 export interface Client {

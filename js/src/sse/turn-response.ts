@@ -2,8 +2,7 @@
  * A turn's events as the body of a response.
  */
 import { invalidValue } from '../errors.js';
-import type { EventLog } from './event-log.js';
-import type { Client, TurnBody } from './turn-body.js';
+import type { Client, ServedTurn, TurnBody } from './turn-body.js';
 
 /** What happens to a turn when its client goes away: `abort` ends it, `continue` lets it run. */
 export type OnDisconnect = 'abort' | 'continue';
@@ -23,17 +22,6 @@ export interface TurnResponseOptions {
   readonly maxReplayBytes?: number | undefined;
   /** Additional headers. */
   readonly headers?: ConstructorParameters<typeof Headers>[0];
-}
-
-/** A turn with a response. */
-export interface ServedTurn {
-  readonly log: EventLog;
-  /** The client has gone away, or cannot be told the rest, and the turn is to be aborted. */
-  abort(): void;
-  /** Calls a function when there may be more. Default: that of the log. */
-  onMore?(call: () => void): void;
-  /** The error that ends the response before the turn; undefined for none. */
-  fault?(): Error | undefined;
 }
 
 /** Bytes that are kept for replay unless the options say otherwise. */

@@ -2,14 +2,14 @@
  * What turns, their contexts and their core know of each other. Lower files import these types instead of the files
  * above them.
  */
-import type { MethodArgs, ToolDef } from '../codec/tuples.gen.js';
+import type { EventFrame, MethodArgs, ToolDef } from '../codec/tuples.gen.js';
 import type { Decoder } from '../codec/decoder.js';
 import type { Encoder } from '../codec/encoder.js';
 import type { HandleTable } from '../collections/handle-table.js';
 import type { Clock } from '../entropy.js';
 import type { TurncoreError } from '../errors.js';
 import type { Bus } from '../events/bus.js';
-import type { TurnEvents } from '../events/events.js';
+import type { TurnEvent, TurnEvents } from '../events/events.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { AnyTool } from '../tools/tool.js';
 import type { EditQueue } from './edits.js';
@@ -80,6 +80,52 @@ export interface OpenTurn {
   emitting<T>(event: EmittedEvent, run: () => T): T;
   readonly tools: ToolNumbers;
   dispatchId(dispatch: number): string;
+}
+
+/** How the call of a model ended. */
+export interface ModelCallEnd {
+  readonly status?: number | undefined;
+  readonly error?: unknown;
+  readonly aborted?: boolean;
+}
+
+/** Names the call of a model. */
+export interface NamedModelCall {
+  readonly provider: string | undefined;
+  readonly model: string;
+  readonly attempt: number;
+}
+
+/** The effect that calls a model, and where. */
+export interface ModelCallEffect {
+  readonly number: number;
+  readonly state: {
+    readonly number: number;
+    readonly id: string;
+    readonly iteration: number;
+    readonly bus: Bus<TurnEvents> | undefined;
+  };
+}
+
+/** The open calls of models, of which somebody wants to know. */
+export interface OpenModelCalls {
+  /** Tells that a call begins. */
+  begin(effect: ModelCallEffect, named: NamedModelCall): void;
+  /** Tells that the call of an effect has ended, unless that was told. */
+  end(effect: number, end: ModelCallEnd): void;
+  /** Ends all calls, because the instance has died. */
+  fail(error: unknown): void;
+  /** Notes what an event says of the open calls of its dispatch. */
+  note(frame: EventFrame): void;
+}
+
+/** What of a turn its calls of models need. */
+export interface ModelCallTurn {
+  readonly now: number;
+  readonly publicTurnId: string | undefined;
+  elapsed(): number;
+  /** Tells of an event of a dispatch that the host makes. */
+  tell(event: (seq: number) => TurnEvent, at: { readonly bus: Bus<TurnEvents> | undefined }): void;
 }
 
 /** The tools of a turn by their numbers, as its contexts see them. */

@@ -5,45 +5,35 @@ import { EventKind } from '../abi/frames.gen.js';
 import type { EventFrame } from '../codec/tuples.gen.js';
 import { ModelCallEndEvent, ModelCallStartEvent, type TokenUsage } from '../events/model-call.js';
 import { setHead } from '../events/base-event.js';
-import { isText } from '../events/from-frame.js';
-import type { Effect } from './effect.js';
-import type { Turn } from './turn.js';
-
-/** Names a call. */
-export interface NamedCall {
-  readonly provider: string | undefined;
-  readonly model: string;
-  readonly attempt: number;
-}
-
-/** How a call ended. */
-export interface CallEnd {
-  readonly status?: number | undefined;
-  readonly error?: unknown;
-  readonly aborted?: boolean;
-}
+import type {
+  ModelCallEffect,
+  ModelCallEnd,
+  ModelCallTurn,
+  NamedModelCall,
+  OpenModelCalls,
+} from './contract.js';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 interface OpenCall {
-  readonly effect: Effect;
-  readonly named: NamedCall;
+  readonly effect: ModelCallEffect;
+  readonly named: NamedModelCall;
   readonly startedAt: number;
   firstTokenAt: number | undefined;
   usage: TokenUsage | undefined;
 }
 
 /** The open calls of a turn. */
-export class ModelCalls {
-  readonly #turn: Turn;
+export class ModelCalls implements OpenModelCalls {
+  readonly #turn: ModelCallTurn;
   readonly #open = new Map<number, OpenCall>();
 
-  constructor(turn: Turn) {
+  constructor(turn: ModelCallTurn) {
     this.#turn = turn;
   }
 
   /** Tells that a call begins. */
-  begin(effect: Effect, named: NamedCall): void {
+  begin(effect: ModelCallEffect, named: NamedModelCall): void {
     const event = new ModelCallStartEvent() as Writable<ModelCallStartEvent>;
     const startedAt = this.#turn.now + this.#turn.elapsed();
     name(event, named);
@@ -54,7 +44,7 @@ export class ModelCalls {
   }
 
   /** Tells that a call has ended, unless that was told. */
-  end(effect: number, { status, error, aborted }: CallEnd): void {
+  end(effect: number, { status, error, aborted }: ModelCallEnd): void {
     const call = this.#open.get(effect);
     if (call === undefined) return;
     this.#open.delete(effect);
@@ -78,7 +68,11 @@ export class ModelCalls {
     for (const effect of [...this.#open.keys()]) this.end(effect, { error });
   }
 
-  #tell(event: ModelCallStartEvent | ModelCallEndEvent, { state }: Effect, at: number): void {
+  #tell(
+    event: ModelCallStartEvent | ModelCallEndEvent,
+    { state }: ModelCallEffect,
+    at: number,
+  ): void {
     const turn = this.#turn;
     turn.tell((seq) => {
       setHead(event, seq, at, turn.publicTurnId, state.id, state.iteration);
@@ -90,7 +84,7 @@ export class ModelCalls {
   note(frame: EventFrame): void {
     for (const call of this.#open.values()) {
       if (call.effect.state.number !== frame.dispatch) continue;
-      if (isText(frame) || frame.kind === EventKind.ToolCall) {
+      if (frame.kind <= EventKind.ToolCall || frame.kind >= EventKind.MessageInterrupted) {
         call.firstTokenAt ??= this.#turn.now + frame.elapsed;
       } else if (frame.kind === EventKind.GenerationStats) {
         call.usage = usageOf(frame.payload.stats) ?? call.usage;
@@ -99,7 +93,10 @@ export class ModelCalls {
   }
 }
 
-function name(event: Writable<ModelCallStartEvent | ModelCallEndEvent>, named: NamedCall): void {
+function name(
+  event: Writable<ModelCallStartEvent | ModelCallEndEvent>,
+  named: NamedModelCall,
+): void {
   if (named.provider !== undefined) event.provider = named.provider;
   event.model = named.model;
   event.attempt = named.attempt;

@@ -17,7 +17,8 @@ import { insertMedia, mediaSplices } from '../http/splice.js';
 import { fetchAddresses } from '../tools/catalogue.js';
 import type { Effect } from './effect.js';
 import { ModelEffect } from './model.js';
-import { ModelCalls, type NamedCall } from './model-calls.js';
+import type { NamedModelCall } from './contract.js';
+import { ModelCalls } from './model-calls.js';
 import type { ModelInvocation } from './wrap.js';
 import { type Answering, WrappedStream } from './wrapped-stream.js';
 
@@ -62,7 +63,7 @@ function askedModel(
   { state }: Effect,
   { redirect }: HTTPArgs,
   attempt: number,
-): NamedCall | undefined {
+): NamedModelCall | undefined {
   const { executor } = state.definition;
   if (!(executor instanceof ChatExecutor) || redirect !== Redirect.Follow) return undefined;
   const { provider = 'openai', model } = executor.options;
@@ -72,7 +73,7 @@ function askedModel(
 /** What a call has in common, whatever answers it. */
 function placeOf(
   { turn, state }: Effect,
-  told: NamedCall,
+  told: NamedModelCall,
   signal: AbortSignal,
 ): Omit<ModelInvocation, 'method' | 'url' | 'headers' | 'body'> {
   const { publicTurnId: turnId } = turn;
@@ -140,7 +141,7 @@ function recordsOf({ turn }: Effect): (handle: number) => unknown {
 }
 
 /** Passes a stream on to the module, and settles the effect at its end. */
-function streamed(effect: Effect, told: NamedCall | undefined): HttpListener {
+function streamed(effect: Effect, told: NamedModelCall | undefined): HttpListener {
   const { turn, number } = effect;
   let status: number | undefined;
   const ended = (error?: unknown): void => {
@@ -165,7 +166,7 @@ function streamed(effect: Effect, told: NamedCall | undefined): HttpListener {
 }
 
 /** Starts a stream. Whoever listens to calls of models is told of it first. */
-function startStream(effect: Effect, stream: Answering, told: NamedCall | undefined): void {
+function startStream(effect: Effect, stream: Answering, told: NamedModelCall | undefined): void {
   const { turn, number, state } = effect;
   if (
     told !== undefined &&

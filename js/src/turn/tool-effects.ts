@@ -3,13 +3,12 @@
  */
 import type { EffectFrame, ToolArgs, ValidateArgs } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
-import type { DispatchContext } from '../context/dispatch-context.js';
 import { copyValue } from '../stash/copy-value.js';
 import { isStandardSchema, validateArguments } from '../tools/standard-schema.js';
 import type { Effect } from './effect.js';
 import { settleForModel } from './kept-results.js';
 import { TimedCall } from './timed-call.js';
-import { type ToolInvocation, wrappedTool } from './wrap.js';
+import { wrappedTool } from './wrap.js';
 
 /** Calls the handler of a tool. */
 export function runTool(effect: Effect, args: ToolArgs, { path, ordinal }: EffectFrame): void {
@@ -33,8 +32,7 @@ export function runTool(effect: Effect, args: ToolArgs, { path, ordinal }: Effec
   const call = (): unknown => {
     if (wrapTool.length === 0) return handler(valid as never);
     const { callId, executionId, providerCallId } = args;
-    const ctx = facade as DispatchContext;
-    const invocation: ToolInvocation = {
+    const invocation = {
       tool,
       args: valid,
       callId,
@@ -45,8 +43,8 @@ export function runTool(effect: Effect, args: ToolArgs, { path, ordinal }: Effec
       iteration: state.iteration,
       attempt: ordinal,
       idempotencyKey: key,
-      signal: ctx.abortSignal,
-      ctx,
+      signal: (facade as { readonly abortSignal: AbortSignal }).abortSignal,
+      ctx: facade,
     };
     return wrappedTool(wrapTool, invocation, handler);
   };

@@ -33,14 +33,13 @@ import type { StepRecorder } from '../journal/writer.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Root } from '../stash/stash.js';
 import { ContextState, type MakeFacade } from './context-state.js';
-import type { EmittedEvent, OpenCore, OpenTurn } from './contract.js';
+import type { EmittedEvent, OpenCore, OpenModelCalls, OpenTurn } from './contract.js';
 import { EditQueue } from './edits.js';
 import { ErrorTable } from './error-table.js';
 import { Gates } from './gates.js';
 import type { HttpSettings } from '../http/exchange.js';
 import { reportFailure } from './listener-failures.js';
 import { applySync } from './mirror.js';
-import type { ModelCalls } from './model-calls.js';
 import { OpenSpans } from './open-spans.js';
 import { PendingCall } from './pending-call.js';
 import type { Definition } from './definition.js';
@@ -84,7 +83,7 @@ export class Turn implements EventSource, OpenTurn {
   readonly kept = new Map<number, unknown>();
   readonly watch = new Watch();
   /** The calls of models, once somebody wants to know of one. */
-  models: ModelCalls | undefined;
+  models: OpenModelCalls | undefined;
   /** Settles when the turn has ended; never rejects. */
   readonly done: Promise<Outcome>;
   recorder: StepRecorder | undefined;

@@ -2,46 +2,14 @@
  * Wrappers around single calls: of tools' handlers, and of models.
  */
 import { TurncoreError, messageOf } from '../errors.js';
-import type { DispatchContext } from '../context/dispatch-context.js';
-import type { AnyTool } from '../tools/tool.js';
 
-/** One call of a tool's handler, as a wrapper sees it. */
-export interface ToolInvocation {
-  readonly tool: AnyTool;
-  /** The arguments, validated, defaults filled in. What a wrapper gives `next` is not validated again. */
+/** A call of a tool's handler, of which only the arguments count here. */
+interface AnyInvocation {
   readonly args: unknown;
-  /** The checksum: equal calls share it. */
-  readonly callId: string;
-  /** Identifies this execution in its events. */
-  readonly executionId: string;
-  /** The provider's id of the call; empty if it gave none. */
-  readonly providerCallId: string;
-  /** Undefined in a standalone dispatch. */
-  readonly turnId: string | undefined;
-  readonly dispatchId: string;
-  /** From 0. */
-  readonly iteration: number;
-  /** The number of the call among equal calls of the iteration, from 1. */
-  readonly attempt: number;
-  /** As the handler's context has it. */
-  readonly idempotencyKey: string;
-  /** Fires when the dispatch is aborted or the call is given up. */
-  readonly signal: AbortSignal;
-  /** The handler's context. */
-  readonly ctx: DispatchContext;
 }
 
-/**
- * Runs around one call of a tool's handler, between its toolExecutionStart and toolExecutionEnd, and returns its result,
- * or a promise of it. It may answer without `next`, call `next` several times, and give it other arguments.
- *
- * What `next` throws goes on unchanged. Any other error becomes a WrapperError, whose message begins with the wrapper's
- * place, such as "wrapTool[0]". When the wrapper has ended, `next` rejects with E_CALL_AFTER_END.
- */
-export type ToolWrapper = (
-  call: ToolInvocation,
-  next: (call: ToolInvocation) => Promise<unknown>,
-) => unknown;
+/** A wrapper around the calls of tools' handlers. */
+type AnyToolWrapper = (call: never, next: (call: AnyInvocation) => Promise<unknown>) => unknown;
 
 /** One call of a model, as a wrapper sees it: a request of the chat executor, or an answer of an engine. */
 export interface ModelInvocation {
@@ -91,7 +59,7 @@ export type ModelWrapper = (
 
 /** The wrappers of a runner or of a dispatch, the outermost first. */
 export interface Wrappers {
-  readonly wrapTool: readonly ToolWrapper[];
+  readonly wrapTool: readonly AnyToolWrapper[];
   readonly wrapModel: readonly ModelWrapper[];
 }
 
@@ -132,8 +100,8 @@ class Layer {
 
 /** Runs the wrappers of a tool from one on, and then the handler. */
 export async function wrappedTool(
-  wrappers: readonly ToolWrapper[],
-  call: ToolInvocation,
+  wrappers: readonly AnyToolWrapper[],
+  call: AnyInvocation,
   handler: (args: never) => unknown,
   from = 0,
 ): Promise<unknown> {
@@ -141,7 +109,7 @@ export async function wrappedTool(
   if (wrapper === undefined) return await handler(call.args as never);
   const layer = new Layer('wrapTool', from);
   try {
-    return await wrapper(call, async (inner) => {
+    return await wrapper(call as never, async (inner) => {
       layer.enter();
       try {
         return await wrappedTool(wrappers, inner, handler, from + 1);

@@ -205,7 +205,7 @@ describe('standalone dispatch', { skip }, () => {
       '`hooks.thought[2]` must be a function',
       '`observers`: unknown event name "turnStart"; must be one of "dispatchStart", "dispatchEnd", ' +
         '"iterationStart", "iterationEnd", "toolExecutionStart", "toolExecutionEnd", "turnGateOpen", ' +
-        '"turnGateClosed", "error", "log", "warning", "generationStats"',
+        '"turnGateClosed", "error", "log", "warning", "generationStats", "modelCallStart", "modelCallEnd"',
       '`observers.log` must be a function',
     ]);
     const { storeMessage: _, ...incomplete } = raw({ hooks: { toolCall: 1 } as never });

@@ -23,6 +23,8 @@ const observability = [
   'log',
   'warning',
   'generationStats',
+  'modelCallStart',
+  'modelCallEnd',
 ];
 const buses = [
   { methods: ['on', 'off', 'once'], own: functional, others: observability, other: 'observe' },

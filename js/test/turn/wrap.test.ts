@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import {
-  createRunner,
-  type ModelChunk,
-  type ModelInvocation,
-  type ModelWrapper,
-  Tool,
-  type ToolInvocation,
-  type ToolWrapper,
-} from '../../src/index.js';
+import { createRunner, type ModelWrapper, Tool, type ToolWrapper } from '../../src/index.js';
+import type { ModelChunk, ModelInvocation, ToolInvocation } from '../../src/entries/runners.js';
 import type { ModelCallEndEvent } from '../../src/entries/events.js';
 
 const REASON = new Error('not after hours');
