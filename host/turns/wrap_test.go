@@ -308,8 +308,10 @@ func TestWrapModelFails(t *testing.T) {
 			}{
 				"refuses": {func(context.Context, *turns.ModelInvocation, send, turns.ModelNext) error { return errX }, errX, "wrapModel[0]"},
 				"panics":  {func(context.Context, *turns.ModelInvocation, send, turns.ModelNext) error { panic(errX) }, errX, "wrapModel[0]"},
-				"no answer": {func(context.Context, *turns.ModelInvocation, send, turns.ModelNext) error { return nil },
-					host.CodeChatStreamError, ""},
+				"no answer": {
+					func(context.Context, *turns.ModelInvocation, send, turns.ModelNext) error { return nil },
+					host.CodeChatStreamError, "",
+				},
 				"no status": {func(_ context.Context, _ *turns.ModelInvocation, s send, _ turns.ModelNext) error {
 					return s(turns.ModelChunk{Data: []byte("x")})
 				}, host.CodeInvalidValue, "wrapModel[0]"},
