@@ -284,6 +284,76 @@ func TestTurn(t *testing.T) {
 	}
 }
 
+// A tool with Confirm runs once somebody has agreed.
+func TestConfirm(t *testing.T) {
+	for _, yes := range []bool{true, false} {
+		ran := 0
+		register(t, Definition{
+			Name: "a",
+			Tools: []*Tool{RawTool("send", "", `{"type":"object"}`, func(*Context, []byte) ([]byte, error) {
+				ran++
+				return value.AppendNil(nil), nil
+			}).Confirmed()},
+			Executor: func(c *Context) error {
+				if _, err := c.CallTool("send", encoded(`{"to":"x"}`)); (err == nil) != yes {
+					return errors.Join(err, errors.New("not as decided"))
+				}
+				return c.Ack()
+			},
+		})
+		h := newTalk(t)
+		h.gate = func(g *abi.GateOpenEvent) abi.Raw {
+			text, _ := value.AppendJSON(nil, g.Payload)
+			h.logs = append(h.logs, g.Reason+" "+string(text))
+			return value.AppendBool(nil, yes)
+		}
+		h.run(abi.OpenRunner{Tools: []abi.ToolDef{{Number: 1, Name: "send", InputSchema: encoded(`{"type":"object"}`), Builtin: "send"}}})
+		want := `Call the tool send? {"tool":"send","args":{"to":"x"}}`
+		if h.end.Status != abi.StatusAck || strings.Join(h.logs, "; ") != want || (ran == 1) != yes {
+			t.Errorf("%v: %+v, %d runs, %q", yes, h.end, ran, h.logs)
+		}
+	}
+}
+
+// options are decoded by a type as toolgen writes them.
+type options struct{ v string }
+
+func (o *options) DecodeValue(v []byte) error {
+	text, err := value.AppendJSON(nil, v)
+	o.v = string(text)
+	return err
+}
+
+func TestOptions(t *testing.T) {
+	var got options
+	register(t, Definition{
+		Name: "a", Options: `{"type":"object","properties":{"n":{"type":"integer","default":3},"s":{"type":"string"}},"additionalProperties":false}`,
+		Executor: func(c *Context) error { return errors.Join(c.Options(&got), c.Ack()) },
+	})
+	for given, want := range map[string]string{
+		`{}`:                      `{"n":3}`,
+		`{"options":null}`:        `{"n":3}`,
+		`{"options":{"s":"x"}}`:   `{"s":"x","n":3}`,
+		`{"options":{"n":1}}`:     `{"n":1}`,
+		`{"options":{"n":"one"}}`: "E_INVALID_OPTIONS",
+		`{"options":{"other":1}}`: "E_INVALID_OPTIONS",
+		`{"options":[]}`:          "E_INVALID_OPTIONS",
+	} {
+		h := newTalk(t)
+		if strings.HasPrefix(want, "E_") {
+			h.step(&abi.OpenRunner{Runner: 1, Call: 1, Executor: abi.ExecutorModule, Chat: encoded(given)})
+			if r := h.reply[1]; r.Error == nil || r.Error.Code != want {
+				t.Errorf("%s: %+v", given, r.Error)
+			}
+			continue
+		}
+		h.run(abi.OpenRunner{Chat: encoded(given)})
+		if got.v != want {
+			t.Errorf("%s: %s, want %s", given, got.v, want)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	register(t, Definition{Name: "a"})
 	h := newTalk(t)

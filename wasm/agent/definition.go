@@ -5,7 +5,8 @@ type Definition struct {
 	Name        string // lower case letters, digits and hyphens
 	Version     string // such as "1.4.0"
 	Description string // one line
-	// Options is the JSON Schema of the agent's options; empty if it has none.
+	// Options is the JSON Schema of the agent's options, an object; empty if it has none. A runner with other options does
+	// not open: E_INVALID_OPTIONS.
 	Options string
 	// Executor runs once for each iteration. It signals with [Context.Ack] or [Context.Nack], or returns to run again; an
 	// error nacks the dispatch. nil means the chat executor with the model "default".

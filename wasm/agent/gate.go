@@ -3,6 +3,7 @@ package agent
 import (
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
 )
 
 // Gate is a decision that somebody outside takes.
@@ -35,4 +36,19 @@ func (c *Context) WaitFor(g Gate) ([]byte, error) {
 		in.Schema = schema
 	}
 	return c.turn.WaitFor(c.task, c.d, in)
+}
+
+// confirm waits until somebody agrees to a tool's call.
+func (c *Context) confirm(t *Tool, args []byte) error {
+	payload := value.AppendMapHeader(nil, 2)
+	payload = value.AppendString(value.AppendString(payload, "tool"), t.name)
+	payload = append(value.AppendString(payload, "args"), args...)
+	decision, err := c.WaitFor(Gate{Reason: "Call the tool " + t.name + "?", Payload: payload, Schema: `{"type":"boolean"}`})
+	if err != nil {
+		return err
+	}
+	if yes, _ := value.Bool(decision); !yes {
+		return fault.Plain("the call of " + t.name + " was not confirmed")
+	}
+	return nil
 }

@@ -23,8 +23,10 @@ func (module) Open(options []byte, chat func([]byte) (runtime.Executor, error)) 
 	if err != nil {
 		return nil, err
 	}
-	own, _ := value.Get(options, "options")
-	own = append([]byte(nil), own...)
+	own, err := d.options(options)
+	if err != nil {
+		return nil, err
+	}
 	in := func(task runtime.Task, t *runtime.Turn, dispatch *runtime.Dispatch) *Context {
 		return &Context{task, t, dispatch, own, models}
 	}
@@ -39,7 +41,13 @@ func (module) Open(options []byte, chat func([]byte) (runtime.Executor, error)) 
 	}
 	for _, t := range d.Tools {
 		parts.Tools[t.name] = func(task runtime.Task, dispatch *runtime.Dispatch, args []byte) ([]byte, error) {
-			return t.run(in(task, dispatch.Turn(), dispatch), args)
+			c := in(task, dispatch.Turn(), dispatch)
+			if t.Confirm {
+				if err := c.confirm(t, args); err != nil {
+					return nil, err
+				}
+			}
+			return t.run(c, args)
 		}
 	}
 	for i, list := range d.pipelines() {
@@ -51,6 +59,31 @@ func (module) Open(options []byte, chat func([]byte) (runtime.Executor, error)) 
 		}
 	}
 	return parts, nil
+}
+
+// options are those of the agent among a runner's, with the defaults of their schema.
+func (d *Definition) options(given []byte) ([]byte, error) {
+	own, ok := value.Get(given, "options")
+	if !ok || value.KindOf(own) == value.KindNil {
+		own = []byte{0x80} // an empty map
+	}
+	if d.Options == "" {
+		return nil, nil
+	}
+	schema, err := value.FromJSON(nil, []byte(d.Options))
+	if err != nil {
+		return nil, err // Register has refused it
+	}
+	// A tool's arguments are checked like that.
+	t := runtime.Tool{Name: "options", InputSchema: schema}
+	if err := t.Compile(); err != nil {
+		return nil, fault.Wrap(fault.InvalidOptions, err)
+	}
+	valid, err := t.Check(append([]byte(nil), own...))
+	if err != nil {
+		return nil, fault.Wrap(fault.InvalidOptions, err)
+	}
+	return valid, nil
 }
 
 // openModels makes the chat executors of a runner's models, by the agent's names for them.

@@ -7,7 +7,7 @@ import (
 
 // Tool is a tool that the agent brings. [NewTool] and [RawTool] make one.
 type Tool struct {
-	// Confirm asks the host to let a person decide before each call.
+	// Confirm opens a gate before each call, whose payload has "tool" and "args": true lets the call run, false fails it.
 	Confirm bool
 
 	name, description, schema string
