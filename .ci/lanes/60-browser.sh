@@ -2,6 +2,7 @@
 source .ci/lib.sh
 need_chromium
 need_page_models
+need_agents
 new_consumer
 export TURNCORE_PACKAGE=$consumer/node_modules/turncore
 node_test js/test/browser/*.test.mjs

@@ -135,6 +135,7 @@ func TestReleaseRunsAtOnceInAnEmptyProject(t *testing.T) {
 			t.Errorf("the program says %q", got)
 		}
 	})
+	t.Run("an agent, as its page says", func(t *testing.T) { followAgents(t) })
 	t.Run("command", func(t *testing.T) {
 		out := project.mustRun(t, "go", "run", modulePath+"/host/cmd/turncore@"+testVersion, "run", "--engine", "wazero", "--json", "hello")
 		lines := strings.Split(out, "\n")
