@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime"
 )
 
@@ -22,23 +23,7 @@ type Parts struct {
 }
 
 // Serve makes the module an agent module, before the first step.
-func (in *Instance) Serve(a Agent) { in.agent = a }
-
-// handler returns the handler of a tool that the agent brings; nil for others.
-func (p *Parts) handler(name string) runtime.Handler {
-	if p == nil {
-		return nil
-	}
-	return p.Tools[name]
-}
-
-// around returns middleware that the agent brings; nil for others.
-func (p *Parts) around(which runtime.Pipeline, name string) runtime.Around {
-	if p == nil {
-		return nil
-	}
-	return p.Middleware[which&3][name]
-}
+func (in *Instance) Serve(a Agent) { in.agent, in.ofAgent = a, abi.FeatureAgent }
 
 // Together runs functions as tasks of a turn, at most so many at once, and returns when all have returned, with the first
 // error in their order. A function that panics fails with that. task is the one that waits.

@@ -149,7 +149,7 @@ func (in *Instance) callOutside(f *abi.Call) error {
 		return malformed(f, r)
 	}
 	a.Tool.Builtin = "" // nothing is called
-	tool, err := toolOf(&a.Tool, nil)
+	tool, err := toolOf(&a.Tool, &noParts)
 	var valid []byte
 	switch {
 	case err != nil:

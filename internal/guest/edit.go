@@ -110,7 +110,7 @@ func (t *turn) editTools(f *abi.Edit, data []byte) (bool, error) {
 		if err != nil {
 			return false, fault.New(fault.ABIMalformedFrame, "Edit: ToolDef: "+err.Error())
 		}
-		tool, err := toolOf(&def, nil)
+		tool, err := toolOf(&def, &noParts)
 		if err == nil {
 			t.run.Define(tool)
 		}
@@ -143,7 +143,10 @@ func (t *turn) editTools(f *abi.Edit, data []byte) (bool, error) {
 	return false, nil
 }
 
-// toolOf makes a tool from its definition. Its handler may be one of the agent's parts, nil for none.
+// noParts are those of no agent.
+var noParts Parts
+
+// toolOf makes a tool from its definition. Its handler may be one of an agent's parts.
 func toolOf(def *abi.ToolDef, parts *Parts) (*runtime.Tool, error) {
 	tool := &runtime.Tool{
 		Number: def.Number, Name: def.Name, Description: def.Description,
@@ -154,7 +157,7 @@ func toolOf(def *abi.ToolDef, parts *Parts) (*runtime.Tool, error) {
 		Artifact:    def.Flags&abi.ToolArtifact != 0,
 		Validates:   def.Flags&abi.ToolValidates != 0,
 	}
-	if tool.Handler = parts.handler(def.Builtin); tool.Handler == nil && def.Builtin != "" {
+	if tool.Handler = parts.Tools[def.Builtin]; tool.Handler == nil && def.Builtin != "" {
 		var err error
 		if tool.Handler, err = catalogue.Handler(def.Builtin, valueOf(def.Arg)); err != nil {
 			return nil, err
@@ -183,7 +186,7 @@ func (in *Instance) config(f *abi.OpenRunner) (*runtime.Config, error) {
 		Frame:     int(min(in.limits.Frame, in.limits.String)),
 		Array:     int(in.limits.Array),
 	}
-	var parts *Parts
+	parts := &noParts
 	switch f.Executor {
 	case abi.ExecutorHost:
 	case abi.ExecutorChat:
@@ -222,7 +225,7 @@ func (in *Instance) config(f *abi.OpenRunner) (*runtime.Config, error) {
 	} {
 		for i, m := range p.from {
 			entry := runtime.Middleware{Index: i}
-			if entry.Around = parts.around(p.name, m.Name); entry.Around == nil && m.Kind == abi.MiddlewareBuiltin {
+			if entry.Around = parts.Middleware[p.name&3][m.Name]; entry.Around == nil && m.Kind == abi.MiddlewareBuiltin {
 				var err error
 				if entry.Builtin, err = runtime.NewBound(p.name, m.Name, m.Arg); err != nil {
 					return nil, err

@@ -20,14 +20,6 @@ const version = "0.1.0"
 // supported are the features compiled in.
 const supported = abi.FeatureChat | abi.FeatureHistory | abi.FeatureTimers | abi.FeatureDigest | abi.FeatureInterrupts
 
-// supported are those of this module.
-func (in *Instance) supported() abi.Features {
-	if in.agent != nil {
-		return supported | abi.FeatureAgent
-	}
-	return supported
-}
-
 // Instance is one guest: many runners, many turns, one step at a time.
 type Instance struct {
 	inbox     []byte
@@ -44,7 +36,8 @@ type Instance struct {
 	effects   int // outstanding, in all turns
 	providers []chat.Provider
 	platform  Platform
-	agent     Agent // nil in the core module
+	agent     Agent        // nil in the core module
+	ofAgent   abi.Features // the feature of an agent module
 
 	idle    []*coroutine
 	spare   []*effect // settled ones, for reuse
@@ -246,7 +239,7 @@ func (in *Instance) hello(f *abi.Hello) error {
 	in.marks = f.Features&abi.FeatureInterrupts != 0
 	in.append(&abi.Welcome{
 		Op: abi.OpWelcome, Major: abi.Major, Minor: abi.Minor,
-		Features: f.Features & in.supported(), Limits: in.limits, Quota: quota, Build: Build, Providers: in.speaks(),
+		Features: f.Features & (supported | in.ofAgent), Limits: in.limits, Quota: quota, Build: Build, Providers: in.speaks(),
 	})
 	return nil
 }
