@@ -183,6 +183,12 @@ func (r *byteReader) damaged(why string) error {
 	return damaged(r.session, what+strconv.Quote(r.id)+", "+r.name+": "+why, nil)
 }
 
+// sameFile tells whether a file is the one that was opened first. A system gives the number of a file that was replaced to
+// another one at once, so the number alone does not say it.
+func (r *byteReader) sameFile(info fs.FileInfo) bool {
+	return os.SameFile(info, r.info) && info.Size() == r.info.Size() && info.ModTime().Equal(r.info.ModTime())
+}
+
 // sameContent tells whether a file that was put in the place of the reader's has the same bytes: their id says what they
 // are.
 func (r *byteReader) sameContent(info fs.FileInfo) bool {
@@ -208,7 +214,7 @@ func (r *byteReader) ReadAt(p []byte, from int64) (n int, err error) {
 		return 0, failure(r.session, err)
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	if info, err := file.Stat(); err != nil || !os.SameFile(info, r.info) && !r.sameContent(info) {
+	if info, err := file.Stat(); err != nil || !r.sameFile(info) && !r.sameContent(info) {
 		return 0, errors.Join(io.ErrUnexpectedEOF, failure(r.session, err)) // other bytes were put in their place
 	}
 	data := make([]byte, blockSize+sumSize)

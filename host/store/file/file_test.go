@@ -355,3 +355,43 @@ func TestADiskThatFails(t *testing.T) {
 		t.Errorf("%+v, %v", page, err)
 	}
 }
+
+// Bytes that were put in the place of others are not read as those, also where the system gives the file the number of
+// the one before.
+func TestBytesPutInTheSameFile(t *testing.T) {
+	folder := t.TempDir()
+	s := open(t, folder)
+	commit(t, s, put("m", "hello"))
+	for id, text := range map[string]string{"a": strings.Repeat("a", 5000), "b": strings.Repeat("b", 3000)} {
+		if err := s.PutBytes(t.Context(), "s", id, strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var names [2]string
+	for i, size := range []int64{5000, 3000} {
+		err := filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
+			if info, statErr := d.Info(); statErr == nil && filepath.Base(filepath.Dir(path)) == "bytes" && info.Size() > size && info.Size() < size+100 {
+				names[i] = path
+			}
+			return err
+		})
+		if err != nil || names[i] == "" {
+			t.Fatalf("no file of %d bytes: %v", size, err)
+		}
+	}
+	r, size, err := s.OpenBytes(t.Context(), "s", "a")
+	if err != nil || size != 5000 {
+		t.Fatal(size, err)
+	}
+	other, err := os.ReadFile(names[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(names[0], other, 0o600); err != nil { // keeps the file's number
+		t.Fatal(err)
+	}
+	got := make([]byte, size)
+	if n, err := r.ReadAt(got, 0); n != 0 || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
