@@ -235,6 +235,6 @@ describe('Encoder', () => {
         return read++ % 2 === 0 ? 1 : undefined;
       },
     };
-    refused(shifty, /changed while/);
+    refused(shifty, /changed meanwhile/);
   });
 });
