@@ -4,7 +4,9 @@
 //
 // A whole program is a `go` block with a main package, or a `js` or `ts` block
 // that imports the package. The first of each language in README.md is the
-// hello-world and must be short. What needs a page is played by the lane demo.
+// hello-world and must be short. What needs a page is played by the lane demo,
+// and an agent with its test is what `turncore agent new` writes, which the
+// command's own tests build and run.
 // A `go` block that begins with a file's name in a comment is that file of the
 // page's package, which has tests.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,6 +15,7 @@ import { basename, join } from 'node:path';
 const helloLines = { go: 32, js: 15 }; // that are not empty
 const [goFolder, jsFolder] = process.argv.slice(2);
 const needsPage = (code) => /from '@|\bdocument\./.test(code);
+const isAgent = (code) => /\/(wasm\/agent|host\/agents\/build)"/.test(code);
 const root = new URL('../', import.meta.url);
 const pages = readdirSync(new URL('docs/', root)).filter((name) => name.endsWith('.md'));
 
@@ -30,7 +33,7 @@ for (const page of ['README.md', 'js/README.md', ...pages.sort().map((name) => `
     }
     const language = tag === 'go' ? 'go' : 'js';
     const whole = language === 'go' ? /^package main$/m : /from '(turncore)(\/[\w.]+)?'/;
-    if (!whole.test(code) || needsPage(code)) continue;
+    if (!whole.test(code) || needsPage(code) || isAgent(code)) continue;
 
     const number = ++found[language];
     const lines = code.split('\n').filter((line) => line.trim() !== '').length;
