@@ -1,6 +1,5 @@
-# The suite turncore/storetest on each database of the npm package. BESIDE
-# With what the databases do when they are damaged, full, locked or taken away, and when workerd, the tab or the browser is
-# killed.
+# The suite turncore/storetest on each database of the npm package, with what the databases do when they are damaged,
+# full, locked or taken away, and when workerd, the tab or the browser is killed.
 # shellcheck disable=SC2154 # need_node sets node24
 source .ci/lib.sh
 need_js_tests

@@ -51,7 +51,10 @@ export async function startChromium(profile) {
     if (address !== undefined) break;
   }
   process.stderr.resume();
-  const browser = await chromium.connectOverCDP(address);
+  // One that recovers a profile while the machine is busy may leave the first connection unanswered.
+  const browser = await chromium
+    .connectOverCDP(address, { timeout: 10_000 })
+    .catch(() => chromium.connectOverCDP(address));
   const protocol = await browser.newBrowserCDPSession();
   const kill = async () => {
     process.kill('SIGKILL');
