@@ -18,7 +18,7 @@ func file(t *testing.T, m *agents.Manifest) []byte {
 	t.Helper()
 	module, err := carried.Module()
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	with, err := agents.WithManifest(module, m)
 	if err != nil {

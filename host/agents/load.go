@@ -61,8 +61,8 @@ type Module struct {
 
 // Open reads an agent's file and compiles it. It runs the module's code, as far as to ask what it is, with no grant.
 //
-// A file that is too large fails with [host.CodeAgentTooLarge], one that is no Turncore module with
-// [host.CodeInvalidModule], one of another major version of the ABI with [host.CodeABIVersion], and one whose manifest is
+// A file that is too large fails with [host.CodeAgentTooLarge], anything but a Turncore module with
+// [host.CodeInvalidModule], a module of another major version of the ABI with [host.CodeABIVersion], and a file whose manifest is
 // missing, breaks a rule or says something else than the module itself with [host.CodeAgentManifest].
 func Open(ctx context.Context, file []byte, options ModuleOptions) (*Module, error) {
 	manifest, err := options.read(file)

@@ -88,7 +88,7 @@ type Quota struct {
 	Tokens  int64 `json:"tokens,omitempty"`  // of prompts and completions, as models report them
 }
 
-// ReadManifest reads the manifest of an agent's file, without running anything. A file that is no WebAssembly fails with
+// ReadManifest reads the manifest of an agent's file, without running anything. Anything but WebAssembly fails with
 // [host.CodeInvalidModule]; one without a manifest, or whose manifest breaks a rule or does not fit the file's imports,
 // with [host.CodeAgentManifest], whose message names the fields.
 func ReadManifest(file []byte) (*Manifest, error) {

@@ -16,7 +16,7 @@ import (
 func TestLoad(t *testing.T) {
 	module, err := carried.Module()
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	file, err := agents.WithManifest(module, &agents.Manifest{
 		Name: "answers", Version: "1.0.0", Asks: agents.Asks{Log: 100},

@@ -21,7 +21,7 @@ func memoryOf(t *testing.T, i any) (memory []byte) {
 func TestInstancesShareAnImage(t *testing.T) {
 	module, ok := full.Module()
 	if !ok {
-		t.Skip("this build carries no module")
+		t.Fatal("this build carries no module: run `make wasm` first")
 	}
 	for name, options := range map[string][]Option{
 		"compiler":     nil,

@@ -26,7 +26,7 @@ import (
 // core is the module that an agent requires.
 const core = "github.com/turncore/turncore"
 
-// unreleased is the version of a core that is no release, as in a checkout of Turncore.
+// unreleased is the version of a core from a checkout of Turncore.
 const unreleased = "(devel)"
 
 // Options say what an agent is built from. The zero value is fine.

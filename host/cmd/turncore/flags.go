@@ -221,7 +221,7 @@ func (o *runFlags) check(rest []string, given map[string]bool) error {
 	return o.checkModel()
 }
 
-// checkAgent refuses what an agent has no use for.
+// checkAgent refuses flags that mean nothing to an agent, and those of an agent where there is none.
 func (o *runFlags) checkAgent(given map[string]bool) error {
 	if o.agent == "" {
 		for _, name := range []string{"grant", "options"} {

@@ -70,7 +70,7 @@ const MODEL_KEY = 'model ';
  * for.
  *
  * @param file a URL or path, a response or bytes; a WebAssembly.Module must have been made of what `meterAgent` returned
- * @throws TurncoreError (rejects) E_AGENT_TOO_LARGE; E_INVALID_MODULE for what is no Turncore module; E_ABI_VERSION for one of
+ * @throws TurncoreError (rejects) E_AGENT_TOO_LARGE; E_INVALID_MODULE for anything but a Turncore module; E_ABI_VERSION for
  *   another major version; E_AGENT_MANIFEST; E_AGENT_GRANT for a grant that breaks a rule, is for another agent or names what
  *   the program lacks; E_AGENT_NOT_GRANTED listing everything that the agent asks for and the grant lacks
  */

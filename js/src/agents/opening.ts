@@ -88,7 +88,7 @@ export function toolsOf({ tools }: Manifest): AnyTool[] {
 /**
  * Asks an instance what it is.
  *
- * @returns the members of a manifest without `turncore` and `imports`, as JSON; undefined for a module that is no agent
+ * @returns the members of a manifest without `turncore` and `imports`, as JSON; undefined for any module but an agent
  */
 export function describe(instance: Instance): string | undefined {
   const enc = new Encoder(64);

@@ -345,7 +345,7 @@ export class Turn implements EventSource, OpenTurn {
     }
     const event = eventOf(frame, this);
     if (event === undefined) return;
-    (event as { seq: number }).seq = this.#seq;
+    if (this.#made > 0) (event as { seq: number }).seq = this.#seq;
     this.#deliver(event, own, bus, tapped);
   }
 

@@ -1,7 +1,5 @@
 // The example agents give the event logs in a page that they give in Go.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
 
@@ -10,6 +8,7 @@ import { build } from 'esbuild';
 import { example, names } from '../agents/examples.mjs';
 import { packageUnderTest } from '../smoke/package-folder.mjs';
 import { launchChromium } from './chromium.mjs';
+import { startPackageServer } from './package-server.mjs';
 
 test('the example agents in a page', async (t) => {
   const bundle = await build({
@@ -17,7 +16,7 @@ test('the example agents in a page', async (t) => {
       contents: `
         import { playAgent } from './play.mjs';
         globalThis.played = async ({ name, grant, play }) => {
-          const file = await (await fetch('/' + name)).arrayBuffer();
+          const file = await (await fetch(name + '.wasm')).arrayBuffer();
           return playAgent(new Uint8Array(file), grant, play);
         };`,
       resolveDir: fileURLToPath(new URL('../agents/', import.meta.url)),
@@ -29,23 +28,19 @@ test('the example agents in a page', async (t) => {
     logLevel: 'error',
   });
   const files = {
-    '/': ['text/html', '<!doctype html><script type="module" src="/page.js"></script>'],
-    '/page.js': ['text/javascript', bundle.outputFiles[0].contents],
+    '/page/index.html': '<!doctype html><script type="module" src="page.mjs"></script>',
+    '/page/page.mjs': bundle.outputFiles[0].contents,
   };
-  const examples = Object.fromEntries(
-    await Promise.all(names.map(async (name) => [name, await example(name)])),
-  );
-  for (const name of names) files[`/${name}`] = ['application/wasm', examples[name].file];
-  const server = createServer((request, response) => {
-    const [type, body] = files[request.url] ?? [];
-    if (body === undefined) return response.writeHead(404).end();
-    return response.writeHead(200, { 'Content-Type': type }).end(body);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const examples = {};
+  for (const name of names) {
+    examples[name] = await example(name);
+    files[`/page/${name}.wasm`] = examples[name].file;
+  }
+  const server = await startPackageServer({ files });
   const browser = await launchChromium();
   try {
     const page = await browser.newPage();
-    await page.goto(`http://127.0.0.1:${server.address().port}/`);
+    await page.goto(`${server.address}/page/index.html`);
     await page.waitForFunction(() => globalThis.played !== undefined);
     for (const name of names) {
       await t.test(name, async () => {
@@ -56,7 +51,6 @@ test('the example agents in a page', async (t) => {
     }
   } finally {
     await browser.close();
-    server.close();
-    server.closeAllConnections();
+    server.stop();
   }
 });
