@@ -29,6 +29,7 @@ const (
 	FeatureDigest     Features = 1 << 3 // the digest method, which compares mirrored collections
 	FeatureInterrupts Features = 1 << 4 // interrupted streams are marked: method Interrupt, events MessageInterrupted, ThoughtInterrupted
 	FeatureAgent      Features = 1 << 5 // the module is an agent: method Describe, executors of kind Module
+	FeatureSessions   Features = 1 << 6 // sessions and invocations: OpenAgents, StartInvocation
 )
 
 // Op is the first element of a frame. 1 to 31 travel from host to guest, 33 to 63 from guest to host.
@@ -36,19 +37,21 @@ type Op = uint8
 
 // Ops from host to guest.
 const (
-	OpHello       Op = 1
-	OpOpenRunner  Op = 2
-	OpCloseRunner Op = 3
-	OpHistory     Op = 4
-	OpStartTurn   Op = 5
-	OpCall        Op = 6
-	OpEdit        Op = 7
-	OpResult      Op = 8
-	OpChunk       Op = 9
-	OpAbort       Op = 10
-	OpTick        Op = 11
-	OpDropHistory Op = 12
-	OpGCPercent   Op = 13
+	OpHello           Op = 1
+	OpOpenRunner      Op = 2
+	OpCloseRunner     Op = 3
+	OpHistory         Op = 4
+	OpStartTurn       Op = 5
+	OpCall            Op = 6
+	OpEdit            Op = 7
+	OpResult          Op = 8
+	OpChunk           Op = 9
+	OpAbort           Op = 10
+	OpTick            Op = 11
+	OpDropHistory     Op = 12
+	OpGCPercent       Op = 13
+	OpOpenAgents      Op = 14
+	OpStartInvocation Op = 15
 )
 
 // Ops from guest to host.

@@ -2565,3 +2565,477 @@ func (z *TextPart) Decode(r *Reader) {
 	z.Part = uint8(r.Uint(math.MaxUint8))
 	z.Bytes = r.Uint(MaxInt)
 }
+
+// Append appends the encoded tuple.
+func (z *OpenAgents) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 7)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Runner))
+	b = value.AppendInt(b, int64(z.Call))
+	b = appendText(b, z.App)
+	b = value.AppendInt(b, int64(z.Root))
+	b = value.AppendListHeader(b, len(z.Agents))
+	for i := range z.Agents {
+		b = z.Agents[i].Append(b)
+	}
+	b = value.AppendListHeader(b, len(z.Plugins))
+	for i := range z.Plugins {
+		b = z.Plugins[i].Append(b)
+	}
+	return b
+}
+
+func (z *OpenAgents) stamp() { z.Op = OpOpenAgents }
+
+func (z *OpenAgents) decode(r Reader) error { z.Decode(&r); return r.end("OpenAgents") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *OpenAgents) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *OpenAgents) Decode(r *Reader) {
+	r.fields(7)
+	z.Op = uint8(r.Uint(math.MaxUint8))
+	z.Runner = uint32(r.Uint(math.MaxUint32))
+	z.Call = uint32(r.Uint(math.MaxUint32))
+	z.App = string(r.Text())
+	z.Root = uint32(r.Uint(math.MaxUint32))
+	z.Agents = make([]AgentDef, r.list(9, MaxArray))
+	for i := range z.Agents {
+		z.Agents[i].Decode(r)
+	}
+	z.Plugins = make([]PluginDef, r.list(3, MaxArray))
+	for i := range z.Plugins {
+		z.Plugins[i].Decode(r)
+	}
+}
+
+// Append appends the encoded tuple.
+func (z *AgentDef) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 8)
+	b = value.AppendInt(b, int64(z.Number))
+	b = value.AppendInt(b, int64(z.Kind))
+	b = appendText(b, z.Name)
+	b = appendText(b, z.Description)
+	b = value.AppendInt(b, int64(z.Runner))
+	b = value.AppendListHeader(b, len(z.Children))
+	for _, e := range z.Children {
+		b = value.AppendInt(b, int64(e))
+	}
+	b = z.Options.Append(b)
+	b = value.AppendListHeader(b, len(z.Hooks))
+	for _, e := range z.Hooks {
+		b = value.AppendInt(b, int64(e))
+	}
+	return b
+}
+
+func (z *AgentDef) decode(r Reader) error { z.Decode(&r); return r.end("AgentDef") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *AgentDef) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *AgentDef) Decode(r *Reader) {
+	r.fields(8)
+	z.Number = uint32(r.Uint(math.MaxUint32))
+	z.Kind = uint8(r.Uint(math.MaxUint8))
+	z.Name = string(r.Text())
+	z.Description = string(r.Text())
+	z.Runner = uint32(r.Uint(math.MaxUint32))
+	z.Children = make([]uint32, r.list(1, MaxArray))
+	for i := range z.Children {
+		z.Children[i] = uint32(r.Uint(math.MaxUint32))
+	}
+	z.Options = r.raw(z.Options)
+	z.Hooks = make([]uint32, r.list(1, MaxArray))
+	for i := range z.Hooks {
+		z.Hooks[i] = uint32(r.Uint(math.MaxUint32))
+	}
+}
+
+// Append appends the encoded tuple.
+func (z *PluginDef) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = appendText(b, z.Name)
+	b = value.AppendInt(b, int64(z.Hooks))
+	return b
+}
+
+func (z *PluginDef) decode(r Reader) error { z.Decode(&r); return r.end("PluginDef") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *PluginDef) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *PluginDef) Decode(r *Reader) {
+	r.fields(2)
+	z.Name = string(r.Text())
+	z.Hooks = uint32(r.Uint(math.MaxUint32))
+}
+
+// Append appends the encoded tuple.
+func (z *StartInvocation) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 14)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Runner))
+	b = value.AppendInt(b, int64(z.Now))
+	b = value.AppendBytes(b, z.Seed)
+	b = appendText(b, z.ID)
+	b = appendText(b, z.Session)
+	b = appendText(b, z.User)
+	b = value.AppendInt(b, int64(z.History))
+	b = value.AppendInt(b, int64(z.Count))
+	b = z.State.Append(b)
+	b = z.Message.Append(b)
+	b = z.Options.Append(b)
+	b = value.AppendBool(b, z.Aborted)
+	return b
+}
+
+func (z *StartInvocation) stamp() { z.Op = OpStartInvocation }
+
+func (z *StartInvocation) decode(r Reader) error { z.Decode(&r); return r.end("StartInvocation") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *StartInvocation) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *StartInvocation) Decode(r *Reader) {
+	r.fields(14)
+	z.Op = uint8(r.Uint(math.MaxUint8))
+	z.Turn = uint32(r.Uint(math.MaxUint32))
+	z.Runner = uint32(r.Uint(math.MaxUint32))
+	z.Now = r.Int(MaxInt)
+	z.Seed = append([]byte(nil), r.Bytes()...)
+	z.ID = string(r.Text())
+	z.Session = string(r.Text())
+	z.User = string(r.Text())
+	z.History = uint32(r.Uint(math.MaxUint32))
+	z.Count = uint32(r.Uint(math.MaxUint32))
+	z.State = r.raw(z.State)
+	z.Message = r.raw(z.Message)
+	z.Options = r.raw(z.Options)
+	z.Aborted = r.Bool()
+}
+
+// Append appends the encoded tuple.
+func (z *AppendArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 4)
+	b = z.Event.Append(b)
+	b = value.AppendBool(b, z.Deliver)
+	b = value.AppendListHeader(b, len(z.State))
+	for i := range z.State {
+		b = z.State[i].Append(b)
+	}
+	b = value.AppendListHeader(b, len(z.Artifacts))
+	for i := range z.Artifacts {
+		b = z.Artifacts[i].Append(b)
+	}
+	return b
+}
+
+func (z *AppendArgs) decode(r Reader) error { z.Decode(&r); return r.end("AppendArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *AppendArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *AppendArgs) Decode(r *Reader) {
+	r.fields(4)
+	z.Event = r.raw(z.Event)
+	z.Deliver = r.Bool()
+	z.State = make([]StateDelta, r.list(4, MaxArray))
+	for i := range z.State {
+		z.State[i].Decode(r)
+	}
+	z.Artifacts = make([]ArtifactDelta, r.list(4, MaxArray))
+	for i := range z.Artifacts {
+		z.Artifacts[i].Decode(r)
+	}
+}
+
+// Append appends the encoded tuple.
+func (z *StateDelta) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = appendText(b, z.Scope)
+	b = appendText(b, z.Name)
+	b = z.Value.Append(b)
+	return b
+}
+
+func (z *StateDelta) decode(r Reader) error { z.Decode(&r); return r.end("StateDelta") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *StateDelta) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *StateDelta) Decode(r *Reader) {
+	r.fields(3)
+	z.Scope = string(r.Text())
+	z.Name = string(r.Text())
+	z.Value = r.raw(z.Value)
+}
+
+// Append appends the encoded tuple.
+func (z *ArtifactDelta) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = appendText(b, z.Scope)
+	b = appendText(b, z.Name)
+	b = value.AppendInt(b, int64(z.Version))
+	return b
+}
+
+func (z *ArtifactDelta) decode(r Reader) error { z.Decode(&r); return r.end("ArtifactDelta") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ArtifactDelta) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *ArtifactDelta) Decode(r *Reader) {
+	r.fields(3)
+	z.Scope = string(r.Text())
+	z.Name = string(r.Text())
+	z.Version = uint32(r.Uint(math.MaxUint32))
+}
+
+// Append appends the encoded tuple.
+func (z *DeliverArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = value.AppendInt(b, int64(z.Run))
+	b = z.Event.Append(b)
+	return b
+}
+
+func (z *DeliverArgs) decode(r Reader) error { z.Decode(&r); return r.end("DeliverArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *DeliverArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *DeliverArgs) Decode(r *Reader) {
+	r.fields(2)
+	z.Run = uint32(r.Uint(math.MaxUint32))
+	z.Event = r.raw(z.Event)
+}
+
+// Append appends the encoded tuple.
+func (z *HookArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 6)
+	b = value.AppendInt(b, int64(z.Hook))
+	b = value.AppendInt(b, int64(z.Plugin))
+	b = value.AppendInt(b, int64(z.Index))
+	b = value.AppendInt(b, int64(z.Agent))
+	b = value.AppendInt(b, int64(z.Run))
+	b = z.Value.Append(b)
+	return b
+}
+
+func (z *HookArgs) decode(r Reader) error { z.Decode(&r); return r.end("HookArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *HookArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *HookArgs) Decode(r *Reader) {
+	r.fields(6)
+	z.Hook = uint8(r.Uint(math.MaxUint8))
+	z.Plugin = uint32(r.Uint(math.MaxUint32))
+	z.Index = uint32(r.Uint(math.MaxUint32))
+	z.Agent = uint32(r.Uint(math.MaxUint32))
+	z.Run = uint32(r.Uint(math.MaxUint32))
+	z.Value = r.raw(z.Value)
+}
+
+// Append appends the encoded tuple.
+func (z *AgentArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = value.AppendInt(b, int64(z.Agent))
+	b = value.AppendInt(b, int64(z.Run))
+	b = appendText(b, z.Branch)
+	return b
+}
+
+func (z *AgentArgs) decode(r Reader) error { z.Decode(&r); return r.end("AgentArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *AgentArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *AgentArgs) Decode(r *Reader) {
+	r.fields(3)
+	z.Agent = uint32(r.Uint(math.MaxUint32))
+	z.Run = uint32(r.Uint(math.MaxUint32))
+	z.Branch = string(r.Text())
+}
+
+// Append appends the encoded tuple.
+func (z *StateKeyArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 1)
+	b = appendText(b, z.Name)
+	return b
+}
+
+func (z *StateKeyArgs) decode(r Reader) error { z.Decode(&r); return r.end("StateKeyArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *StateKeyArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *StateKeyArgs) Decode(r *Reader) {
+	r.fields(1)
+	z.Name = string(r.Text())
+}
+
+// Append appends the encoded tuple.
+func (z *SetStateArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = appendText(b, z.Name)
+	b = z.Value.Append(b)
+	return b
+}
+
+func (z *SetStateArgs) decode(r Reader) error { z.Decode(&r); return r.end("SetStateArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *SetStateArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *SetStateArgs) Decode(r *Reader) {
+	r.fields(2)
+	z.Name = string(r.Text())
+	z.Value = r.raw(z.Value)
+}
+
+// Append appends the encoded tuple.
+func (z *YieldArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = value.AppendInt(b, int64(z.Run))
+	b = z.Event.Append(b)
+	return b
+}
+
+func (z *YieldArgs) decode(r Reader) error { z.Decode(&r); return r.end("YieldArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *YieldArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *YieldArgs) Decode(r *Reader) {
+	r.fields(2)
+	z.Run = uint32(r.Uint(math.MaxUint32))
+	z.Event = r.raw(z.Event)
+}
+
+// Append appends the encoded tuple.
+func (z *RespondArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 1)
+	b = z.Response.Append(b)
+	return b
+}
+
+func (z *RespondArgs) decode(r Reader) error { z.Decode(&r); return r.end("RespondArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *RespondArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *RespondArgs) Decode(r *Reader) {
+	r.fields(1)
+	z.Response = r.raw(z.Response)
+}
+
+// Append appends the encoded tuple.
+func (z *RunAgentArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = value.AppendInt(b, int64(z.Run))
+	b = value.AppendInt(b, int64(z.Agent))
+	b = value.AppendInt(b, int64(z.Number))
+	return b
+}
+
+func (z *RunAgentArgs) decode(r Reader) error { z.Decode(&r); return r.end("RunAgentArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *RunAgentArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *RunAgentArgs) Decode(r *Reader) {
+	r.fields(3)
+	z.Run = uint32(r.Uint(math.MaxUint32))
+	z.Agent = uint32(r.Uint(math.MaxUint32))
+	z.Number = uint32(r.Uint(math.MaxUint32))
+}
+
+// Append appends the encoded tuple.
+func (z *ActionsArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = appendText(b, z.ExecutionID)
+	b = z.Actions.Append(b)
+	return b
+}
+
+func (z *ActionsArgs) decode(r Reader) error { z.Decode(&r); return r.end("ActionsArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ActionsArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *ActionsArgs) Decode(r *Reader) {
+	r.fields(2)
+	z.ExecutionID = string(r.Text())
+	z.Actions = r.raw(z.Actions)
+}
+
+// Append appends the encoded tuple.
+func (z *NewSessionArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
+	b = appendText(b, z.App)
+	b = appendText(b, z.User)
+	b = appendText(b, z.ID)
+	b = value.AppendInt(b, int64(z.Now))
+	b = z.State.Append(b)
+	return b
+}
+
+func (z *NewSessionArgs) decode(r Reader) error { z.Decode(&r); return r.end("NewSessionArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *NewSessionArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *NewSessionArgs) Decode(r *Reader) {
+	r.fields(5)
+	z.App = string(r.Text())
+	z.User = string(r.Text())
+	z.ID = string(r.Text())
+	z.Now = r.Int(MaxInt)
+	z.State = r.raw(z.State)
+}
+
+// Append appends the encoded tuple.
+func (z *AppendEventArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
+	b = appendText(b, z.App)
+	b = appendText(b, z.User)
+	b = appendText(b, z.ID)
+	b = value.AppendInt(b, int64(z.Now))
+	b = z.Event.Append(b)
+	return b
+}
+
+func (z *AppendEventArgs) decode(r Reader) error { z.Decode(&r); return r.end("AppendEventArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *AppendEventArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *AppendEventArgs) Decode(r *Reader) {
+	r.fields(5)
+	z.App = string(r.Text())
+	z.User = string(r.Text())
+	z.ID = string(r.Text())
+	z.Now = r.Int(MaxInt)
+	z.Event = r.raw(z.Event)
+}

@@ -34,6 +34,10 @@ const (
 	CodeBytesNotFound = "E_BYTES_NOT_FOUND"
 	// CodeCallAfterEnd: The context was used after its end.
 	CodeCallAfterEnd = "E_CALL_AFTER_END"
+	// CodeCallAnswered: The function call has its answer.
+	CodeCallAnswered = "E_CALL_ANSWERED"
+	// CodeCallNotAsked: No event asks for this function call.
+	CodeCallNotAsked = "E_CALL_NOT_ASKED"
 	// CodeChatEmptyResponse: The model answered with neither text nor tool calls.
 	CodeChatEmptyResponse = "E_CHAT_EMPTY_RESPONSE"
 	// CodeChatHTTPError: The model provider answered with an HTTP error.
@@ -82,6 +86,10 @@ const (
 	CodeInputPipelineError = "E_INPUT_PIPELINE_ERROR"
 	// CodeInstanceFailed: The module's instance failed.
 	CodeInstanceFailed = "E_INSTANCE_FAILED"
+	// CodeInvalidAgent: The agent's configuration is invalid.
+	CodeInvalidAgent = "E_INVALID_AGENT"
+	// CodeInvalidEvent: The event is invalid.
+	CodeInvalidEvent = "E_INVALID_EVENT"
 	// CodeInvalidInitialIdentityValue: The identity's fields are invalid.
 	CodeInvalidInitialIdentityValue = "E_INVALID_INITIAL_IDENTITY_VALUE"
 	// CodeInvalidInitialMediaValue: The media's fields are invalid.
@@ -102,6 +110,8 @@ const (
 	CodeInvalidInitialToolValue = "E_INVALID_INITIAL_TOOL_VALUE"
 	// CodeInvalidInitialTurnGateValue: The gate's fields are invalid.
 	CodeInvalidInitialTurnGateValue = "E_INVALID_INITIAL_TURN_GATE_VALUE"
+	// CodeInvalidInvocation: The invocation's input is invalid.
+	CodeInvalidInvocation = "E_INVALID_INVOCATION"
 	// CodeInvalidJournal: The journal cannot be read.
 	CodeInvalidJournal = "E_INVALID_JOURNAL"
 	// CodeInvalidLLMDispatchInput: The dispatch's input is invalid.
@@ -114,6 +124,8 @@ const (
 	CodeInvalidOptions = "E_INVALID_OPTIONS"
 	// CodeInvalidSessionID: The session's id is invalid.
 	CodeInvalidSessionID = "E_INVALID_SESSION_ID"
+	// CodeInvalidState: The state is invalid.
+	CodeInvalidState = "E_INVALID_STATE"
 	// CodeInvalidToolArgs: The tool's arguments do not match its schema.
 	CodeInvalidToolArgs = "E_INVALID_TOOL_ARGS"
 	// CodeInvalidTurnContext: The turn's input is invalid.
@@ -124,6 +136,12 @@ const (
 	CodeInvalidTurnRunnerConfig = "E_INVALID_TURN_RUNNER_CONFIG"
 	// CodeInvalidValue: The value is invalid.
 	CodeInvalidValue = "E_INVALID_VALUE"
+	// CodeInvocationNotFound: The session has no such invocation.
+	CodeInvocationNotFound = "E_INVOCATION_NOT_FOUND"
+	// CodeInvocationStopped: The caller has stopped the invocation.
+	CodeInvocationStopped = "E_INVOCATION_STOPPED"
+	// CodeInvocationUnfinished: A stream of partial events ended without its final event.
+	CodeInvocationUnfinished = "E_INVOCATION_UNFINISHED"
 	// CodeListenerError: An event listener failed.
 	CodeListenerError = "E_LISTENER_ERROR"
 	// CodeLLMExecutionAlreadySignalled: The dispatch has already been signalled.
@@ -138,6 +156,8 @@ const (
 	CodeMaxRepeats = "E_MAX_REPEATS"
 	// CodeMediaTooLarge: The medium is too large to be sent to a model.
 	CodeMediaTooLarge = "E_MEDIA_TOO_LARGE"
+	// CodeModelCallLimit: The invocation reached its bound on model calls.
+	CodeModelCallLimit = "E_MODEL_CALL_LIMIT"
 	// CodeModelFailed: The engine failed.
 	CodeModelFailed = "E_MODEL_FAILED"
 	// CodeModelInvalidPart: The engine's output is not a valid part of an answer.
@@ -314,6 +334,16 @@ var codes = [...]CodeInfo{
 		Help:    "Await every call on a context before the executor, middleware or handler returns, and keep no context beyond its turn.",
 	},
 	{
+		Code: CodeCallAnswered, Status: 409, Fatal: false,
+		Message: "The function call has its answer.",
+		Help:    "The first answer counts.",
+	},
+	{
+		Code: CodeCallNotAsked, Status: 404, Fatal: true,
+		Message: "No event asks for this function call.",
+		Help:    "Answer a call of an event's longRunningToolIds.",
+	},
+	{
 		Code: CodeChatEmptyResponse, Status: 502, Fatal: false,
 		Message: "The model answered with neither text nor tool calls.",
 		Help:    "The provider closed the stream without content. Look at finishReason in the generation stats; a small token limit is a common reason.",
@@ -434,6 +464,16 @@ var codes = [...]CodeInfo{
 		Help:    "The instance trapped, exited or sent malformed frames, and was dropped. The message ends with its last output on stderr. Other instances go on, and the next turn gets a fresh one.",
 	},
 	{
+		Code: CodeInvalidAgent, Status: 529, Fatal: true,
+		Message: "The agent's configuration is invalid.",
+		Help:    "Correct the fields that the message lists.",
+	},
+	{
+		Code: CodeInvalidEvent, Status: 422, Fatal: true,
+		Message: "The event is invalid.",
+		Help:    "Correct the member that the message names.",
+	},
+	{
 		Code: CodeInvalidInitialIdentityValue, Status: 500, Fatal: true,
 		Message: "The identity's fields are invalid.",
 		Help:    "Give a string, or an identifier and a representation.",
@@ -484,6 +524,11 @@ var codes = [...]CodeInfo{
 		Help:    "A gate needs an id, a reason, a payload and createdAt.",
 	},
 	{
+		Code: CodeInvalidInvocation, Status: 422, Fatal: true,
+		Message: "The invocation's input is invalid.",
+		Help:    "Correct the field that the message names.",
+	},
+	{
 		Code: CodeInvalidJournal, Status: 400, Fatal: false,
 		Message: "The journal cannot be read.",
 		Help:    "Use a file written by the journal option or by turncore run --log. The message says where the file is damaged.",
@@ -514,6 +559,11 @@ var codes = [...]CodeInfo{
 		Help:    "It is a string of valid Unicode with at most 512 bytes of UTF-8.",
 	},
 	{
+		Code: CodeInvalidState, Status: 422, Fatal: true,
+		Message: "The state is invalid.",
+		Help:    "Correct the name or the value that the message names.",
+	},
+	{
 		Code: CodeInvalidToolArgs, Status: 422, Fatal: false,
 		Message: "The tool's arguments do not match its schema.",
 		Help:    "Give the message back to the model as the call's result, so that it can correct the call.",
@@ -537,6 +587,21 @@ var codes = [...]CodeInfo{
 		Code: CodeInvalidValue, Status: 422, Fatal: false,
 		Message: "The value is invalid.",
 		Help:    "The message names the argument or the field, and says what it must be. As data, only null, booleans, finite numbers, strings, bytes, times, lists and maps with string keys cross the boundary, integers up to 2^53-1, 60 levels deep.",
+	},
+	{
+		Code: CodeInvocationNotFound, Status: 404, Fatal: true,
+		Message: "The session has no such invocation.",
+		Help:    "Take the invocationId of an event of the session.",
+	},
+	{
+		Code: CodeInvocationStopped, Status: 499, Fatal: false,
+		Message: "The caller has stopped the invocation.",
+		Help:    "Let the agent end.",
+	},
+	{
+		Code: CodeInvocationUnfinished, Status: 502, Fatal: false,
+		Message: "A stream of partial events ended without its final event.",
+		Help:    "End each stream with an event that is not partial.",
 	},
 	{
 		Code: CodeListenerError, Status: 500, Fatal: false,
@@ -572,6 +637,11 @@ var codes = [...]CodeInfo{
 		Code: CodeMediaTooLarge, Status: 413, Fatal: false,
 		Message: "The medium is too large to be sent to a model.",
 		Help:    "Its reader gave more bytes than maxMediaBytes of the chat executor allows. If a reader knows its length, a note is sent instead.",
+	},
+	{
+		Code: CodeModelCallLimit, Status: 508, Fatal: false,
+		Message: "The invocation reached its bound on model calls.",
+		Help:    "Raise maxModelCalls, or find out why the agents go on.",
 	},
 	{
 		Code: CodeModelFailed, Status: 502, Fatal: false,

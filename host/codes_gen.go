@@ -130,6 +130,19 @@ const (
 	CodeInvalidJournal Code = abi.CodeInvalidJournal // The journal cannot be read.
 	CodeReplayDiverged Code = abi.CodeReplayDiverged // The replayed turn differs from its journal.
 
+	// Sessions.
+
+	CodeInvalidEvent         Code = abi.CodeInvalidEvent         // The event is invalid.
+	CodeInvalidState         Code = abi.CodeInvalidState         // The state is invalid.
+	CodeInvalidAgent         Code = abi.CodeInvalidAgent         // The agent's configuration is invalid.
+	CodeInvalidInvocation    Code = abi.CodeInvalidInvocation    // The invocation's input is invalid.
+	CodeInvocationStopped    Code = abi.CodeInvocationStopped    // The caller has stopped the invocation.
+	CodeInvocationUnfinished Code = abi.CodeInvocationUnfinished // A stream of partial events ended without its final event.
+	CodeModelCallLimit       Code = abi.CodeModelCallLimit       // The invocation reached its bound on model calls.
+	CodeCallNotAsked         Code = abi.CodeCallNotAsked         // No event asks for this function call.
+	CodeCallAnswered         Code = abi.CodeCallAnswered         // The function call has its answer.
+	CodeInvocationNotFound   Code = abi.CodeInvocationNotFound   // The session has no such invocation.
+
 	// Agents.
 
 	CodeAgentTooLarge   Code = abi.CodeAgentTooLarge   // The agent's file is larger than allowed.

@@ -82,10 +82,14 @@ var families = []struct{ prefix, name, doc string }{
 	{"Redirect", "Redirect", "What becomes of a redirect."},
 	{"Read", "Read", "Ways to read an artifact."},
 	{"Part", "Part", "First elements of parts."},
+	{"Agent", "AgentKind", "Kinds of agent."},
+	{"Hook", "Hook", "Hooks of host code in an invocation."},
+	{"SessionEffect", "SessionEffect", "Kinds of effect in an invocation."},
+	{"SessionMethod", "SessionMethod", "Methods of Call about sessions and in an invocation."},
 }
 
 // sourceFiles are read in this order, which determines the order of all generated code.
-var sourceFiles = []string{"abi.go", "inbound.go", "outbound.go", "call.go", "effect.go", "event.go", "record.go"}
+var sourceFiles = []string{"abi.go", "inbound.go", "outbound.go", "call.go", "effect.go", "event.go", "record.go", "session.go"}
 
 func loadSource(dir string) (*source, error) {
 	s := &source{}

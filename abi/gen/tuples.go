@@ -94,11 +94,13 @@ func newTSCodec(s *source) (*tsCodec, error) {
 		for _, k := range g.Consts {
 			args, value, _ := strings.Cut(k.Doc, "→")
 			switch g.Name {
-			case "Method":
+			case "SessionEffect":
+				mark(s, c.read, s.named(args)...)
+				mark(s, c.values, s.named(args)...)
+			case "Method", "SessionMethod":
 				mark(s, c.written, s.named(args)...)
-				for _, name := range s.named(value) {
-					c.read[name], c.values[name] = true, true
-				}
+				mark(s, c.read, s.named(value)...)
+				mark(s, c.values, s.named(value)...)
 			case "EffectKind":
 				mark(s, c.read, s.named(args)...)
 				mark(s, c.written, s.named(value)...)
@@ -150,6 +152,14 @@ func (s *source) tag(t *tuple) string {
 		return "Part." + strings.TrimPrefix(f.Doc, "Part")
 	}
 	return ""
+}
+
+// tagLiteral is that constant in code that is downloaded: an op as its number, so that pages do not download the names.
+func (s *source) tagLiteral(t *tuple) string {
+	if t.Op != 0 {
+		return fmt.Sprintf("%d /* %s */", t.Op, s.tag(t))
+	}
+	return s.tag(t)
 }
 
 // generic reports whether a tuple's type depends on the direction: values of any kind are read as data and written by
@@ -242,8 +252,8 @@ func (s *source) tuples() (tuples, records []byte, err error) {
 	c.methods()
 	var b bytes.Buffer
 	fmt.Fprintf(&b, tsHeader, "the Go types in abi/")
-	b.WriteString("import { EffectKind, EventKind, Method, Op } from '../abi/frames.gen.js';\n" +
-		"import { CodecError, type Decoder } from './decoder.js';\nimport type { Encoder, Write } from './encoder.js';\nimport { fieldsOf } from './tuple.js';\n")
+	b.WriteString("import { EffectKind, EventKind, Method, type Op } from '../abi/frames.gen.js';\n" +
+		"import { CodecError, type Decoder } from './decoder.js';\nimport type { Encoder, Write } from './encoder.js';\nimport { fieldsOf } from './tuple.js';\nimport { tuplesOf } from './tuple-list.js';\n")
 	for _, name := range written {
 		if bytes.Contains(c.b.Bytes(), []byte("write"+name+"(")) {
 			return nil, nil, fmt.Errorf("a frame holds a %s itself, whose writer is elsewhere", name)
@@ -351,7 +361,7 @@ func (c *tsCodec) reader(t *tuple) error {
 		if of := onlyOf[t.Name+"."+f.Name]; of != "" {
 			return fmt.Sprintf("%s === %s.%s ? d.str() : d.skipStr()", lowerCamel(choice.by), choice.group, of), nil
 		}
-		if tag := c.tag(t); i == 0 && tag != "" {
+		if tag := c.tagLiteral(t); i == 0 && tag != "" {
 			return "d.tag(" + tag + ")", nil
 		}
 		if chosen && f.Name == choice.field {
@@ -402,13 +412,18 @@ func (c *tsCodec) valueReader(t *tuple) error {
 	name := t.tsName()
 	kinds, fields := make([]string, len(t.Fields)), make([]string, len(t.Fields))
 	for i, f := range t.Fields {
+		item, isList := strings.CutSuffix(f.Type, "[]")
 		switch f.Type {
 		case "u8", "u16", "u32", "u64", "str", "bool", "value", "raw":
-		default:
-			return fmt.Errorf("%s.%s: the result of a method holds no %s", t.Name, f.Name, f.Type)
+			fields[i] = fmt.Sprintf("    %s: v[%d] as %s,\n", lowerCamel(f.Name), i, c.tsType(t, f.Type))
+			kinds[i] = "'" + f.Type + "'"
+			continue
 		}
-		kinds[i] = "'" + f.Type + "'"
-		fields[i] = fmt.Sprintf("    %s: v[%d] as %s,\n", lowerCamel(f.Name), i, c.tsType(t, f.Type))
+		if !isList || !c.values[item] {
+			return fmt.Errorf("%s.%s: a value holds no %s", t.Name, f.Name, f.Type)
+		}
+		kinds[i] = "'list'"
+		fields[i] = fmt.Sprintf("    %s: tuplesOf(v[%d], '%s', to%s),\n", lowerCamel(f.Name), i, t.Name, item)
 	}
 	fmt.Fprintf(&c.b, "\n/** Takes {@link %s} out of a value that came in a frame. @throws CodecError */\n"+
 		"export function to%s(value: unknown): %s {\n  const v = fieldsOf(value, '%s', %s);\n  return {\n%s  };\n}\n",
@@ -471,7 +486,7 @@ func (c *tsCodec) writer(b *bytes.Buffer, t *tuple) {
 	fmt.Fprintf(b, "\n/** Writes {@link %s}. */\nexport function write%s%s(e: Encoder, x: %s): void {\n  e.arrayHeader(%d);\n", name, t.Name, params, of, len(t.Fields))
 	for i, f := range t.Fields {
 		if i == 0 && tag != "" {
-			fmt.Fprintf(b, "  e.int(%s);\n", tag)
+			fmt.Fprintf(b, "  e.int(%s);\n", c.tagLiteral(t))
 			continue
 		}
 		if t.Name == "Call" && f.Name == choice.field {
@@ -527,7 +542,7 @@ func (c *tsCodec) frames() {
 	c.b.WriteString(";\n\n/** Reads a frame that a module sends, the op of which comes next. @throws CodecError */\n" +
 		"export function readFrame(d: Decoder): OutboundFrame {\n  const op = d.op();\n  switch (op) {\n")
 	for _, name := range names {
-		fmt.Fprintf(&c.b, "    case Op.%s:\n      return read%s(d);\n", name, name)
+		fmt.Fprintf(&c.b, "    case %s:\n      return read%s(d);\n", c.tagLiteral(c.find(name)), name)
 	}
 	c.b.WriteString("    default:\n      throw new CodecError('frame', d.position, `no module sends a frame of op ${op}`);\n  }\n}\n")
 }

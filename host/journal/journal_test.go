@@ -324,7 +324,7 @@ func TestDivergenceShowsTheDifference(t *testing.T) {
 
 // AppendJSON gives JSON whatever it is given, and the same as the npm package: its tests have the same digest.
 func TestJSONTakesAnything(t *testing.T) {
-	const digest = "8a3ec11b869c8761e3f81af0aa6c0956cc0dc8d72c14e04d22943ac5ea4d76ff"
+	const digest = "ebbd8026a053b3acb3ac7eaab9552696069aa4203dd7a77f8b7632b62e0a70b6"
 	random := uint32(1)
 	below := func(n uint32) uint32 {
 		random = random*1664525 + 1013904223

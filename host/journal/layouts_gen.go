@@ -92,15 +92,33 @@ var tuples = map[string]string{
 	"ArtifactPart":       "part:u8 className:str bytes:i64 lines:i64 form:str",
 	"MediaPart":          "part:u8 id:str kind:str mimeType:str filename:str trustTier:str modalityHazard:str source:str? bytes:i64 stash:value",
 	"TextPart":           "part:u8 bytes:u64",
+	"OpenAgents":         "op:u8 runner:u32 call:u32 app:str root:u32 agents:AgentDef[] plugins:PluginDef[]",
+	"AgentDef":           "number:u32 kind:u8 name:str description:str runner:u32 children:u32[] options:value hooks:u32[]",
+	"PluginDef":          "name:str hooks:u32",
+	"StartInvocation":    "op:u8 turn:u32 runner:u32 now:i64 seed:bin id:str session:str user:str history:u32 count:u32 state:value message:value options:value aborted:bool",
+	"AppendArgs":         "event:raw deliver:bool state:StateDelta[] artifacts:ArtifactDelta[]",
+	"StateDelta":         "scope:str name:str value:value",
+	"ArtifactDelta":      "scope:str name:str version:u32",
+	"DeliverArgs":        "run:u32 event:value",
+	"HookArgs":           "hook:Hook plugin:u32 index:u32 agent:u32 run:u32 value:value",
+	"AgentArgs":          "agent:u32 run:u32 branch:str",
+	"StateKeyArgs":       "name:str",
+	"SetStateArgs":       "name:str value:value",
+	"YieldArgs":          "run:u32 event:value",
+	"RespondArgs":        "response:value",
+	"RunAgentArgs":       "run:u32 agent:u32 number:u32",
+	"ActionsArgs":        "executionId:str actions:value",
+	"NewSessionArgs":     "app:str user:str id:str now:i64 state:value",
+	"AppendEventArgs":    "app:str user:str id:str now:i64 event:value",
 }
 
 // groups are the names of numbers.
 var groups = map[string]map[int64]string{
-	"Op":             {1: "Hello", 2: "OpenRunner", 3: "CloseRunner", 4: "History", 5: "StartTurn", 6: "Call", 7: "Edit", 8: "Result", 9: "Chunk", 10: "Abort", 11: "Tick", 12: "DropHistory", 13: "GCPercent", 33: "Welcome", 34: "Reply", 35: "Event", 36: "Effect", 37: "Cancel", 38: "Sync", 39: "Timer", 40: "End", 41: "Fault"},
+	"Op":             {1: "Hello", 2: "OpenRunner", 3: "CloseRunner", 4: "History", 5: "StartTurn", 6: "Call", 7: "Edit", 8: "Result", 9: "Chunk", 10: "Abort", 11: "Tick", 12: "DropHistory", 13: "GCPercent", 14: "OpenAgents", 15: "StartInvocation", 33: "Welcome", 34: "Reply", 35: "Event", 36: "Effect", 37: "Cancel", 38: "Sync", 39: "Timer", 40: "End", 41: "Fault"},
 	"ExecutorKind":   {0: "host", 1: "chat", 2: "module"},
 	"MiddlewareKind": {0: "host", 1: "builtin"},
 	"EditKind":       {0: "add", 1: "addHistory", 2: "addKnown", 3: "remove", 4: "replace", 5: "clear", 6: "set", 7: "unset", 8: "define", 9: "register", 10: "unregister", 11: "hidden", 12: "keep"},
-	"Collection":     {0: "instructions", 1: "memories", 2: "retrievables", 3: "messages", 4: "thoughts", 5: "toolCalls", 6: "stash", 7: "tools"},
+	"Collection":     {0: "instructions", 1: "memories", 2: "retrievables", 3: "messages", 4: "thoughts", 5: "toolCalls", 6: "stash", 7: "tools", 8: "events"},
 	"SyncKind":       {0: "add", 1: "remove", 2: "replace", 3: "open", 4: "tools", 5: "insert", 6: "signal", 7: "define", 8: "name"},
 	"Status":         {0: "ack", 1: "nack", 2: "aborted", 3: "failed", 4: "continue", 5: "refused", 6: "lost"},
 	"Method":         {1: "next", 2: "store", 3: "mutate", 4: "delete", 5: "replaceGroup", 6: "ack", 7: "nack", 8: "report", 9: "reportToolCall", 10: "log", 11: "stats", 12: "executeTool", 13: "toolCallCount", 14: "commit", 15: "dispatch", 16: "digest", 17: "emit", 18: "openGate", 19: "settleGate", 20: "warn", 21: "validate", 22: "interrupt", 23: "describe"},
@@ -114,6 +132,7 @@ var groups = map[string]map[int64]string{
 	"EventKind":      {1: "message", 2: "thought", 3: "toolCall", 4: "turnStart", 5: "turnEnd", 6: "dispatchStart", 7: "dispatchEnd", 8: "iterationStart", 9: "iterationEnd", 10: "toolExecutionStart", 11: "toolExecutionEnd", 12: "turnGateOpen", 13: "turnGateClosed", 14: "log", 15: "warning", 16: "error", 17: "generationStats", 18: "messageInterrupted", 19: "thoughtInterrupted"},
 	"Results":        {0: "none", 1: "host", 2: "value", 3: "kept"},
 	"GateResult":     {0: "resolved", 1: "rejected", 2: "aborted", 3: "timeout"},
+	"Hook":           {0: "userMessage", 1: "beforeRun", 2: "afterRun", 3: "event", 4: "beforeAgent", 5: "afterAgent", 6: "beforeModel", 7: "afterModel", 8: "modelError", 9: "beforeTool", 10: "afterTool", 11: "toolError", 12: "instruction", 13: "globalInstruction", 14: "confirm"},
 }
 
 // payloads are the tuples that go with numbers.

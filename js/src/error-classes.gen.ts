@@ -2,6 +2,7 @@
 
 import { agentErrorClass } from './agent-errors.js';
 import { errorClass } from './errors.js';
+import { sessionErrorClass } from './session-errors.js';
 import { storeErrorClass } from './store-errors.js';
 
 /** The first frame must be hello. */
@@ -48,6 +49,12 @@ export const E_BYTES_NOT_FOUND = /* @__PURE__ */ storeErrorClass('E_BYTES_NOT_FO
 
 /** The context was used after its end. */
 export const E_CALL_AFTER_END = /* @__PURE__ */ errorClass('E_CALL_AFTER_END');
+
+/** The function call has its answer. */
+export const E_CALL_ANSWERED = /* @__PURE__ */ sessionErrorClass('E_CALL_ANSWERED');
+
+/** No event asks for this function call. */
+export const E_CALL_NOT_ASKED = /* @__PURE__ */ sessionErrorClass('E_CALL_NOT_ASKED');
 
 /** The model answered with neither text nor tool calls. */
 export const E_CHAT_EMPTY_RESPONSE = /* @__PURE__ */ errorClass('E_CHAT_EMPTY_RESPONSE');
@@ -121,6 +128,12 @@ export const E_INPUT_PIPELINE_ERROR = /* @__PURE__ */ errorClass('E_INPUT_PIPELI
 /** The module's instance failed. */
 export const E_INSTANCE_FAILED = /* @__PURE__ */ errorClass('E_INSTANCE_FAILED');
 
+/** The agent's configuration is invalid. */
+export const E_INVALID_AGENT = /* @__PURE__ */ sessionErrorClass('E_INVALID_AGENT');
+
+/** The event is invalid. */
+export const E_INVALID_EVENT = /* @__PURE__ */ sessionErrorClass('E_INVALID_EVENT');
+
 /** The identity's fields are invalid. */
 export const E_INVALID_INITIAL_IDENTITY_VALUE = /* @__PURE__ */ errorClass('E_INVALID_INITIAL_IDENTITY_VALUE');
 
@@ -151,6 +164,9 @@ export const E_INVALID_INITIAL_TOOL_VALUE = /* @__PURE__ */ errorClass('E_INVALI
 /** The gate's fields are invalid. */
 export const E_INVALID_INITIAL_TURN_GATE_VALUE = /* @__PURE__ */ errorClass('E_INVALID_INITIAL_TURN_GATE_VALUE');
 
+/** The invocation's input is invalid. */
+export const E_INVALID_INVOCATION = /* @__PURE__ */ sessionErrorClass('E_INVALID_INVOCATION');
+
 /** The journal cannot be read. */
 export const E_INVALID_JOURNAL = /* @__PURE__ */ errorClass('E_INVALID_JOURNAL');
 
@@ -169,6 +185,9 @@ export const E_INVALID_OPTIONS = /* @__PURE__ */ errorClass('E_INVALID_OPTIONS')
 /** The session's id is invalid. */
 export const E_INVALID_SESSION_ID = /* @__PURE__ */ storeErrorClass('E_INVALID_SESSION_ID');
 
+/** The state is invalid. */
+export const E_INVALID_STATE = /* @__PURE__ */ sessionErrorClass('E_INVALID_STATE');
+
 /** The tool's arguments do not match its schema. */
 export const E_INVALID_TOOL_ARGS = /* @__PURE__ */ errorClass('E_INVALID_TOOL_ARGS');
 
@@ -183,6 +202,15 @@ export const E_INVALID_TURN_RUNNER_CONFIG = /* @__PURE__ */ errorClass('E_INVALI
 
 /** The value is invalid. */
 export const E_INVALID_VALUE = /* @__PURE__ */ errorClass('E_INVALID_VALUE');
+
+/** The session has no such invocation. */
+export const E_INVOCATION_NOT_FOUND = /* @__PURE__ */ sessionErrorClass('E_INVOCATION_NOT_FOUND');
+
+/** The caller has stopped the invocation. */
+export const E_INVOCATION_STOPPED = /* @__PURE__ */ sessionErrorClass('E_INVOCATION_STOPPED');
+
+/** A stream of partial events ended without its final event. */
+export const E_INVOCATION_UNFINISHED = /* @__PURE__ */ sessionErrorClass('E_INVOCATION_UNFINISHED');
 
 /** An event listener failed. */
 export const E_LISTENER_ERROR = /* @__PURE__ */ errorClass('E_LISTENER_ERROR');
@@ -204,6 +232,9 @@ export const E_MAX_REPEATS = /* @__PURE__ */ errorClass('E_MAX_REPEATS');
 
 /** The medium is too large to be sent to a model. */
 export const E_MEDIA_TOO_LARGE = /* @__PURE__ */ errorClass('E_MEDIA_TOO_LARGE');
+
+/** The invocation reached its bound on model calls. */
+export const E_MODEL_CALL_LIMIT = /* @__PURE__ */ sessionErrorClass('E_MODEL_CALL_LIMIT');
 
 /** The engine failed. */
 export const E_MODEL_FAILED = /* @__PURE__ */ errorClass('E_MODEL_FAILED');

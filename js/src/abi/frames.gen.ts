@@ -19,6 +19,8 @@ export const Feature = {
   Interrupts: 16,
   /** the module is an agent: method Describe, executors of kind Module */
   Agent: 32,
+  /** sessions and invocations: OpenAgents, StartInvocation */
+  Sessions: 64,
 } as const;
 
 /** First element of a frame. 1 to 31 travel from host to guest, 33 to 63 from guest to host. */
@@ -36,6 +38,8 @@ export const Op = {
   Tick: 11,
   DropHistory: 12,
   GCPercent: 13,
+  OpenAgents: 14,
+  StartInvocation: 15,
   Welcome: 33,
   Reply: 34,
   Event: 35,
@@ -139,6 +143,7 @@ export const Collection = {
   ToolCalls: 5,
   Stash: 6,
   Tools: 7,
+  Events: 8,
 } as const;
 
 /** Bits of an event's scope. */
@@ -399,5 +404,85 @@ export const Part = {
   Media: 2,
   /** TextPart */
   Text: 3,
+} as const;
+
+/** Kinds of agent. */
+export const AgentKind = {
+  /** a generator of the host */
+  Host: 0,
+  LLM: 1,
+  Sequential: 2,
+  Parallel: 3,
+  Loop: 4,
+} as const;
+
+/** Hooks of host code in an invocation. */
+export const Hook = {
+  /** plugins: the message's content → a content in its place */
+  UserMessage: 0,
+  /** plugins: nil → a content that answers instead of the agent */
+  BeforeRun: 1,
+  /** plugins: nil → nil */
+  AfterRun: 2,
+  /** plugins: an event → an event in its place */
+  Event: 3,
+  /** nil → a content that answers instead of the agent */
+  BeforeAgent: 4,
+  /** nil → a content behind those of the agent */
+  AfterAgent: 5,
+  /** nil → an answer instead of the model's */
+  BeforeModel: 6,
+  /** an answer, or a part of a stream of one → an answer in its place */
+  AfterModel: 7,
+  /** the error's text → an answer in its place */
+  ModelError: 8,
+  /** map of tool, id, args → a result instead of the tool's */
+  BeforeTool: 9,
+  /** map of tool, id, args, result → a result in its place */
+  AfterTool: 10,
+  /** map of tool, id, args, error → a result in its place */
+  ToolError: 11,
+  /** agents: nil → the instruction's text */
+  Instruction: 12,
+  /** root: nil → the instruction's text for all agents of the tree */
+  GlobalInstruction: 13,
+  /** agents: map of tool, id, args → true to ask for confirmation, or a map of hint and payload */
+  Confirm: 14,
+} as const;
+
+/** Kinds of effect in an invocation. */
+export const SessionEffect = {
+  /** AppendArgs → nil, when the caller asks for the next event */
+  Append: 32,
+  /** DeliverArgs → nil, when the one that it is for asks for the next event */
+  Deliver: 33,
+  /** HookArgs → the hook's answer */
+  Hook: 34,
+  /** AgentArgs → nil, when the generator has ended */
+  Agent: 35,
+} as const;
+
+/** Methods of Call about sessions and in an invocation. */
+export const SessionMethod = {
+  /** StateKeyArgs → the value, nil if there is none */
+  GetState: 64,
+  /** SetStateArgs → nil */
+  SetState: 65,
+  /** nil → array of the names with their scopes, in the order of their UTF-8 bytes */
+  StateKeys: 66,
+  /** YieldArgs → the event as it was stored and delivered, when the agent goes on */
+  Yield: 67,
+  /** RespondArgs → nil, when it was delivered. Context is that of the model call */
+  Respond: 68,
+  /** nil → map of instructions and contents. Context is that of the model call */
+  Request: 69,
+  /** RunAgentArgs → nil, when the agent has ended */
+  RunAgent: 70,
+  /** ActionsArgs → nil */
+  Actions: 71,
+  /** of turn 0: NewSessionArgs → the value of an AppendArgs */
+  NewSession: 72,
+  /** of turn 0: AppendEventArgs → the value of an AppendArgs, nil for a partial event */
+  Append: 73,
 } as const;
 

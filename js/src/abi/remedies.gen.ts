@@ -30,6 +30,8 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   E_BYTES_NOT_FOUND: 'The bytes were deleted, or the record was read without its store.',
   E_CALL_AFTER_END:
     'Await every call on a context before the executor, middleware or handler returns, and keep no context beyond its turn.',
+  E_CALL_ANSWERED: 'The first answer counts.',
+  E_CALL_NOT_ASKED: "Answer a call of an event's longRunningToolIds.",
   E_CHAT_EMPTY_RESPONSE:
     'The provider closed the stream without content. Look at finishReason in the generation stats; a small token limit is a common reason.',
   E_CHAT_HTTP_ERROR:
@@ -74,6 +76,8 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   E_INPUT_PIPELINE_ERROR: "The cause is the middleware's error.",
   E_INSTANCE_FAILED:
     'The instance trapped, exited or sent malformed frames, and was dropped. The message ends with its last output on stderr. Other instances go on, and the next turn gets a fresh one.',
+  E_INVALID_AGENT: 'Correct the fields that the message lists.',
+  E_INVALID_EVENT: 'Correct the member that the message names.',
   E_INVALID_INITIAL_IDENTITY_VALUE: 'Give a string, or an identifier and a representation.',
   E_INVALID_INITIAL_MEDIA_VALUE: 'The message names every field that breaks a rule.',
   E_INVALID_INITIAL_MEMORY_VALUE:
@@ -91,6 +95,7 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   E_INVALID_INITIAL_TOOL_VALUE:
     'A tool needs a name, a description, an input schema of object type and a handler; the message names what is wrong.',
   E_INVALID_INITIAL_TURN_GATE_VALUE: 'A gate needs an id, a reason, a payload and createdAt.',
+  E_INVALID_INVOCATION: 'Correct the field that the message names.',
   E_INVALID_JOURNAL:
     'Use a file written by the journal option or by turncore run --log. The message says where the file is damaged.',
   E_INVALID_LLM_DISPATCH_INPUT:
@@ -101,6 +106,7 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'The message says what is wrong. Load the turncore.wasm that belongs to this version of the host; docs/hosts.md has the causes and remedies, such as `host: { module }`.',
   E_INVALID_OPTIONS: 'The message lists every option that breaks a rule.',
   E_INVALID_SESSION_ID: 'It is a string of valid Unicode with at most 512 bytes of UTF-8.',
+  E_INVALID_STATE: 'Correct the name or the value that the message names.',
   E_INVALID_TOOL_ARGS:
     "Give the message back to the model as the call's result, so that it can correct the call.",
   E_INVALID_TURN_CONTEXT:
@@ -111,6 +117,9 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'The message lists every field that breaks a rule. Correct them where the runner is constructed.',
   E_INVALID_VALUE:
     'The message names the argument or the field, and says what it must be. As data, only null, booleans, finite numbers, strings, bytes, times, lists and maps with string keys cross the boundary, integers up to 2^53-1, 60 levels deep.',
+  E_INVOCATION_NOT_FOUND: 'Take the invocationId of an event of the session.',
+  E_INVOCATION_STOPPED: 'Let the agent end.',
+  E_INVOCATION_UNFINISHED: 'End each stream with an event that is not partial.',
   E_LISTENER_ERROR: "The turn and the other listeners went on. The cause is the listener's error.",
   E_LLM_EXECUTION_ALREADY_SIGNALLED:
     'The first ack or nack stands. Check isSignalled first if several places may signal.',
@@ -124,6 +133,7 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'The same tool was called with the same arguments more often than maxRepeats allows. Find out why its result does not satisfy the model.',
   E_MEDIA_TOO_LARGE:
     'Its reader gave more bytes than maxMediaBytes of the chat executor allows. If a reader knows its length, a note is sent instead.',
+  E_MODEL_CALL_LIMIT: 'Raise maxModelCalls, or find out why the agents go on.',
   E_MODEL_FAILED:
     "The message and the cause are the engine's own. It may have run out of memory, or its model could not be loaded.",
   E_MODEL_INVALID_PART:

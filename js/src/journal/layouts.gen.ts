@@ -108,6 +108,26 @@ export const TUPLES: Readonly<Record<string, string>> = {
   MediaPart:
     'part:u8 id:str kind:str mimeType:str filename:str trustTier:str modalityHazard:str source:str? bytes:i64 stash:value',
   TextPart: 'part:u8 bytes:u64',
+  OpenAgents: 'op:u8 runner:u32 call:u32 app:str root:u32 agents:AgentDef[] plugins:PluginDef[]',
+  AgentDef:
+    'number:u32 kind:u8 name:str description:str runner:u32 children:u32[] options:value hooks:u32[]',
+  PluginDef: 'name:str hooks:u32',
+  StartInvocation:
+    'op:u8 turn:u32 runner:u32 now:i64 seed:bin id:str session:str user:str history:u32 count:u32 state:value message:value options:value aborted:bool',
+  AppendArgs: 'event:raw deliver:bool state:StateDelta[] artifacts:ArtifactDelta[]',
+  StateDelta: 'scope:str name:str value:value',
+  ArtifactDelta: 'scope:str name:str version:u32',
+  DeliverArgs: 'run:u32 event:value',
+  HookArgs: 'hook:Hook plugin:u32 index:u32 agent:u32 run:u32 value:value',
+  AgentArgs: 'agent:u32 run:u32 branch:str',
+  StateKeyArgs: 'name:str',
+  SetStateArgs: 'name:str value:value',
+  YieldArgs: 'run:u32 event:value',
+  RespondArgs: 'response:value',
+  RunAgentArgs: 'run:u32 agent:u32 number:u32',
+  ActionsArgs: 'executionId:str actions:value',
+  NewSessionArgs: 'app:str user:str id:str now:i64 state:value',
+  AppendEventArgs: 'app:str user:str id:str now:i64 event:value',
 };
 
 /** The names of numbers. */
@@ -126,6 +146,8 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<number, string>>>> 
     11: 'Tick',
     12: 'DropHistory',
     13: 'GCPercent',
+    14: 'OpenAgents',
+    15: 'StartInvocation',
     33: 'Welcome',
     34: 'Reply',
     35: 'Event',
@@ -162,6 +184,7 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<number, string>>>> 
     5: 'toolCalls',
     6: 'stash',
     7: 'tools',
+    8: 'events',
   },
   SyncKind: {
     0: 'add',
@@ -252,6 +275,23 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<number, string>>>> 
   },
   Results: { 0: 'none', 1: 'host', 2: 'value', 3: 'kept' },
   GateResult: { 0: 'resolved', 1: 'rejected', 2: 'aborted', 3: 'timeout' },
+  Hook: {
+    0: 'userMessage',
+    1: 'beforeRun',
+    2: 'afterRun',
+    3: 'event',
+    4: 'beforeAgent',
+    5: 'afterAgent',
+    6: 'beforeModel',
+    7: 'afterModel',
+    8: 'modelError',
+    9: 'beforeTool',
+    10: 'afterTool',
+    11: 'toolError',
+    12: 'instruction',
+    13: 'globalInstruction',
+    14: 'confirm',
+  },
 };
 
 /** The tuples that go with numbers. */
