@@ -19,7 +19,7 @@ demo: ## Serve the demo page on loopback; DEMO=cli chats in the terminal instead
 	case "$(DEMO)" in \
 	  cli) need_command_go; exec build/turncore run $(ARGS) ;; \
 	  edge) need_packages examples/edge; cd examples/edge; exec npm start -- $(ARGS) ;; \
-	  '') need_page_models; exec node examples/browser/server.mjs $(ARGS) ;; \
+	  '') need_page_models; need_agents; exec node examples/browser/server.mjs $(ARGS) ;; \
 	  *) fail 'DEMO is cli, edge or nothing' ;; \
 	esac
 

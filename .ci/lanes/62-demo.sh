@@ -3,6 +3,7 @@ source .ci/lib.sh
 need_js
 need_chromium
 need_page_models
+need_agents
 need_packages examples/edge
 mapfile -t files < <(find examples -name '*.test.mjs' -not -path '*/node_modules/*' | sort)
 node_test "${files[@]}"

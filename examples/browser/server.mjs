@@ -4,7 +4,7 @@
 //   node server.mjs [--port N] [--pause MS]
 //
 // The model is a simulated one, or with OPENAI_API_KEY (and OPENAI_BASE_URL, OPENAI_MODEL) a live one.
-import { access } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
@@ -20,18 +20,29 @@ const DEFAULT_PAUSE = 30;
 const page = fileURLToPath(new URL('./page/', import.meta.url));
 const dist = fileURLToPath(new URL('../../js/dist/', import.meta.url));
 const libraries = fileURLToPath(new URL('./node_modules/', import.meta.url));
+const modules = fileURLToPath(new URL('../../build/agents/', import.meta.url));
+/** The example agents that the page offers. */
+const AGENTS = ['research'];
 
 try {
   const { port, pause } = settings();
-  for (const needed of [`${dist}turncore.wasm`, `${libraries}@wllama/wllama/esm/index.js`]) {
+  const needs = [
+    `${dist}turncore.wasm`,
+    `${libraries}@wllama/wllama/esm/index.js`,
+    ...AGENTS.map((name) => `${modules}${name}.wasm`),
+  ];
+  for (const needed of needs) {
     await access(needed).catch(() => {
       throw new Error(
-        'the package or the libraries are missing: run `make demo` in the project, which gets them first',
+        'the package, the libraries or the agents are missing: run `make demo` in the project, which gets them first',
       );
     });
   }
   const model = liveModel(process.env) ?? (await simulatedModel(pause));
-  const server = createDemoServer({ page, dist, libraries, model });
+  const agents = await Promise.all(
+    AGENTS.map(async (name) => ({ name, grant: await grantOf(name) })),
+  );
+  const server = createDemoServer({ page, dist, libraries, modules, agents, model });
   await listen(server, port ?? DEFAULT_PORT, { orFree: port === undefined });
   // Before the address is printed: whoever reads it may stop the server at once.
   for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -45,6 +56,12 @@ try {
 } catch (error) {
   console.error(`demo: ${error.message}`);
   process.exitCode = 1;
+}
+
+/** The grant of an example agent. */
+async function grantOf(name) {
+  const file = new URL(`../agents/${name}/grant.json`, import.meta.url);
+  return JSON.parse(await readFile(file, 'utf8'));
 }
 
 /** What the command line and the environment ask for. */

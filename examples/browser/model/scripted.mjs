@@ -10,15 +10,20 @@ const AFTER_TOOLS = {
   Tokyo: 'Tokyo has the time that you see in the card above.',
   'is gone': 'Done: that note is gone.',
   refused: 'As you wish: your note stays.',
+  '"titles"': 'The encyclopedia has the pages that you see in the card above.',
+  '"published":true': 'Done: the report is published.',
+  '"published":false': 'As you wish: nobody reads that report.',
 };
 
-/** Calls, by what the visitor's message must hold. */
+/** Calls, by what the visitor's message must hold: arguments in the order in which grammars want them, by their names. */
 const CALLS = [
   ['weather', 'oslo', 'get_weather', { city: 'Oslo' }],
   ['17', '2.5', 'calculate', { expression: '(17 + 4) * 2.5' }],
   ['1 / 0', '', 'calculate', { expression: '1 / 0' }],
   ['time', 'tokyo', 'current_time', { timezone: 'Asia/Tokyo' }],
   ['delete', 'note', 'delete_note', { note: 'groceries' }],
+  ['search', 'jupiter', 'search', { text: 'Jupiter' }],
+  ['publish', 'report', 'publish', { text: 'Fire, ice.', title: 'Moons' }],
 ];
 
 const SONG = `Row, row, row your boat, gently down this stream;
@@ -27,7 +32,7 @@ merrily, merrily, merrily, merrily, life is but a dream.
 `;
 
 const OTHERWISE =
-  'I am scripted: I know five questions, a song and this text. Real llama.cpp computes every word of it in your tab, but ' +
+  'I am scripted: I know a few questions, a song and this text. Real llama.cpp computes every word of it in your tab, but ' +
   'from a file that holds no more than these answers. The buttons below ask what I know. To talk freely, choose another model.';
 
 /** Makes it. @returns the bytes of a GGUF file */

@@ -116,19 +116,17 @@ export function scriptedModel(answers) {
   const taken = new Set(vocabulary(control, []).tokens.map(({ text }) => text));
   const chains = answers.map(({ pieces }) => {
     const chain = [];
-    let first = '';
+    let text = '';
     for (const piece of pieces) {
-      if (chain.length === 0) {
-        first += piece;
-        if (taken.has(first)) continue;
-        chain.push(first);
-      } else if (taken.has(piece)) {
+      text += piece;
+      while (taken.has(text) && chain.length > 0) {
         taken.delete(chain.at(-1));
-        chain.push(chain.pop() + piece);
-      } else {
-        chain.push(piece);
+        text = chain.pop() + text;
       }
-      taken.add(chain.at(-1));
+      if (taken.has(text)) continue;
+      chain.push(text);
+      taken.add(text);
+      text = '';
     }
     return chain;
   });

@@ -1,5 +1,5 @@
-// The agent: the module, and a runner whose conversations a store keeps.
-import { createRunner, loadModule, tokenBudget } from '/turncore/turncore.min.js';
+// The agent that answers: this page's own, or one that somebody else wrote.
+import { createRunner, loadModule, memoryStore, tokenBudget } from '/turncore/turncore.min.js';
 
 import { tools } from './tools.js';
 
@@ -14,6 +14,8 @@ const core = loadModule();
 /** Runs turns in this page. */
 export class Agent {
   #runner;
+  #make;
+  #foreign;
   #outage = false;
 
   /**
@@ -21,22 +23,38 @@ export class Agent {
    * @param engine answers in place of the server, with the options
    * @param context what the engine's model can read, if that is little
    * @param store keeps the conversations
+   * @param foreign somebody else's agent, in place of the page's own
    */
-  constructor({ model, engine, options, context, store }) {
+  constructor({ model, engine, options, context, store, foreign }) {
     const api = { baseURL: `${location.origin}/v1`, model };
-    this.#runner = createRunner({
-      model: engine === undefined ? api : { engine, ...options },
-      store,
+    const answering = engine === undefined ? api : { engine, ...options };
+    const settings = {
       system: SYSTEM,
-      tools,
       bounds: { maxIterations: 8 },
       ...(context && within(context, options.max_tokens)),
-      host: {
-        module: engine === undefined ? core : undefined,
-        allowedOrigins: [location.origin],
-        fetch: (input, init) => (this.#outage ? outage() : fetch(input, init)),
-      },
-    });
+    };
+    const send = (input, init) => (this.#outage ? outage() : fetch(input, init));
+    this.#foreign = foreign;
+    this.#make =
+      foreign === undefined
+        ? () =>
+            createRunner({
+              ...settings,
+              model: answering,
+              store,
+              tools,
+              host: {
+                module: engine === undefined ? core : undefined,
+                allowedOrigins: [location.origin],
+                fetch: send,
+              },
+            })
+        : async () => {
+            // The grant names a model; the visitor has chosen which one that is.
+            const agent = await foreign.load({ model: () => answering, host: { fetch: send } });
+            // The grant has no store: what is said to the agent lasts as long as the page.
+            return agent.createRunner({ ...settings, store: memoryStore() });
+          };
   }
 
   /**
@@ -46,11 +64,11 @@ export class Agent {
    */
   async start() {
     const begun = performance.now();
+    this.#runner = await this.#make();
     await this.#runner.host.acquire();
     const ms = performance.now() - begun;
-    const entry = performance
-      .getEntriesByType('resource')
-      .findLast(({ name }) => /\/turncore[\w-]*\.wasm$/.test(name));
+    const file = this.#foreign === undefined ? /\/turncore[\w-]*\.wasm$/ : /\/agents\/\w+\.wasm$/;
+    const entry = performance.getEntriesByType('resource').findLast(({ name }) => file.test(name));
     return { ms, wireBytes: entry?.encodedBodySize, bytes: entry?.decodedBodySize };
   }
 
@@ -74,7 +92,8 @@ export class Agent {
    * @param digest of what was shown
    */
   answer(id, approved, digest) {
-    this.#runner.gate(id)?.resolve(approved, { digest });
+    const value = this.#foreign === undefined ? approved : this.#foreign.decision(approved);
+    this.#runner.gate(id)?.resolve(value, { digest });
   }
 }
 

@@ -1,8 +1,10 @@
 // Wires the page: what the visitor does goes to the agent, what the agent does is shown.
 import { Agent } from './agent.js';
+import { agentSheet } from './agent-sheet.js';
 import { Conversation } from './conversation.js';
 import { Conversations } from './conversations.js';
 import { byId, element } from './elements.js';
+import { ForeignAgent } from './foreign-agent.js';
 import { exchange, openStore } from './kept.js';
 import { ModelBar } from './model-bar.js';
 import { modelsOf } from './models.js';
@@ -20,7 +22,7 @@ const suggestions = [
 ];
 
 const [log, composer, text, send, stop] = ['log', 'composer', 'text', 'send', 'stop'].map(byId);
-const [panel, toggle, announcer] = ['timeline', 'toggle', 'announcer'].map(byId);
+const [panel, toggle, announcer, who] = ['timeline', 'toggle', 'announcer', 'who'].map(byId);
 const conversation = new Conversation(log);
 const timeline = new Timeline({
   list: byId('events'),
@@ -48,6 +50,10 @@ const conversations = new Conversations(
 let session = { id: crypto.randomUUID(), begun: false };
 
 let agent;
+/** Somebody else's agent that was chosen, and whether the visitor lets it run; undefined for the page's own. */
+let foreign;
+/** The model that answers, once it does: what the server says of itself, the choice, the engine. */
+let answering;
 /** The turn that runs, if one does. */
 let running;
 /** Resolves when it has ended. */
@@ -103,8 +109,9 @@ async function start() {
     const config = await (await fetch('config.json')).json();
     byId('offline').hidden = config.offline !== true;
     prepareOffline(config.version);
+    await offer(config.agents);
     const bar = new ModelBar(modelsOf(config), (state, model, engine) =>
-      state === 'ready' ? meet(config, model, engine) : leave(state),
+      state === 'ready' ? meet({ config, model, engine }) : leave(state),
     );
     await bar.choose(new URL(location.href).searchParams.get('model'));
   } catch (error) {
@@ -116,6 +123,11 @@ async function start() {
 /** Goes to a conversation, or to another one. */
 async function go(id) {
   if (!wider.matches) showPast(false);
+  if (id !== undefined && foreign !== undefined) {
+    // Conversations that are kept are those of the page's own agent.
+    who.value = '';
+    await take(undefined);
+  }
   const hash = id === undefined ? '' : `#${encodeURIComponent(id)}`;
   history.pushState(null, '', location.pathname + location.search + hash);
   await openNamed();
@@ -128,7 +140,7 @@ async function openNamed() {
   const next = { id: crypto.randomUUID(), begun: false };
   session = next;
   await clear();
-  const kept = id !== '' && (await conversations.has(id));
+  const kept = id !== '' && foreign === undefined && (await conversations.has(id));
   if (session !== next) return; // another one is being opened
   if (kept) {
     session = { id, begun: true };
@@ -156,8 +168,62 @@ function prepareOffline(version) {
   });
 }
 
+/** Offers agents beside the page's own, and takes the one that the page's address names. */
+async function offer(agents) {
+  const others = agents.map((each) => new ForeignAgent(each));
+  who.append(
+    element('option', { value: '' }, "This page's"),
+    element(
+      'optgroup',
+      { label: "Somebody else's" },
+      ...others.map(({ name }) => element('option', { value: name }, `${name}.wasm`)),
+    ),
+  );
+  const chosen = () => others.find(({ name }) => name === who.value);
+  who.addEventListener('change', () => take(chosen()));
+  const named = new URL(location.href).searchParams.get('agent');
+  who.value = others.some(({ name }) => name === named) ? named : '';
+  who.disabled = false;
+  if (who.value !== '') await take(chosen());
+}
+
+/** Takes an agent: the page's own if there is none, or somebody else's, which runs when the visitor lets it. */
+async function take(other) {
+  const taken = other && { agent: other, allowed: false };
+  foreign = taken;
+  const url = new URL(location.href);
+  if (other === undefined) url.searchParams.delete('agent');
+  else url.searchParams.set('agent', other.name);
+  url.hash = '';
+  history.replaceState(null, '', url);
+  session = { id: crypto.randomUUID(), begun: false };
+  await dismiss('loading');
+  await clear();
+  await conversations.show(undefined);
+  try {
+    await other?.open();
+    if (foreign !== taken) return;
+    const allow = () => {
+      taken.allowed = true;
+      return wake();
+    };
+    conversation.introduce(other && agentSheet(other, allow));
+    await wake();
+  } catch (error) {
+    if (foreign !== taken) return;
+    showState('failed');
+    conversation.fail(error);
+  }
+}
+
 /** Nobody answers until a model is there. */
 async function leave(state) {
+  answering = undefined;
+  await dismiss(state);
+}
+
+/** Nobody answers. */
+async function dismiss(state) {
   agent = undefined;
   send.disabled = true;
   byId('suggestions').replaceChildren();
@@ -168,21 +234,37 @@ async function leave(state) {
 }
 
 /** A model answers. */
-async function meet(config, model, engine) {
+async function meet(model) {
+  answering = model;
+  await wake();
+}
+
+/** Makes the agent and starts it, if there is a model and the visitor lets it run. */
+async function wake() {
+  if (answering === undefined) return;
+  if (foreign?.allowed === false) {
+    showState('asks you');
+    return;
+  }
+  const { config, model, engine } = answering;
   const { options, context } = model;
-  const next = new Agent({ model: config.model, engine, options, context, store });
+  const other = foreign?.agent;
+  const next = new Agent({ model: config.model, engine, options, context, store, foreign: other });
   agent = next;
+  showState('loading');
   byId('module').textContent = 'The module is being loaded.';
   try {
-    showModule(await next.start());
+    const started = await next.start();
+    if (agent !== next) return;
+    showModule(other?.name ?? 'module', started);
   } catch (error) {
+    if (agent !== next) return;
     showState('failed');
     byId('module').textContent = 'The module could not be started.';
     conversation.fail(error);
     return;
   }
-  if (agent !== next) return;
-  showSuggestions(model);
+  showSuggestions(other?.suggestions ?? suggestionsFor(model));
   showState('ready');
   showBusy(false);
   if (wide.matches) text.focus();
@@ -285,22 +367,25 @@ function showBusy(busy) {
   for (const button of byId('suggestions').children) button.disabled = busy;
 }
 
-function showSuggestions({ id }) {
-  const buttons = suggestions
-    .filter(({ only }) => only === undefined || only === id)
-    .map(({ text: words, label = words, fails }) => {
-      const button = element('button', { type: 'button', className: 'chip' }, label);
-      button.addEventListener('click', () => begin(words, { fails }));
-      return button;
-    });
+/** What to say to the page's own agent with a model. */
+function suggestionsFor({ id }) {
+  return suggestions.filter(({ only }) => only === undefined || only === id);
+}
+
+function showSuggestions(some) {
+  const buttons = some.map(({ text: words, label = words, fails }) => {
+    const button = element('button', { type: 'button', className: 'chip' }, label);
+    button.addEventListener('click', () => begin(words, { fails }));
+    return button;
+  });
   byId('suggestions').replaceChildren(...buttons);
 }
 
-function showModule({ ms, bytes, wireBytes }) {
+function showModule(name, { ms, bytes, wireBytes }) {
   // What comes by the service worker does not say how large it was on the wire.
   const wire = wireBytes < bytes ? ` (${megabytes(wireBytes)} compressed)` : '';
   const size = bytes === undefined ? '' : `${megabytes(bytes)}${wire}, `;
-  byId('module').textContent = `module ${size}ready in ${Math.round(ms)} ms`;
+  byId('module').textContent = `${name} ${size}ready in ${Math.round(ms)} ms`;
 }
 
 function showPast(shown) {

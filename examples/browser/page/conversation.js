@@ -5,12 +5,15 @@ import { element, EndKeeper } from './elements.js';
 export class Conversation {
   #log;
   #welcome;
+  /** What stands before the first turn. */
+  #head;
   #end;
 
   /** @param log the box that scrolls; what it holds is the welcome */
   constructor(log) {
     this.#log = log;
     this.#welcome = [...log.childNodes];
+    this.#head = this.#welcome;
     this.#end = new EndKeeper(log);
   }
 
@@ -57,8 +60,14 @@ export class Conversation {
     this.#end.jump();
   }
 
+  /** Shows who answers, in place of the welcome; undefined for the page's own agent. */
+  introduce(sheet) {
+    this.#head = sheet === undefined ? this.#welcome : [sheet];
+    this.clear();
+  }
+
   clear() {
-    this.#log.replaceChildren(...this.#welcome);
+    this.#log.replaceChildren(...this.#head);
   }
 }
 
@@ -159,10 +168,12 @@ class TurnView {
     return [...this.#parts.values()].findLast((part) => part instanceof Answer);
   }
 
-  /** The card of the call that asks: its tool says its name in what it shows. */
+  /** The card of the call that asks: its tool says its name in what it shows, or it is the one that runs. */
   #asking({ payload }) {
-    return [...this.#parts.values()].findLast(
-      (part) => part instanceof ToolCard && part.name === payload?.tool,
+    const cards = [...this.#parts.values()].filter((part) => part instanceof ToolCard);
+    return (
+      cards.findLast((card) => card.name === payload?.tool) ??
+      cards.findLast((card) => card.box.dataset.state === 'running')
     );
   }
 }

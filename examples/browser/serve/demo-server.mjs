@@ -21,7 +21,13 @@ const OFFLINE = [
   '/libraries/wllama/wasm/wllama.wasm',
 ];
 /** What the page imports of the package, which imports more, some of it late. */
-const ENTRIES = ['turncore.min.js', 'models.min.js', 'records.min.js', 'stores/indexeddb.min.js'];
+const ENTRIES = [
+  'turncore.min.js',
+  'agents.min.js',
+  'models.min.js',
+  'records.min.js',
+  'stores/indexeddb.min.js',
+];
 /** The only path that anything may be posted to. */
 const CHAT_PATH = '/v1/chat/completions';
 
@@ -33,17 +39,20 @@ const MODEL_HOSTS = [
   'https://raw.githubusercontent.com', // WebLLM's shaders
 ];
 
+/** Where the example agents look things up. */
+const AGENT_HOSTS = ['https://en.wikipedia.org'];
+
 /**
  * Nothing but our own files, no inline script or style, and WebAssembly; llama.cpp runs in a worker that its library
  * makes of a text, and the page has a service worker. A page that calls models has no business loading or sending
- * anything elsewhere, but for models.
+ * anything elsewhere, but for models and for what agents look up.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",
   "style-src 'self'",
   "img-src 'self'",
-  `connect-src 'self' ${MODEL_HOSTS.join(' ')}`,
+  `connect-src 'self' ${[...MODEL_HOSTS, ...AGENT_HOSTS].join(' ')}`,
   "worker-src 'self' blob:",
   "base-uri 'none'",
   "form-action 'none'",
@@ -56,11 +65,14 @@ const CONTENT_SECURITY_POLICY = [
  * @param page folder with the page's files
  * @param dist folder with the built package
  * @param libraries folder with the packages that run models in the page
+ * @param modules folder with agents in one file
+ * @param agents those that the page offers: the name of each and its grant
  * @param model what answers chat completions
  */
-export function createDemoServer({ page, dist, libraries, model }) {
+export function createDemoServer({ page, dist, libraries, modules, agents, model }) {
   const files = new StaticFiles({
     '/turncore/': dist,
+    '/agents/': modules,
     '/libraries/wllama/': `${libraries}@wllama/wllama/esm/`,
     '/libraries/wllama-compat/': `${libraries}@wllama/wllama-compat/wasm/`,
     '/libraries/web-llm/': `${libraries}@mlc-ai/web-llm/lib/`,
@@ -69,13 +81,23 @@ export function createDemoServer({ page, dist, libraries, model }) {
     '/': page,
   });
   const scripted = scriptedGGUF();
-  const settings = { model: model.name, live: model.live, description: model.description };
+  const settings = {
+    model: model.name,
+    live: model.live,
+    description: model.description,
+    agents: agents.map(({ name, grant }) => ({ name, file: `/agents/${name}.wasm`, grant })),
+  };
   const config = async () => {
     const own = (await readdir(page, { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile() && entry.name !== 'index.html')
       .map((entry) => `/${relative(page, join(entry.parentPath, entry.name))}`);
     const scripts = (await importedBy(dist, ENTRIES)).map((name) => `/turncore/${name}`);
-    const paths = [...OFFLINE, ...scripts, ...own.sort()];
+    const paths = [
+      ...OFFLINE,
+      ...settings.agents.map(({ file }) => file),
+      ...scripts,
+      ...own.sort(),
+    ];
     const hash = createHash('sha256').update(JSON.stringify(settings)).update(scripted);
     for (const path of paths) hash.update(`${path} ${await files.versionOf(path)}\n`);
     return { ...settings, files: paths, version: hash.digest('hex').slice(0, 16) };
@@ -98,7 +120,7 @@ async function importedBy(dist, names, found = new Set()) {
     if (found.has(name)) continue;
     found.add(name);
     const text = await readFile(`${dist}${name}`, 'utf8');
-    const imported = Array.from(text.matchAll(/"(\.\.?\/[\w/-]+\.min\.js)"/g), ([, other]) =>
+    const imported = Array.from(text.matchAll(/"(\.\.?\/[\w./-]+\.min\.js)"/g), ([, other]) =>
       posix.join(posix.dirname(name), other),
     );
     await importedBy(dist, imported, found);

@@ -16,7 +16,7 @@ const TYPES = {
   '.wasm': 'application/wasm',
 };
 /** What is worth compressing on loopback: the modules, to show what a visitor would download. */
-const COMPRESSED = /^\/turncore\/.*\.wasm$/;
+const COMPRESSED = /^\/(turncore|agents)\/.*\.wasm$/;
 /** Good enough while a visitor waits; a release would take 11. */
 const QUALITY = 5;
 
