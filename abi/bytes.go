@@ -11,6 +11,20 @@ func Bytes(b []byte) Raw {
 	return value.AppendBytes(make([]byte, 0, len(b)+5), b)
 }
 
+// BytesRoom is how many bytes [BytesIn] needs in front of what it wraps.
+const BytesRoom = 5
+
+// BytesIn is [Bytes] of what follows the first BytesRoom bytes of room, without a copy: the result lies in room, whose first
+// bytes it changes.
+func BytesIn(room []byte) Raw {
+	body := room[BytesRoom:]
+	var head [BytesRoom]byte
+	n := len(value.AppendBytesHeader(head[:0], len(body)))
+	raw := room[BytesRoom-n:]
+	copy(raw, head[:n])
+	return raw
+}
+
 // BytesOf returns the bytes in a field made by Bytes, without a copy; nil for none.
 func BytesOf(raw Raw) ([]byte, error) {
 	if len(raw) == 0 {

@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
@@ -61,6 +62,13 @@ func TestBytes(t *testing.T) {
 		b, err := BytesOf(Bytes(make([]byte, size)))
 		if err != nil || b == nil || len(b) != size {
 			t.Errorf("%d bytes come back as %d, %v", size, len(b), err)
+		}
+	}
+	for _, size := range []int{0, 1, 255, 256, 65535, 65536} {
+		body := bytes.Repeat([]byte{'x'}, size)
+		room := append(make([]byte, BytesRoom), body...)
+		if raw := BytesIn(room); !bytes.Equal(raw, Bytes(body)) || &raw[len(raw)-1] != &room[len(room)-1] {
+			t.Errorf("%d bytes behind room for a header become %d, or are copied", size, len(raw))
 		}
 	}
 	if b, err := BytesOf(Bytes(nil)); b != nil || err != nil {

@@ -110,8 +110,11 @@ func AppendStringHeader(dst []byte, n int) []byte {
 //
 //go:noinline
 func AppendBytes(dst, b []byte) []byte {
-	return append(appendHead(dst, 0xc4, 4, uint64(len(b))), b...)
+	return append(AppendBytesHeader(dst, len(b)), b...)
 }
+
+// AppendBytesHeader starts bytes: n of them must be appended after it.
+func AppendBytesHeader(dst []byte, n int) []byte { return appendHead(dst, 0xc4, 4, uint64(n)) }
 
 // AppendListHeader starts a list: n values must be appended after it.
 func AppendListHeader(dst []byte, n int) []byte {

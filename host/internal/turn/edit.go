@@ -19,7 +19,7 @@ type edits struct {
 	kind    uint8
 	first   int64
 	count   uint32
-	bodies  []byte
+	bodies  []byte // behind room for their header
 }
 
 // maxEdits is how many bytes of edits are held back at most.
@@ -61,6 +61,9 @@ func (t *Turn) addRecord(c *Context, r record.Record, body []byte) {
 	if t.closed {
 		return
 	}
+	if e.count == 0 {
+		e.bodies = append(e.bodies, make([]byte, abi.BytesRoom)...)
+	}
 	e.bodies, e.count = append(e.bodies, body...), e.count+1
 	if len(e.bodies) > maxEdits/2 {
 		e.close(t.number)
@@ -75,7 +78,7 @@ func (e *edits) close(turn uint32) {
 	}
 	e.frame = abi.Edit{
 		Turn: turn, Context: e.context, Collection: e.kind, Edit: abi.EditAdd, Handle: e.first, Count: e.count,
-		Data: abi.Bytes(e.bodies),
+		Data: abi.BytesIn(e.bodies),
 	}
 	e.frames = abi.Append(e.frames, &e.frame)
 	e.frame.Data = nil
@@ -113,7 +116,7 @@ func (t *Turn) addHistory(c *Context, view collections.View) error {
 }
 
 // replaceRecord puts a record in the place of another. The caller holds t.mu.
-func (t *Turn) replaceRecord(c *Context, old, r record.Record, body []byte) bool {
+func (t *Turn) replaceRecord(c *Context, old, r record.Record, body abi.Raw) bool {
 	kind := collections.Of(old)
 	o := &c.records[kind]
 	at, known := t.handles.Find(old)
@@ -135,18 +138,24 @@ func (t *Turn) replaceRecord(c *Context, old, r record.Record, body []byte) bool
 	return true
 }
 
-// name returns the handle of a record and, if the guest does not know it, its body for a Data field. The caller holds
+// name returns the handle of a record and, if the guest does not know it, its body, which encode has made. The caller holds
 // t.mu and sends what is returned as its next frame of the turn, or as part of it.
-func (t *Turn) name(r record.Record, body []byte) (handle int64, data abi.Raw) {
+func (t *Turn) name(r record.Record, body abi.Raw) (handle int64, data abi.Raw) {
 	if handle, known := t.handles.Find(r); known {
 		return handle, nil
 	}
 	t.edits.close(t.number)
-	return t.handles.Give(r), abi.Bytes(body)
+	return t.handles.Give(r), body
 }
 
-// encode returns the body of a record. It may run code of the record's payload: no lock may be held.
-func (t *Turn) encode(r record.Record) ([]byte, error) { return t.appendRecord(nil, r) }
+// encode returns the body of a record for a Data field. It may run code of the record's payload: no lock may be held.
+func (t *Turn) encode(r record.Record) (abi.Raw, error) {
+	body, err := t.appendRecord(make([]byte, abi.BytesRoom), r)
+	if err != nil {
+		return nil, err
+	}
+	return abi.BytesIn(body), nil
+}
 
 func (t *Turn) appendRecord(dst []byte, r record.Record) ([]byte, error) {
 	out, err := collections.AppendBody(dst, r)

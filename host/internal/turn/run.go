@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"sync"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
@@ -29,7 +30,8 @@ func (t *Turn) Run(fill func(s Start) error) (Outcome, error) {
 	o.Entropy(seed)
 	root := &t.root
 	f := &abi.StartTurn{Stash: root.stash.Encode()}
-	if err := fill(Start{turn: t, frame: f}); err != nil {
+	bodies := startBodies.Get().(*[]byte)
+	if err := fill(Start{turn: t, frame: f, bodies: bodies}); err != nil {
 		return Outcome{}, err
 	}
 	var err error
@@ -46,6 +48,8 @@ func (t *Turn) Run(fill func(s Start) error) (Outcome, error) {
 	if err := t.exchange(&a, f); err != nil && !t.closed {
 		return Outcome{}, refusedStart(err, f)
 	}
+	*bodies = (*bodies)[:0]
+	startBodies.Put(bodies) // the core has its copy
 	t.started = true
 	if !t.done && t.outer.Done() != nil {
 		t.unwatch = context.AfterFunc(t.outer, func() { t.abort(root, context.Cause(t.outer)) })
@@ -59,9 +63,14 @@ func (t *Turn) Started() bool { return t.started }
 
 // Start is the start of a turn: what is in its collections.
 type Start struct {
-	turn  *Turn
-	frame *abi.StartTurn
+	turn   *Turn
+	frame  *abi.StartTurn
+	bodies *[]byte // that blocks of the frame lie in
 }
+
+// startBodies are buffers for the records that turns start with. A message may be large: as garbage, each would soon have the
+// collector run, which all turns of the program feel. It frees buffers that nobody takes.
+var startBodies = sync.Pool{New: func() any { return new([]byte) }}
 
 // Instruct adds a standing instruction.
 func (s Start) Instruct(text string) {
@@ -73,21 +82,30 @@ func (s Start) Instruct(text string) {
 // Say adds the user's message.
 func (s Start) Say(m *record.Message) error {
 	t := s.turn
-	body, err := collections.AppendBody(nil, m) // a message has no payload that could run code under the lock
+	room, at := s.room()
+	body, err := collections.AppendBody(room, m) // a message has no payload that could run code under the lock
 	if err != nil {
 		return err
 	}
-	if n := len(body); n > t.core.MaxBody() {
+	if n := len(body) - len(room); n > t.core.MaxBody() {
 		return tooLargeStart("message", n, tooLarge(n, t.core.MaxBody()))
 	}
-	s.frame.Message = abi.Block{Collection: abi.CollectionMessages, Handle: t.handles.Give(m), Count: 1, Data: abi.Bytes(body)}
+	*s.bodies = body
+	s.frame.Message = abi.Block{
+		Collection: abi.CollectionMessages, Handle: t.handles.Give(m), Count: 1, Data: abi.BytesIn(body[at:]),
+	}
 	return nil
+}
+
+// room is the buffer with room for the header of a byte string, which begins at at.
+func (s Start) room() (room []byte, at int) {
+	return append(*s.bodies, make([]byte, abi.BytesRoom)...), len(*s.bodies)
 }
 
 // Initial puts records into the start of a dispatch without a turn.
 func Initial[R record.Type](s Start, records []R) error {
 	t := s.turn
-	var bodies []byte
+	bodies, at := s.room()
 	var block abi.Block
 	for _, r := range records {
 		if _, twice := t.handles.Find(r); twice {
@@ -105,7 +123,8 @@ func Initial[R record.Type](s Start, records []R) error {
 		block.Count++
 	}
 	if block.Count > 0 {
-		block.Data = abi.Bytes(bodies)
+		*s.bodies = bodies
+		block.Data = abi.BytesIn(bodies[at:])
 		s.frame.Initial = append(s.frame.Initial, block)
 	}
 	return nil

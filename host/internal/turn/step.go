@@ -88,9 +88,6 @@ func (t *Turn) exchange(a *actor, frame abi.Frame) error {
 		}
 	}
 	err := t.feed(a, s.batch)
-	if cap(s.batch) > 1<<16 {
-		s.batch = nil
-	}
 	if err == nil && t.core.Verify && !t.closed {
 		err = t.verify()
 	}

@@ -53,7 +53,7 @@ func (c *Context) Delete(kind uint8, id string) error {
 // ReplaceGroup is MethodReplaceGroup: it replaces the tool calls with the given ids.
 func (c *Context) ReplaceGroup(ids []string, replacements []*record.ToolCall) error {
 	t := c.turn
-	bodies := make([][]byte, len(replacements))
+	bodies := make([]abi.Raw, len(replacements))
 	for i, r := range replacements {
 		err := r.Validate()
 		if err == nil {
