@@ -14,6 +14,6 @@ node_test "${others[@]}" js/test/contract/*.test.mjs
 go run ./host/hostile/internal/write host/testdata/hostile build/hostile
 need_js
 node_test js/test/hostile/hostile.test.mjs
-# The example agents.
+# The example agents, in this thread and in workers.
 need_agents
-node_test js/test/agents/examples.test.mjs
+node_test js/test/agents/*.test.mjs

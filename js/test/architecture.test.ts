@@ -162,6 +162,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'runners',
     'store',
     'front',
+    'worker',
   ],
   cli: [
     'abi',

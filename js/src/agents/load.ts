@@ -19,23 +19,20 @@ import { Host, type HostOptions } from '../host/host.js';
 import type { Credential } from '../http/credential.js';
 import type { LoadedModule } from '../instance/loaded-module.js';
 import { Module } from '../instance/module.js';
-import { bytesOf, type ModuleSource, openSource } from '../instance/source.js';
-import { isCompiled } from '../instance/tag.js';
+import type { ModuleSource } from '../instance/source.js';
 import { type Fuel, meteredModule } from '../metering/module.js';
 import type { TurnResult, TurnStream } from '../runners/turn-stream.js';
 import type { Store } from '../store/store.js';
 import type { AnyTool } from '../tools/tool.js';
 import { agentError } from '../agent-errors.js';
-import { requireFit } from './asks.js';
-import { type Grant, type GrantCredential, quotaOf, readGrant, requireGranted } from './grant.js';
+import { type Grant, type GrantCredential, quotaOf, requireGranted } from './grant.js';
 import { Guard } from './guard.js';
-import { type Manifest, readManifest, requireSame } from './manifest.js';
+import { type Manifest, requireSame } from './manifest.js';
+import { openAgent, type OpenedAgent } from './opened-agent.js';
 import { describe, opened, toolsOf } from './opening.js';
 import { memberPath } from './schema.js';
 import { type Endpoint, endpointOf, routed } from './route.js';
-
-/** Bytes of the largest file that is loaded unless the options say otherwise: 32 MiB. */
-export const MAX_AGENT_BYTES = 32 << 20;
+import { type WorkerAgent, type WorkerAgentOptions, workerAgentOf } from './worker-agent.js';
 
 /** A model that a grant names: one behind an API, or one that the host runs itself. */
 export type GrantedModel = ChatModel | ModelEngine;
@@ -60,6 +57,8 @@ export interface AgentOptions {
   readonly fuel?: Fuel | undefined;
   /** Bytes of the largest file. Default {@link MAX_AGENT_BYTES}. */
   readonly maxBytes?: number | undefined;
+  /** See {@link WorkerAgentOptions}. */
+  readonly worker?: undefined;
 }
 
 /** What the names of credentials with keys of models begin with: no grant can name one with a space. */
@@ -69,23 +68,31 @@ const MODEL_KEY = 'model ';
  * Loads an agent, metered, with what its grant gives it. Nothing of it runs before the grant was found to have what it asks
  * for.
  *
+ * With `worker` it runs in workers that load it, and the page goes on whatever it does; without, in this thread.
+ *
  * @param file a URL or path, a response or bytes; a WebAssembly.Module must have been made of what `meterAgent` returned
  * @throws TurncoreError (rejects) E_AGENT_TOO_LARGE; E_INVALID_MODULE for anything but a Turncore module; E_ABI_VERSION for
  *   another major version; E_AGENT_MANIFEST; E_AGENT_GRANT for a grant that breaks a rule, is for another agent or names what
  *   the program lacks; E_AGENT_NOT_GRANTED listing everything that the agent asks for and the grant lacks
  */
-export async function loadAgent(file: ModuleSource, options: AgentOptions = {}): Promise<Agent> {
-  const given = await openSource(file);
-  const { maxBytes = MAX_AGENT_BYTES, fuel } = options;
-  const source = isCompiled(given) ? given : await bytesOf(given);
-  if (source instanceof Uint8Array && source.length > maxBytes) {
-    const text = `${source.length} bytes, at most ${maxBytes} are allowed`;
-    throw agentError('E_AGENT_TOO_LARGE', text);
-  }
-  const manifest = readManifest(source);
-  const { grant } = options;
-  if (grant !== undefined) readGrant(JSON.stringify(grant));
-  requireFit(manifest, grant);
+export async function loadAgent(
+  file: ModuleSource,
+  options: WorkerAgentOptions,
+): Promise<WorkerAgent>;
+export async function loadAgent(file: ModuleSource, options?: AgentOptions): Promise<Agent>;
+export async function loadAgent(
+  file: ModuleSource,
+  options: AgentOptions | WorkerAgentOptions = {},
+): Promise<Agent | WorkerAgent> {
+  const opened = await openAgent(file, options);
+  return options.worker === undefined
+    ? agentOf(opened, options)
+    : workerAgentOf(opened, options);
+}
+
+/** Makes an agent of a file that was opened, in this thread. */
+async function agentOf({ source, manifest }: OpenedAgent, options: AgentOptions): Promise<Agent> {
+  const { grant, fuel } = options;
   const granted = grantedOf(manifest, grant ?? { agent: manifest.name }, options);
   const guard = new Guard(quotaOf(grant), grant?.log?.bytesPerTurn ?? 0);
   const host = new Host({
@@ -198,6 +205,9 @@ class GuardedRunner extends AgentRunner {
       const stream = super.stream(held);
       void stream.result.then(leave);
       const { signal } = held.turnAbortController!;
+      const { log } = stream;
+      const close = log.close.bind(log);
+      log.close = (end) => close(withLimit(end, signal.reason));
       const result = stream.result.then((ended) => withLimit(ended, signal.reason));
       return Object.defineProperty(stream, 'result', { value: result });
     } catch (error) {

@@ -4,13 +4,14 @@
  *
  * @packageDocumentation
  */
+export { Agent, type AgentOptions, type GrantedModel, loadAgent } from '../agents/load.js';
+export { MAX_AGENT_BYTES } from '../agents/opened-agent.js';
+export { serveAgent, type ServeAgentOptions } from '../agents/serve-agent.js';
 export {
-  Agent,
-  type AgentOptions,
-  type GrantedModel,
-  loadAgent,
-  MAX_AGENT_BYTES,
-} from '../agents/load.js';
+  AGENT_STEP_TIMEOUT,
+  WorkerAgent,
+  type WorkerAgentOptions,
+} from '../agents/worker-agent.js';
 export { meterAgent } from '../agents/metered.js';
 export { explain } from '../agents/explain.js';
 export { type Missing, missing } from '../agents/asks.js';

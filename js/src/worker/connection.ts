@@ -10,7 +10,13 @@ import { listen, locksOf, type WorkerChannel } from './channel.js';
 import { type Packed, Packer, type Refusals, send, Unpacker } from './cloning.js';
 import { EventReader } from './event-form.js';
 import type { AnyPageTool } from './page-tool.js';
-import { type Greeting, type PageMessage, PROTOCOL, type ServerMessage } from './protocol.js';
+import {
+  type AgentForm,
+  type Greeting,
+  type PageMessage,
+  PROTOCOL,
+  type ServerMessage,
+} from './protocol.js';
 import { Watch } from './watch.js';
 
 /** A turn that runs. */
@@ -38,6 +44,7 @@ interface Pending {
 export class Connection {
   readonly #channel: WorkerChannel;
   readonly #tools: ReadonlyMap<string, AnyPageTool>;
+  readonly #agent: AgentForm | undefined;
   readonly #turns = new Map<number, LiveTurn>();
   readonly #settling = new Map<number, Pending>();
   /** The calls of the page's tools that run. */
@@ -58,14 +65,19 @@ export class Connection {
   #last = 0;
   #ended: TurncoreError | undefined;
 
-  /** @param timeout of the worker's thread, in milliseconds; undefined for none */
+  /**
+   * @param timeout of the worker's thread, in milliseconds; undefined for none
+   * @param agent that the worker is to load; undefined for none
+   */
   constructor(
     channel: WorkerChannel,
     tools: ReadonlyMap<string, AnyPageTool>,
     timeout: number | undefined,
+    agent: AgentForm | undefined,
   ) {
     this.#channel = channel;
     this.#tools = tools;
+    this.#agent = agent;
     if (timeout !== undefined) {
       this.#watch = new Watch(
         timeout,
@@ -90,6 +102,11 @@ export class Connection {
     ];
     channel.start?.();
     this.#say({ turncore: 'who' });
+  }
+
+  /** Resolves when the worker has made its runner. @throws why it has not (rejects) */
+  get opened(): Promise<void> {
+    return this.#opened;
   }
 
   /** Why no turn can run any more; undefined while they can. */
@@ -213,7 +230,8 @@ export class Connection {
     }
     const tools = [...this.#tools.values()].map((tool) => tool.form());
     const lock = this.#lock?.name;
-    this.#say({ turncore: 'hello', protocol: PROTOCOL, port: port2, tools, lock }, [port2]);
+    const agent = this.#agent;
+    this.#say({ turncore: 'hello', protocol: PROTOCOL, port: port2, tools, lock, agent }, [port2]);
     this.#watch?.begin(); // until it has made its runner
   }
 

@@ -7,7 +7,7 @@ import type { AttachmentForm } from './attachment-form.js';
 import type { Packed } from './cloning.js';
 
 /** Grows with each change that the other side would not understand. */
-export const PROTOCOL = 4;
+export const PROTOCOL = 5;
 
 /** A message on the worker's own channel, which the program's own messages share. */
 export type Greeting =
@@ -19,7 +19,16 @@ export type Greeting =
       readonly tools: readonly PageToolForm[];
       /** Name of the lock that the worker holds while it lives; undefined where there are no locks. */
       readonly lock: string | undefined;
+      /** The agent that the worker is to load; undefined for a worker that has a runner of its own. */
+      readonly agent: AgentForm | undefined;
     };
+
+/** An agent, on its way to the worker that loads it. */
+export interface AgentForm {
+  readonly file: Uint8Array<ArrayBuffer> | WebAssembly.Module;
+  /** Its grant, and what the page adds to it. */
+  readonly given: Packed;
+}
 
 /** A tool of the page, without its handler. */
 export interface PageToolForm {

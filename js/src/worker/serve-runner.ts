@@ -13,6 +13,7 @@ import { listen, locksOf, ownChannel, requireChannel, type WorkerChannel } from 
 import { Packer, type Refusals, send, Unpacker } from './cloning.js';
 import { formOf } from './event-form.js';
 import {
+  type AgentForm,
   type Greeting,
   type PageMessage,
   type PageToolForm,
@@ -48,6 +49,26 @@ export function serveRunner(
   channel: WorkerChannel = ownChannel(),
 ): void {
   if (typeof runner !== 'function') requireRunner(runner);
+  const make = (tools: readonly AnyTool[], agent: AgentForm | undefined): Awaitable<TurnRunner> => {
+    if (agent !== undefined) {
+      throw TurncoreError.of('E_WORKER_FAILED', 'loadAgent needs a worker that calls serveAgent');
+    }
+    if (typeof runner === 'function') return runner(tools);
+    if (tools.length === 0) return runner;
+    const names = tools.map(({ name }) => name).join(', ');
+    throw invalidValue(
+      'tools',
+      `serveRunner needs a function that takes the page's tools: ${names}`,
+    );
+  };
+  serve(make, channel);
+}
+
+/** Makes the runner that a page asks for. @param agent that the page wants to be loaded; undefined for none */
+type MakeAny = (tools: readonly AnyTool[], agent: AgentForm | undefined) => Awaitable<TurnRunner>;
+
+/** @internal Offers what a function makes to the page. @throws TurncoreError E_INVALID_VALUE naming the argument */
+export function serve(runner: MakeAny, channel: WorkerChannel): void {
   requireChannel(channel, 'channel');
   if (served.has(channel)) throw invalidValue('channel', 'offers a runner already');
   served.add(channel);
@@ -106,7 +127,7 @@ class Service {
   }
 
   /** Makes the runner and tells the page that it serves. */
-  async open(runner: TurnRunner | MakeRunner): Promise<void> {
+  async open(runner: MakeAny): Promise<void> {
     const port = this.#port;
     port.addEventListener('message', ({ data }) => this.#receive(data as PageMessage));
     port.addEventListener('close', () => this.#close());
@@ -120,21 +141,17 @@ class Service {
     }
   }
 
-  async #make(runner: TurnRunner | MakeRunner): Promise<TurnRunner> {
-    const { protocol, tools } = this.#hello;
+  async #make(runner: MakeAny): Promise<TurnRunner> {
+    const { protocol, tools, agent } = this.#hello;
     if (protocol !== PROTOCOL) {
       const why = `the page has protocol ${protocol}, the worker ${PROTOCOL}: load the same version of turncore in both`;
       throw TurncoreError.of('E_WORKER_FAILED', why);
     }
-    if (typeof runner === 'function') {
-      return requireRunner(await runner(tools.map((form) => this.#toolOf(form))));
-    }
-    if (tools.length === 0) return runner;
-    const names = tools.map(({ name }) => name).join(', ');
-    throw invalidValue(
-      'tools',
-      `serveRunner needs a function that takes the page's tools: ${names}`,
+    const made = runner(
+      tools.map((form) => this.#toolOf(form)),
+      agent,
     );
+    return requireRunner(await made);
   }
 
   /** Holds the page's lock while the worker lives. @returns whether there are locks */

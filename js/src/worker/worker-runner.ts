@@ -11,6 +11,7 @@ import { requireChannel, type WorkerChannel } from './channel.js';
 import type { Cloneable } from './cloneable.js';
 import { Connection } from './connection.js';
 import { type AnyPageTool, PageTool } from './page-tool.js';
+import type { AgentForm } from './protocol.js';
 import { requireTimeout } from './watch.js';
 
 /** The input of a turn that runs in a worker: what crosses to it. */
@@ -87,10 +88,7 @@ export function createWorkerRunner<Output = unknown>(
   options: WorkerRunnerOptions = {},
 ): WorkerRunner<Output> {
   if (typeof worker !== 'function') requireChannel(worker, 'worker');
-  const tools = requireTools(options?.tools ?? []);
-  return new WorkerRunner<Output>(
-    new WorkerPlace(worker, tools, requireTimeout(options?.stepTimeout)),
-  );
+  return new WorkerRunner<Output>(new WorkerPlace(worker, options ?? {}));
 }
 
 /** @throws TurncoreError E_INVALID_VALUE unless these are tools of a page, each with a name of its own */
@@ -109,22 +107,30 @@ function requireTools(tools: unknown): Map<string, AnyPageTool> {
   return byName;
 }
 
-/** A worker as the place where turns run. */
-class WorkerPlace implements TurnPlace<WorkerInput> {
+/** @internal A worker as the place where turns run. */
+export class WorkerPlace implements TurnPlace<WorkerInput> {
   readonly #worker: WorkerChannel | (() => WorkerChannel);
   readonly #tools: ReadonlyMap<string, AnyPageTool>;
   readonly #timeout: number | undefined;
+  readonly #agent: AgentForm | undefined;
   #connection: Connection | undefined;
 
+  /** @throws TurncoreError E_INVALID_VALUE naming the option */
   constructor(
     worker: WorkerChannel | (() => WorkerChannel),
-    tools: ReadonlyMap<string, AnyPageTool>,
-    timeout: number | undefined,
+    { tools = [], stepTimeout }: WorkerRunnerOptions,
+    agent?: AgentForm,
   ) {
     this.#worker = worker;
-    this.#tools = tools;
-    this.#timeout = timeout;
-    if (typeof worker !== 'function') this.#connection = new Connection(worker, tools, timeout);
+    this.#tools = requireTools(tools);
+    this.#timeout = requireTimeout(stepTimeout);
+    this.#agent = agent;
+    if (typeof worker !== 'function') this.#connection = this.#connect(worker);
+  }
+
+  /** Resolves when the worker has made its runner. @throws why it has not (rejects) */
+  async ready(): Promise<void> {
+    await this.#open().opened;
   }
 
   start(turn: RemoteTurn<WorkerInput>): Promise<TurnEnd> {
@@ -155,7 +161,11 @@ class WorkerPlace implements TurnPlace<WorkerInput> {
     } catch (cause) {
       throw TurncoreError.of('E_WORKER_FAILED', messageOf(cause), { cause });
     }
-    this.#connection = new Connection(requireChannel(worker, 'worker'), this.#tools, this.#timeout);
+    this.#connection = this.#connect(requireChannel(worker, 'worker'));
     return this.#connection;
+  }
+
+  #connect(worker: WorkerChannel): Connection {
+    return new Connection(worker, this.#tools, this.#timeout, this.#agent);
   }
 }

@@ -10,10 +10,21 @@ import { fixedClock, seededEntropy } from 'turncore/host';
  * @returns the lines of the event log
  */
 export async function playAgent(file, grant, play) {
-  const answers = play.turns.flatMap((turn) => turn.answers);
-  const agent = await loadAgent(file, {
-    grant,
-    options: play.options,
+  const answers = answersOf(play);
+  const agent = await loadAgent(file, { grant, options: play.options, ...hostOf(play, answers) });
+  const log = await playOn(agent.createRunner(), play);
+  if (answers.length > 0) throw new Error('the script has more answers');
+  return log;
+}
+
+/** What the model answers in all turns. */
+export function answersOf(play) {
+  return play.turns.flatMap((turn) => turn.answers);
+}
+
+/** The model, which takes its answers off a list, and the host. */
+export function hostOf(play, answers) {
+  return {
     model: () => ({
       name: 'script',
       capabilities: {
@@ -36,8 +47,11 @@ export async function playAgent(file, grant, play) {
         return Response.json(body ?? {}, { status: body === undefined ? 404 : 200 });
       },
     },
-  });
-  const runner = agent.createRunner();
+  };
+}
+
+/** Plays the turns on a runner. @returns the lines of the event log */
+export async function playOn(runner, play) {
   const decisions = play.turns.flatMap(({ gates = [] }) => gates);
   let log = '';
   for (const { message } of play.turns) {
@@ -50,6 +64,6 @@ export async function playAgent(file, grant, play) {
       if (error.code !== 'E_DISPATCH_PIPELINE_ERROR') throw error; // the events say so, too
     }
   }
-  if (decisions.length > 0 || answers.length > 0) throw new Error('the script has more');
+  if (decisions.length > 0) throw new Error('the script has more decisions');
   return log;
 }
