@@ -17,3 +17,13 @@ export async function example(name) {
     log: await text(`examples/agents/testdata/${name}.golden`),
   };
 }
+
+/** The lines of a log without ids of turns, which the page makes, and without digests of them. */
+export function unnamed(log) {
+  const ids = [...new Set(log.match(/(?<="turnId":")[^"]+/g))];
+  const digest = /"digest":"\w+"/g;
+  return ids
+    .reduce((text, id, n) => text.replaceAll(id, `turn ${n}`), log)
+    .replace(digest, '')
+    .split('\n');
+}

@@ -20,7 +20,7 @@ import {
 import { simulatedProvider } from 'turncore/simulated';
 import { createWorkerRunner, PageTool, WorkerTimeoutError } from 'turncore/worker';
 
-import { example, names } from './examples.mjs';
+import { example, names, unnamed } from './examples.mjs';
 import { withManifest } from './manifest.mjs';
 import { playOn } from './play.mjs';
 
@@ -36,16 +36,6 @@ async function load(file, options) {
   const agent = await loadAgent(file, { worker: makeWorker(), ...options });
   ended.push(agent);
   return agent;
-}
-
-/** The lines of a log without ids of turns, which the page makes, and without digests of them. */
-function unnamed(log) {
-  const ids = [...new Set(log.match(/(?<="turnId":")[^"]+/g))];
-  const digest = /"digest":"\w+"/g;
-  return ids
-    .reduce((text, id, n) => text.replaceAll(id, `turn ${n}`), log)
-    .replace(digest, '')
-    .split('\n');
 }
 
 /** An agent whose model is a provider of this process. */

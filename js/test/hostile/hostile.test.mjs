@@ -10,42 +10,29 @@ import { Worker } from 'node:worker_threads';
 import { E_INSTANCE_FAILED, E_INVALID_VALUE, E_WORKER_ENDED } from 'turncore/errors';
 import { createWorkerRunner, WorkerTimeoutError } from 'turncore/worker';
 
+import { ending } from './ending.mjs';
+
 const root = new URL('../../../', import.meta.url);
 const table = JSON.parse(await readFile(new URL('host/testdata/hostile/table.json', root), 'utf8'));
 /** Fuel of a start, and of a step. */
 const units = 5_000_000;
 
-/** How two turns on a module end, the second if the first ends well, and that of its worker. */
-async function ending({ name }, { fuel = units, stepTimeout = 60_000, delay = 250 } = {}) {
+/** How turns on a module end, and their worker. */
+async function endingOf({ name }, { fuel = units, stepTimeout = 60_000 } = {}) {
   const file = await readFile(new URL(`build/hostile/${name}.wasm`, root));
   const script = new URL('./agent.mjs', import.meta.url);
-  const worker = new Worker(script, { workerData: { file, units: fuel }, stderr: true });
-  const exit = new Promise((resolve) => worker.once('exit', resolve));
-  const runner = createWorkerRunner(worker, { stepTimeout });
-  const turns = [];
-  try {
-    for (let n = 0; n < 2; n++) {
-      const controller = new AbortController();
-      const timer =
-        ['deaf', 'many-gates'].includes(name) && setTimeout(() => controller.abort(), delay);
-      turns.push(await runner.stream({ message: 'x', signal: controller.signal }).result);
-      clearTimeout(timer);
-      if (turns.at(-1).status !== 'ack') break;
-    }
-  } finally {
-    runner.terminate();
-    await exit;
-  }
-  const last = turns.at(-1);
-  // It was aborted before it ran.
-  return last.status === 'aborted' ? ending({ name }, { delay: delay * 2 }) : last;
+  return ending(() => {
+    const worker = new Worker(script, { workerData: { file, units: fuel }, stderr: true });
+    const exit = new Promise((resolve) => worker.once('exit', resolve));
+    return { runner: createWorkerRunner(worker, { stepTimeout }), exit };
+  }, name);
 }
 
 describe('a hostile module', { concurrency: 2 }, () => {
   assert.ok(table.length >= 120, `${table.length} modules`);
   for (const row of table) {
     it(`that ${row.does}`, async () => {
-      const { status, error } = await ending(row);
+      const { status, error } = await endingOf(row);
       assert.equal(status, 'failed');
       const { code, says } = { ...row, ...row.js };
       assert.equal(String(error?.code), code, String(error));
@@ -57,7 +44,7 @@ describe('a hostile module', { concurrency: 2 }, () => {
   }
 
   it('that spins with all the fuel that there is ends when its thread has not answered in time', async () => {
-    const { status, error } = await ending(
+    const { status, error } = await endingOf(
       { name: 'spin-step' },
       { fuel: Number.MAX_SAFE_INTEGER, stepTimeout: 200 },
     );
@@ -68,7 +55,7 @@ describe('a hostile module', { concurrency: 2 }, () => {
   });
 
   it('is not taken for one that works for less than the time', async () => {
-    const { error } = await ending({ name: 'spin-turn' }, { fuel: units, stepTimeout: 30_000 });
+    const { error } = await endingOf({ name: 'spin-turn' }, { fuel: units, stepTimeout: 30_000 });
     assert.ok(error instanceof E_INSTANCE_FAILED, String(error));
   });
 
