@@ -30,6 +30,8 @@ func (g *game) open() error {
 	config := turns.TurnRunnerConfig{
 		Callbacks: g.storage(spec), Tools: g.toolList(spec.Tools), MaxIterations: spec.MaxIterations, Host: g.player.host,
 		Tokenizers:             g.tokenizers(spec.Tokenizers),
+		WrapTool:               toolWrappers(g, "wrapTool", spec.WrapTool),
+		WrapModel:              modelWrappers(g, "wrapModel", spec.WrapModel),
 		TurnInputPipeline:      turnPipeline(g, "turnInput", spec.TurnInput),
 		TurnOutputPipeline:     turnPipeline(g, "turnOutput", spec.TurnOutput),
 		DispatchInputPipeline:  dispatchPipeline(g, "dispatchInput", spec.DispatchInput),

@@ -54,10 +54,13 @@ type frame struct {
 	call int // number of the call of this function, from 0
 
 	ctx       writer
-	until     context.Context        // of a reader's method, which has no other
+	until     context.Context        // of a reader's method and a model's wrapper, which have no other
 	dispatch  *turns.DispatchContext // nil outside of a dispatch
 	helpers   *turns.Helpers
 	next      func()
+	inner     func(arg any) (any, error) // what a wrapper is around
+	answer    func(arg any) error        // gives a model's answer
+	wrapped   map[string]any             // the call that a wrapper is around
 	iteration int
 	calm      bool            // never panics
 	args      json.RawMessage // a tool's

@@ -38,12 +38,21 @@ func init() {
 		"refuse":     func(_ *frame, arg any) (any, error) { return nil, refusalError(str(arg)) },
 		"return":     func(f *frame, arg any) (any, error) { f.result = arg; return nil, errReturned },
 		"returnPart": func(f *frame, arg any) (any, error) { f.result = f.game.part(arg); return nil, errReturned },
-		"next": func(f *frame, _ any) (any, error) {
+		"next": func(f *frame, arg any) (any, error) {
+			if f.inner != nil {
+				return f.inner(arg)
+			}
 			if f.next == nil {
 				panic(malformed("%s has no next", f.by))
 			}
 			f.next()
 			return nil, nil
+		},
+		"answer": func(f *frame, arg any) (any, error) {
+			if f.answer == nil {
+				panic(malformed("%s wraps no model", f.by))
+			}
+			return nil, f.answer(arg)
 		},
 
 		"startNext": func(*frame, any) (any, error) { panic(malformed("startNext needs dynamic")) },

@@ -224,6 +224,8 @@ func (g *game) event(ev event.Event, to string) {
 		line.err(g, ev.Err)
 	case *event.DispatchEnd:
 		line.err(g, ev.Err)
+	case *event.ModelCallEnd:
+		line.err(g, ev.Err)
 	case *event.Warning:
 		line.err(g, ev.Err)
 	case *event.Error:

@@ -86,6 +86,8 @@ type RunnerSpec struct {
 	Tokenizers     map[string]Script `json:"tokenizers"` // scripts of tokenizers, which count words otherwise
 	Tools          []string          `json:"tools"`
 	MaxIterations  int               `json:"maxIterations"`
+	WrapTool       []Script          `json:"wrapTool"`   // around calls of tools' handlers, the outermost first
+	WrapModel      []Script          `json:"wrapModel"`  // around calls of models
 	Omit           []string          `json:"omit"`       // required fields that are left out
 	OlderNames     bool              `json:"olderNames"` // use the older names of the dispatch pipelines, if they exist
 	Raw            map[string]any    `json:"raw"`        // fields to pass instead, for hosts without static types

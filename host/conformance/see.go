@@ -9,6 +9,9 @@ import (
 
 // see returns what user code sees of a property.
 func (f *frame) see(what string) any {
+	if member, ok := strings.CutPrefix(what, "call:"); ok {
+		return f.wrapped[member]
+	}
 	if path, ok := strings.CutPrefix(what, "stash:"); ok {
 		v, _ := f.inTurn().Stash().Get(path)
 		return plain(v)

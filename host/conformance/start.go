@@ -73,6 +73,8 @@ func dispatch(f *frame, arg any) (any, error) {
 		InputPipeline:  dispatchPipeline(g, join(name, "dispatchInput"), spec.DispatchInput),
 		OutputPipeline: dispatchPipeline(g, join(name, "dispatchOutput"), spec.DispatchOutput),
 		MaxIterations:  spec.MaxIterations,
+		WrapTool:       toolWrappers(g, join(name, "wrapTool"), spec.WrapTool),
+		WrapModel:      modelWrappers(g, join(name, "wrapModel"), spec.WrapModel),
 		Chat:           g.chat(spec.Chat),
 	}
 	if spec.Executor != nil {
@@ -176,6 +178,9 @@ func listen(f *frame, arg any) (any, error) {
 	kindOf, known := kinds()[kind]
 	if !known {
 		panic(malformed("there is no event %q", kind))
+	}
+	if once && kindOf >= event.KindModelCallStart {
+		panic(malformed("a listener of %s is there for as long as calls are logged", kind))
 	}
 	off = g.runner.Observe(kindOf, func(event.Event) {
 		if once {

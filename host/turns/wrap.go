@@ -2,6 +2,7 @@ package turns
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -50,20 +51,24 @@ func (w *wrapped) run(do func() error) (err error) {
 	defer func() {
 		w.over.Store(true)
 		if v := recover(); v != nil {
-			err = w.failure(panics.Caught(v))
+			if given, ok := v.(error); ok && w.was(given) {
+				err = given
+			} else {
+				err = w.failure(panics.Caught(v))
+			}
 		}
 	}()
-	if err = do(); err == nil {
-		return nil
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, given := range w.given {
-		if errors.Is(err, given) {
-			return err
-		}
+	if err = do(); err == nil || w.was(err) {
+		return err
 	}
 	return w.failure(err)
+}
+
+// was tells whether an error is, or leads to, one that next failed with.
+func (w *wrapped) was(err error) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.given, func(given error) bool { return errors.Is(err, given) })
 }
 
 func (w *wrapped) failure(cause error) error {

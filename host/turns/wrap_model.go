@@ -65,7 +65,7 @@ func (m *modelCall) perform(ctx context.Context, call *ModelInvocation) error {
 	d := dispatchOf(m.effect.Context)
 	call.TurnID, call.DispatchID, call.Iteration = d.TurnID(), d.DispatchID(), d.Iteration()
 	err := m.wrapped(0, ctx, call, m.send)
-	if err != nil && ctx.Err() != nil {
+	if ctx.Err() != nil { // whatever a wrapper makes of it, nobody wants the answer
 		return context.Canceled
 	}
 	return err
@@ -94,9 +94,9 @@ func (m *modelCall) wrapped(from int, ctx context.Context, call *ModelInvocation
 func (m *modelCall) send(c ModelChunk) error {
 	switch first := m.head && !m.began; {
 	case first && (c.Status < 100 || c.Status > 999):
-		return newError(abi.CodeInvalidValue, "the first chunk of an answer needs a status between 100 and 999", nil)
+		return newError(abi.CodeInvalidValue, "status: the first chunk needs one from 100 to 999", nil)
 	case !first && c.Status != 0:
-		return newError(abi.CodeInvalidValue, "only the first chunk of an API's answer has a status", nil)
+		return newError(abi.CodeInvalidValue, "status: only the first chunk of an answer has one", nil)
 	}
 	m.began = true
 	if c.Status != 0 && !m.effect.Send(&abi.Chunk{Status: uint16(c.Status), Headers: pairs(c.Headers)}) {

@@ -112,6 +112,10 @@ func TestWrapToolAnswers(t *testing.T) {
 				return result, err
 			}, nil, errX, "", 1},
 			"panics": {func(*turns.DispatchContext, *turns.ToolInvocation, turns.ToolNext) (any, error) { panic(errX) }, nil, errX, "wrapTool[1]", 0},
+			"panics with what it got": {func(ctx *turns.DispatchContext, call *turns.ToolInvocation, next turns.ToolNext) (any, error) {
+				_, err := next(ctx, call)
+				panic(err)
+			}, nil, errX, "", 1},
 		} {
 			calls := 0
 			tool := workTool(func(*turns.DispatchContext, int) (any, error) {
@@ -138,6 +142,27 @@ func TestWrapToolAnswers(t *testing.T) {
 			if name == "panics" && (!errors.As(failed, &caught) || !bytes.Contains(caught.Stack, []byte("wrap_test"))) {
 				t.Errorf("%v leads to no panic", failed)
 			}
+		}
+	})
+}
+
+// A handler that panics has failed, as its wrappers see it: the error is none of theirs.
+func TestWrappersOfAPanickingHandler(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		tool := workTool(func(*turns.DispatchContext, int) (any, error) { panic(errX) })
+		var seen, failed error
+		var result any
+		play(t, h, turns.TurnRunnerConfig{
+			Tools: []*turns.Tool{tool}, Executor: callWork(4, &result, &failed),
+			WrapTool: []turns.ToolWrapper{func(ctx *turns.DispatchContext, call *turns.ToolInvocation, next turns.ToolNext) (any, error) {
+				got, err := next(ctx, call)
+				seen = err
+				return got, err
+			}},
+		}, turns.TurnInput{})
+		var caught *host.PanicError
+		if !errors.As(seen, &caught) || !errors.Is(failed, errX) || wrapperOf(failed) != "" {
+			t.Errorf("the wrapper saw %v, the call failed with %v (at %q)", seen, failed, wrapperOf(failed))
 		}
 	})
 }

@@ -54,7 +54,7 @@ func (t *Turn) endModel(effect uint32, status int, err error) {
 		}
 		switch {
 		case errors.Is(err, context.Canceled):
-			c.end.Status = event.CallAborted
+			c.end.Status, c.end.HTTPStatus = event.CallAborted, 0
 		case err != nil:
 			c.end.Status, c.end.Err = event.CallError, err
 		case status >= 400:
@@ -87,8 +87,11 @@ func (t *Turn) noteModel(f *abi.Event, ev event.Event) {
 		}
 		switch ev := ev.(type) {
 		case *event.Message, *event.Thought, *event.ToolCall:
-			if !c.begun && c.end == nil {
+			if !c.begun {
 				c.begun, c.first = true, f.Elapsed
+				if c.end != nil { // its answer was a call of a tool, which is told when it is whole
+					c.end.FirstTokenAt = t.at(c.first)
+				}
 			}
 		case *event.GenerationStats:
 			u := Usage{}

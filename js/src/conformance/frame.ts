@@ -11,6 +11,16 @@ import { then } from './then.js';
 /** Does one step. What it returns, or its promise, is shown by a step that tries. */
 export type Operation = (frame: Frame, arg: unknown) => unknown;
 
+/** A call that a wrapper is around. */
+export interface Wrapped {
+  /** What a script may see of it. */
+  readonly members: Readonly<Record<string, unknown>>;
+  /** Makes it. @param arg what changes in it */
+  next(frame: Frame, arg: unknown): Promise<unknown>;
+  /** Gives the answer of a model; absent around a tool. */
+  readonly answer?: (arg: unknown) => Promise<void>;
+}
+
 /** Thrown to end a script early. */
 export const returned = new Error('the script returned');
 
@@ -24,6 +34,8 @@ export class Frame {
   dispatch: DispatchContext | undefined;
   helpers: DispatchExecutorHelpers | undefined;
   next: (() => Promise<void>) | undefined;
+  /** The call that a wrapper is around. */
+  wrapped: Wrapped | undefined;
   /** A tool's arguments. */
   args: unknown;
   result: unknown;
@@ -38,8 +50,8 @@ export class Frame {
   /** The same call under another name. */
   as(by: string): Frame {
     const frame = new Frame(this.stage, this.operations, by);
-    const { call, ctx, dispatch, helpers, next, args, iteration } = this;
-    return Object.assign(frame, { call, ctx, dispatch, helpers, next, args, iteration });
+    const { call, ctx, dispatch, helpers, next, wrapped, args, iteration } = this;
+    return Object.assign(frame, { call, ctx, dispatch, helpers, next, wrapped, args, iteration });
   }
 
   /** Does a function's script; what it returns is the function's. */

@@ -63,6 +63,10 @@ function eventSummary(l: Line): string {
       return words(name, l['toolName']);
     case 'toolExecutionEnd':
       return words(name, l['toolName'], flag(l, 'isError', 'failed'));
+    case 'modelCallStart':
+      return words(name, l['model'], l['attempt']);
+    case 'modelCallEnd':
+      return words(name, l['model'], l['attempt'], l['status']);
     case 'turnGateOpen':
       return words(name, l['gateId']);
     case 'turnGateClosed':

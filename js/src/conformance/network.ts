@@ -92,14 +92,14 @@ export class Network {
 const FAILED = 'the connection failed';
 
 /** The headers that are given, and a type for the body. */
-function headersOf(answer: Answer): Record<string, string> {
+export function headersOf(answer: Answer): Record<string, string> {
   const type = answer.events !== undefined ? 'text/event-stream' : 'application/json';
   const typed = answer.events !== undefined || answer.json !== undefined;
   return { ...(typed ? { 'content-type': type } : {}), ...answer.headers };
 }
 
 /** What the body comes in. */
-function piecesOf({ text, json, events = [], chunks = [] }: Answer): string[] {
+export function piecesOf({ text, json, events = [], chunks = [] }: Answer): string[] {
   return [
     ...(text === undefined ? [] : [text]),
     ...(json === undefined ? [] : [canonicalJSON(json)]),

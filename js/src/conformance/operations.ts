@@ -76,9 +76,14 @@ export const operations: Readonly<Record<string, Operation>> = {
     f.result = part(f.stage, arg);
     throw returned;
   },
-  next: later((f) => {
+  next: later((f, arg) => {
+    if (f.wrapped !== undefined) return f.wrapped.next(f, arg);
     if (f.next === undefined) throw new Malformed(`${f.by} has no next`);
     return f.next();
+  }),
+  answer: later((f, arg) => {
+    if (f.wrapped?.answer === undefined) throw new Malformed(`${f.by} wraps no model`);
+    return f.wrapped.answer(arg);
   }),
 
   startNext: (f) => {
@@ -347,6 +352,9 @@ function endOf(
   return { isComplete: complete === true, isInterrupted: interrupted as boolean | undefined };
 }
 
+/** Events that hosts make, and only while a listener of one of them is there. */
+export const hostMade = ['modelCallStart', 'modelCallEnd'] as const;
+
 function listen(f: Frame, arg: unknown): void {
   const { event, do: script, once, name } = fields(arg, 'event', 'do', 'once', 'name');
   const by = str(name, 'listener');
@@ -360,12 +368,20 @@ function listen(f: Frame, arg: unknown): void {
   };
   const functional = ['message', 'thought', 'toolCall'].includes(str(event));
   const which = str(event) as never;
+  const made = (hostMade as readonly string[]).includes(which);
+  if (made) {
+    if (once === true)
+      throw new Malformed(`a listener of ${str(event)} is there as long as it is logged`);
+    stage.logModelCalls(1);
+  }
   if (functional) {
     if (once === true) runner.once(which, listener);
     else runner.on(which, listener);
   } else if (once === true) runner.observeOnce(which, listener);
   else runner.observe(which, listener);
-  stage.values.set(`listen ${by}`, () =>
-    functional ? runner.off(which, listener) : runner.unobserve(which, listener),
-  );
+  stage.values.set(`listen ${by}`, () => {
+    if (functional) runner.off(which, listener);
+    else runner.unobserve(which, listener);
+    if (made) stage.logModelCalls(-1);
+  });
 }

@@ -31,7 +31,7 @@ import { enter, Frame } from './frame.js';
 import { Kept } from './kept.js';
 import type { Line, Log } from './line.js';
 import { credentials, Network } from './network.js';
-import { operations } from './operations.js';
+import { hostMade, operations } from './operations.js';
 import { artifact, newMedia, shown } from './part.js';
 import { described, newRecord } from './records.js';
 import {
@@ -50,6 +50,7 @@ import type { Stage } from './stage.js';
 import { kindOf, storage } from './storage.js';
 import { fill, textSpec, tokenizers } from './texts.js';
 import { makeTool } from './tools.js';
+import { type CallWrapper, modelWrappers, toolWrappers } from './wrap.js';
 
 /** What scenarios may need that this host has with the full module. With the core module it is the first only. */
 export const features: readonly string[] = ['dynamic', 'full'];
@@ -166,6 +167,9 @@ class Game implements Stage {
   readonly #texts = new Map<string, Tokenizable>();
   readonly #calls = new Map<string, number>();
   #runner: TurnRunner | undefined;
+  /** Of the scenario; the log shows calls while there are any. */
+  #modelCallListeners = 0;
+  readonly #modelCall = (event: TurnEvent): void => this.#event(event);
 
   constructor(
     scenario: Scenario,
@@ -195,7 +199,9 @@ class Game implements Stage {
     if (!isTurncoreError(error)) {
       const cause = error instanceof Error ? error.cause : undefined;
       const inner = cause === undefined || depth >= 8 ? {} : this.describe(cause, depth + 1);
-      return 'is' in inner ? { code: 'Error', cause: inner } : { code: 'Error' };
+      const { name } = Object(error) as { name?: unknown };
+      const code = name === 'WrapperError' ? name : 'Error';
+      return 'is' in inner ? { code, cause: inner } : { code };
     }
     const { code, message, status, fatal, cause, suppressed } = error;
     const line: Record<string, unknown> = { code, message, status };
@@ -311,6 +317,7 @@ class Game implements Stage {
       tokenizers: tokenizers(this, spec.tokenizers),
       turnInputPipeline: this.#pipeline('turnInput', spec.turnInput),
       turnOutputPipeline: this.#pipeline('turnOutput', spec.turnOutput),
+      ...this.#wrappers('', spec),
       ...this.#dispatchPipelines('', spec, input, output),
       host: this.#host,
       ...spec.raw,
@@ -324,6 +331,16 @@ class Game implements Stage {
     }
     this.#runner = runner;
     return runner;
+  }
+
+  logModelCalls(listeners: 1 | -1): void {
+    const before = this.#modelCallListeners;
+    this.#modelCallListeners += listeners;
+    const runner = this.runner();
+    for (const name of hostMade) {
+      if (before === 0) runner.observe(name, this.#modelCall);
+      else if (this.#modelCallListeners === 0) runner.unobserve(name, this.#modelCall);
+    }
   }
 
   async run(arg: unknown): Promise<void> {
@@ -357,6 +374,7 @@ class Game implements Stage {
     const spec = (runner ?? {}) as RunnerSpec;
     const input: Record<string, unknown> = {
       ...this.#dispatchPipelines(`${prefix} `, spec, 'turnInputPipeline', 'turnOutputPipeline'),
+      ...this.#wrappers(`${prefix} `, spec),
     };
     if (spec.executor !== undefined || spec.chat !== undefined) {
       input['executor'] = this.#executor(`${prefix} executor`, spec.executor ?? [], spec.chat);
@@ -429,6 +447,14 @@ class Game implements Stage {
     return {
       [input]: [...bound, ...this.#pipeline(`${prefix}dispatchInput`, spec.dispatchInput)],
       [output]: this.#pipeline(`${prefix}dispatchOutput`, spec.dispatchOutput),
+    };
+  }
+
+  #wrappers(prefix: string, spec: RunnerSpec): Record<string, unknown> {
+    const call: CallWrapper = (by, ctx, script, more) => this.#call(by, ctx, script, more);
+    return {
+      wrapTool: toolWrappers(call, `${prefix}wrapTool`, spec.wrapTool),
+      wrapModel: modelWrappers(call, `${prefix}wrapModel`, spec.wrapModel),
     };
   }
 

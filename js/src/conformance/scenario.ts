@@ -126,6 +126,10 @@ export interface RunnerSpec {
   readonly tokenizers?: Readonly<Record<string, Script>>;
   readonly tools?: readonly string[];
   readonly maxIterations?: number;
+  /** Around calls of tools' handlers, the outermost first. */
+  readonly wrapTool?: readonly Script[];
+  /** Around calls of models. */
+  readonly wrapModel?: readonly Script[];
   /** The dispatch pipelines go by their older names. */
   readonly olderNames?: boolean;
   /** Required fields that are left out. */

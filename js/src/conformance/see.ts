@@ -10,6 +10,7 @@ import { isSet, namedSet } from './sets.js';
 
 /** What user code sees of a property. */
 export function see(f: Frame, what: string): unknown {
+  if (what.startsWith('call:')) return f.wrapped?.members[what.slice(5)] ?? null;
   if (what.startsWith('stash:')) return f.inTurn.stash.get(what.slice(6)) ?? null;
   if (what.startsWith('stash?')) return f.inTurn.stash.has(what.slice(6));
   if (what.startsWith('toolCallCount:')) return f.inDispatch.toolCallCount(what.slice(14));

@@ -29,6 +29,8 @@ export interface Stage {
   /** How often a function was called before. Counts this call. */
   count(by: string): number;
   runner(): TurnRunner;
+  /** Counts the listeners of calls of models, which a runner tells of only while there is one. */
+  logModelCalls(listeners: 1 | -1): void;
   run(input: unknown): Promise<void>;
   /** Moves the clock. */
   advance(ms: number): void;

@@ -82,11 +82,11 @@ export class WrappedStream implements Answering {
   #pass({ status, headers, data }: ModelChunk, first: boolean): void {
     if (this.#hasHead && first) {
       if (status === undefined || !(status >= 100 && status <= 999)) {
-        throw invalidValue('status', 'of the first chunk must be between 100 and 999');
+        throw invalidValue('status', 'the first chunk needs one from 100 to 999');
       }
       this.#listener.head(status, Object.entries(headers ?? {}).sort(byName));
     } else if (status !== undefined) {
-      throw invalidValue('status', "is only of the first chunk of an API's answer");
+      throw invalidValue('status', 'only the first chunk of an answer has one');
     }
     if (data !== undefined) this.#listener.data(data);
   }
