@@ -57,6 +57,7 @@ type Options struct {
 type Module struct {
 	manifest *Manifest
 	engine   host.Engine
+	outside  bool // it has no agent inside, as the core has none
 }
 
 // Open reads an agent's file and compiles it. It runs the module's code, as far as to ask what it is, with no grant.
@@ -101,7 +102,7 @@ func (o *ModuleOptions) compile(ctx context.Context, file []byte, manifest *Mani
 		_ = e.Close(ctx) // what is refused is the module
 		return nil, err
 	}
-	return &Module{manifest: manifest, engine: e}, nil
+	return &Module{manifest: manifest, engine: e, outside: said == nil}, nil
 }
 
 // Manifest says what the agent is and what it asks for. Do not change it.
@@ -219,6 +220,9 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 		one := models[asked]
 		chat := &model.ChatOptions{Model: one.Name, Provider: one.Provider, Engine: one.Engine, Options: one.Options}
 		own.Models[asked] = chat
+		if len(m.Asks.Models) > 0 && asked == m.Asks.Models[0].Name {
+			own.Chat = chat
+		}
 		if one.Engine != nil {
 			continue
 		}
@@ -255,6 +259,7 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 
 func (g *granted) agent(m *Module, own bool) *Agent {
 	g.host.Engine = m.engine
+	g.guard.Agent.Outside = m.outside
 	a := &Agent{module: m, own: own, grant: g.grant, host: turns.NewHost(g.host), config: g.config}
 	guard.Attach(a.host, &g.guard)
 	a.config.Host = a.host
@@ -323,6 +328,10 @@ func (a *Agent) Host() *turns.Host { return a.host }
 // Config is the configuration of the agent's runners, for [turns.New]: its host, and what it was granted of the program's
 // tools and stores. Such a runner has the agent's executor, tools and middleware, and the models of the grant. What a
 // program adds to it, it gives to the agent; with a Model or an Executor of its own the runner gets none of the agent's.
+//
+// A module without an agent inside, such as the core with a manifest, has no executor of its own. Its runners call the first
+// model that it asks for, and need an Executor if the grant names none: turns.New fails with
+// [host.CodeInvalidTurnRunnerConfig] without.
 func (a *Agent) Config() turns.Config {
 	config := a.config
 	config.Tools = slices.Clone(config.Tools)

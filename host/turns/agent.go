@@ -23,7 +23,18 @@ func (c *TurnRunnerConfig) agent() *guard.Agent {
 	if c.Executor != nil || c.Chat != nil {
 		return nil
 	}
-	return c.Host.agent()
+	if a := c.Host.agent(); a != nil && !a.Outside {
+		return a
+	}
+	return nil
+}
+
+// chatOutside has a runner without an executor call the model that its host's module was granted, if the module has no agent
+// inside.
+func (c *TurnRunnerConfig) chatOutside() {
+	if a := c.Host.agent(); a != nil && a.Outside && c.Executor == nil && c.Chat == nil {
+		c.Chat = a.Chat
+	}
 }
 
 // agentTools are the tools that an agent brings. Their handlers run in the core.

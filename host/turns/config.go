@@ -79,7 +79,11 @@ func (c *TurnRunnerConfig) validate() error {
 	var list []string
 	switch {
 	case c.Executor == nil && c.Chat == nil && c.agent() == nil:
-		list = append(list, abi.Violation(abi.RuleRequired, "field", "executorCallback"))
+		missing := abi.Violation(abi.RuleRequired, "field", "executorCallback")
+		if c.Host.agent() != nil {
+			missing = "`executor` must be given: the module has no agent inside, and its grant names no model"
+		}
+		list = append(list, missing)
 	case c.Executor != nil && c.Chat != nil:
 		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", "executorCallback", "other", "chat"))
 	}

@@ -50,6 +50,7 @@ type attached struct {
 // NewTurnRunner returns a runner. An invalid configuration fails with E_INVALID_TURN_RUNNER_CONFIG, whose message
 // lists all violations. Nothing is loaded yet.
 func NewTurnRunner(config TurnRunnerConfig) (*TurnRunner, error) {
+	config.chatOutside()
 	if err := config.validate(); err != nil {
 		return nil, err
 	}

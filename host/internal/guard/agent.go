@@ -9,6 +9,11 @@ import (
 // Agent is what an agent's module brings to the runners of its host. A runner that has an executor or a model of its own
 // gets none of it.
 type Agent struct {
+	// Outside says that the module has no agent inside: a runner has an executor of the program's own, or Chat.
+	Outside bool
+	// Chat is the first model that the manifest asks for, nil if the grant names none.
+	Chat *model.ChatOptions
+
 	Tools []Tool
 	// Middleware has the names for each pipeline: turn input and output, dispatch input and output. They run behind the
 	// program's own.

@@ -146,7 +146,8 @@ export class Agent {
 
   /**
    * Makes a runner of the agent. It has what the agent was granted of the program's tools, models and stores; what the
-   * program adds to it here, it gives to the agent.
+   * program adds to it here, it gives to the agent. A module without an agent inside, such as the core with a manifest, calls
+   * the first model that it asks for, and needs an executor if the grant names none.
    *
    * @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation
    */
@@ -165,18 +166,23 @@ export class Agent {
       store: settings.store ?? store,
       host: this.host,
     };
+    if (executor === undefined && model === undefined && this.#guard.complete === undefined) {
+      const why =
+        '`executor` must be given: the module has no agent inside, and its grant names no model';
+      throw TurncoreError.of('E_INVALID_TURN_RUNNER_CONFIG', why);
+    }
     // The module's own executor takes the place of what stands here.
     const full =
       executor === undefined && model !== undefined
         ? { ...common, model }
-        : { ...common, executor: executor ?? noExecutor };
+        : { ...common, executor: executor ?? replaced };
     return new GuardedRunner(full, this.#guard, this.host);
   }
 }
 
-/** Stands for the executor of a module that is not asked for one. */
-const noExecutor = (): never => {
-  throw TurncoreError.of('E_CHAT_INVALID_OPTIONS', 'the agent has neither an executor nor a model');
+/** Stands for the executor of an agent, which is in the module. */
+const replaced = (): never => {
+  throw TurncoreError.of('E_CHAT_INVALID_OPTIONS', 'the executor is in the module');
 };
 
 /** A runner whose turns are aborted when they exceed their quota. */

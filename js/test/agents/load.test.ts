@@ -152,6 +152,43 @@ describe('loadAgent refuses', () => {
   });
 });
 
+describe('a module without an agent inside', () => {
+  it('needs an executor', async () => {
+    const agent = await loadAgent(file(empty));
+    assert.throws(() => agent.createRunner(), {
+      code: 'E_INVALID_TURN_RUNNER_CONFIG',
+      message:
+        /`executor` must be given: the module has no agent inside, and its grant names no model/,
+    });
+  });
+
+  it('calls the first model that it asks for', async () => {
+    const why = 'to answer';
+    const models = [
+      { name: 'main', why },
+      { name: 'small', why },
+    ];
+    const answer = (_: unknown, init?: RequestInit): Promise<Response> => {
+      const key = new Headers(init?.headers).get('authorization');
+      const content = `with the key: ${key === 'Bearer key of large'}`;
+      const data = JSON.stringify({ choices: [{ index: 0, delta: { content } }] });
+      const headers = { 'content-type': 'text/event-stream' };
+      return Promise.resolve(new Response(`data: ${data}\n\ndata: [DONE]\n\n`, { headers }));
+    };
+    const agent = await loadAgent(asking({ models }), {
+      grant: granting({ models: { main: 'openai/large', small: 'openai/small' } }),
+      model: (_, name) => ({
+        model: name,
+        baseURL: 'http://models.test/v1',
+        apiKey: `key of ${name}`,
+      }),
+      host: { fetch: answer },
+    });
+    const { text } = await agent.createRunner().stream({ message: 'Hi' }).result;
+    assert.equal(text, 'with the key: true');
+  });
+});
+
 describe('a manifest', () => {
   it('is read from bytes and from a compiled module', () => {
     const bytes = file(empty);
