@@ -34,7 +34,7 @@ func Of(name string, known []string) string {
 		if max(len(name), len(k))-min(len(name), len(k)) >= least {
 			continue // as many typing errors, however long the names are
 		}
-		if n := typos(name, k); n < least {
+		if n := Typos(name, k); n < least {
 			best, least = k, n
 		}
 	}
@@ -44,9 +44,9 @@ func Of(name string, known []string) string {
 // maxTypos is the largest number of typing errors at which a name is recognised.
 const maxTypos = 2
 
-// typos counts the letters that must be changed, inserted, dropped or swapped with the next one to turn a into b, small or
+// Typos counts the letters that must be changed, inserted, dropped or swapped with the next one to turn a into b, small or
 // capital.
-func typos(a, b string) int {
+func Typos(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j

@@ -1,0 +1,272 @@
+package session
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/internal/suggestion"
+)
+
+// Member is a member of a map.
+type Member struct {
+	Name  string
+	Value []byte // in changes of the state, the encoding of nil, or no bytes, deletes
+}
+
+// ArtifactVersion is a version of an artifact that an event adds.
+type ArtifactVersion struct {
+	Name    string
+	Version uint32 // from 0
+}
+
+// Actions are what an event does besides what it says.
+type Actions struct {
+	StateDelta        []Member // names with their scopes
+	ArtifactDelta     []ArtifactVersion
+	SkipSummarization bool     // no model sees the results of the event's function responses
+	TransferToAgent   string   // the agent that goes on
+	Escalate          bool     // the loop around the agent ends
+	Confirmations     []Member // by id of a function call, a map of name, args, hint and payload
+	Compaction        []byte   // map of first and last, ids of the events that the event's content stands for
+	RewindBefore      string   // the invocation that the event undoes, with all that followed
+	Others            []Member // further members, as they were given
+}
+
+const (
+	actionState = iota
+	actionArtifacts
+	actionSkip
+	actionTransfer
+	actionEscalate
+	actionConfirmations
+	actionCompaction
+	actionRewind
+)
+
+// actionMembers are the members of actions, in the order in which they are written.
+var actionMembers = [...]string{
+	"stateDelta", "artifactDelta", "skipSummarization", "transferToAgent", "escalate", "requestedConfirmations", "compaction",
+	"rewindBeforeInvocationId",
+}
+
+// ParseActions reads actions, a map. Values are parts of v. It fails with E_INVALID_EVENT or E_INVALID_STATE, which name
+// the member.
+func ParseActions(v []byte) (Actions, error) {
+	var a Actions
+	f := distinct(v)
+	if f == nil {
+		f = a.read(v, true)
+	}
+	if f != nil {
+		return Actions{}, f.error()
+	}
+	return a, nil
+}
+
+func (a *Actions) read(v []byte, strict bool) *flaw {
+	return members(v, func(name, v []byte) *flaw {
+		switch slices.Index(actionMembers[:], string(name)) {
+		case actionState:
+			return readDelta(v, &a.StateDelta, strict)
+		case actionArtifacts:
+			return members(v, func(name, v []byte) *flaw {
+				n, ok := value.Int(v)
+				if !ok || n < 0 || n > 1<<32-1 {
+					return invalid(wantCount)
+				}
+				a.ArtifactDelta = append(a.ArtifactDelta, ArtifactVersion{value.UTF8(string(name)), uint32(n)})
+				return nil
+			})
+		case actionSkip:
+			return boolean(v, &a.SkipSummarization)
+		case actionTransfer:
+			return text(v, &a.TransferToAgent)
+		case actionEscalate:
+			return boolean(v, &a.Escalate)
+		case actionConfirmations:
+			return a.readConfirmations(v)
+		case actionCompaction:
+			a.Compaction = v
+			_, _, f := readCompaction(v)
+			return f
+		case actionRewind:
+			return text(v, &a.RewindBefore)
+		}
+		if meant := suggestion.Of(string(name), actionMembers[:]); meant != "" && strict {
+			return invalid("is not a member of actions; did you mean " + meant + "?")
+		}
+		a.Others = append(a.Others, Member{value.UTF8(string(name)), v})
+		return nil
+	})
+}
+
+// readDelta reads changes of the state. Members that are nil stay: they delete.
+func readDelta(v []byte, to *[]Member, strict bool) *flaw {
+	if value.KindOf(v) != value.KindMap {
+		return invalid(wantMap)
+	}
+	var f *flaw
+	err := value.Each(v, func(key, v []byte) bool {
+		m := Member{value.UTF8(string(key)), v}
+		if strict {
+			f = m.check()
+		}
+		*to = append(*to, m)
+		return f == nil
+	})
+	if err != nil {
+		return malformed(err)
+	}
+	return f
+}
+
+func (a *Actions) readConfirmations(v []byte) *flaw {
+	return members(v, func(id, v []byte) *flaw {
+		a.Confirmations = append(a.Confirmations, Member{value.UTF8(string(id)), v})
+		return members(v, func(name, v []byte) *flaw {
+			var s string
+			switch string(name) {
+			case "name", "hint":
+				return text(v, &s)
+			case "args":
+				if value.KindOf(v) != value.KindMap {
+					return invalid(wantMap)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// readCompaction returns the ids of the first and the last event that a compaction stands for.
+func readCompaction(v []byte) (first, last string, f *flaw) {
+	f = members(v, func(name, v []byte) *flaw {
+		switch string(name) {
+		case "first":
+			return text(v, &first)
+		case "last":
+			return text(v, &last)
+		}
+		return nil
+	})
+	if f == nil && first == "" {
+		f = invalid("must be the id of an event").in("first")
+	}
+	if f == nil && last == "" {
+		f = invalid("must be the id of an event").in("last")
+	}
+	return first, last, f
+}
+
+// Empty reports whether there are no actions.
+func (a *Actions) Empty() bool { return a.has() == 0 && len(a.Others) == 0 }
+
+// has returns a bit for each member that is not empty.
+func (a *Actions) has() (set uint) {
+	for i, some := range [...]bool{
+		len(a.StateDelta) > 0, len(a.ArtifactDelta) > 0, a.SkipSummarization, a.TransferToAgent != "", a.Escalate,
+		len(a.Confirmations) > 0, len(a.Compaction) > 0, a.RewindBefore != "",
+	} {
+		if some {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// Append appends the actions, a map.
+func (a *Actions) Append(dst []byte) []byte {
+	start, has := len(dst), a.has()
+	dst = value.AppendMapHeader(dst, bits.OnesCount(has)+len(a.Others))
+	for i, name := range actionMembers {
+		if has>>i&1 == 0 {
+			continue
+		}
+		dst = value.AppendString(dst, name)
+		switch i {
+		case actionState:
+			dst = appendMembers(dst, a.StateDelta)
+		case actionArtifacts:
+			at := len(dst)
+			dst = value.AppendMapHeader(dst, len(a.ArtifactDelta))
+			for _, v := range a.ArtifactDelta {
+				dst = value.AppendInt(value.AppendString(dst, v.Name), int64(v.Version))
+			}
+			dst = value.OrderMap(dst, at)
+		case actionSkip, actionEscalate:
+			dst = value.AppendBool(dst, true)
+		case actionTransfer:
+			dst = value.AppendString(dst, a.TransferToAgent)
+		case actionConfirmations:
+			dst = appendMembers(dst, a.Confirmations)
+		case actionCompaction:
+			dst = append(dst, a.Compaction...)
+		case actionRewind:
+			dst = value.AppendString(dst, a.RewindBefore)
+		}
+	}
+	for _, m := range a.Others {
+		dst = append(value.AppendString(dst, m.Name), orNil(m.Value)...)
+	}
+	return value.OrderMap(dst, start)
+}
+
+// Merge adds the actions of b, which came later: its members win, of two versions of an artifact the higher one, and what
+// either of them asks for is asked for. Slices that a shares with others stay as they are.
+func (a *Actions) Merge(b *Actions) {
+	a.StateDelta = united(a.StateDelta, b.StateDelta)
+	a.Confirmations = united(a.Confirmations, b.Confirmations)
+	a.Others = united(a.Others, b.Others)
+	a.mergeArtifacts(b.ArtifactDelta)
+	a.SkipSummarization = a.SkipSummarization || b.SkipSummarization
+	a.Escalate = a.Escalate || b.Escalate
+	if b.TransferToAgent != "" {
+		a.TransferToAgent = b.TransferToAgent
+	}
+	if len(b.Compaction) > 0 {
+		a.Compaction = b.Compaction
+	}
+	if b.RewindBefore != "" {
+		a.RewindBefore = b.RewindBefore
+	}
+}
+
+// united is a followed by those members of b that a lacks; the others have the values of b.
+func united(a, b []Member) []Member {
+	if len(a) == 0 || len(b) == 0 {
+		return slices.Clip(append(a[:len(a):len(a)], b...))
+	}
+	out := make([]Member, len(a), len(a)+len(b))
+	copy(out, a)
+	places := make(map[string]int, len(a))
+	for i := range a {
+		places[a[i].Name] = i
+	}
+	for _, m := range b {
+		if i, ok := places[m.Name]; ok {
+			out[i].Value = m.Value
+			continue
+		}
+		places[m.Name] = len(out)
+		out = append(out, m)
+	}
+	return out
+}
+
+func (a *Actions) mergeArtifacts(b []ArtifactVersion) {
+	if len(b) == 0 {
+		return
+	}
+	out := make([]ArtifactVersion, len(a.ArtifactDelta), len(a.ArtifactDelta)+len(b))
+	copy(out, a.ArtifactDelta)
+	for _, v := range b {
+		i := slices.IndexFunc(out, func(o ArtifactVersion) bool { return o.Name == v.Name })
+		if i < 0 {
+			out = append(out, v)
+		} else {
+			out[i].Version = max(out[i].Version, v.Version)
+		}
+	}
+	a.ArtifactDelta = out
+}

@@ -1,0 +1,293 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/turncore/turncore/abi/value"
+)
+
+// View says whose eyes see a log.
+type View struct {
+	Agent  string
+	Branch string // of the agent's run
+	None   bool   // only events from From on: those of the invocation
+	From   int
+}
+
+// Content is something that a model is shown.
+type Content struct {
+	Role   string // "user" or "model"
+	Parts  []Part
+	At     int64  // ms since the Unix epoch
+	Author string // of the event
+	Event  int    // its place in the log
+}
+
+// maxViews is how many views a log keeps the contents of.
+const maxViews = 8
+
+// projection is what a view shows, kept up to date as events come.
+type projection struct {
+	View
+	read     int // events of the log that it has read
+	contents []Content
+	origins  []int32 // the event at whose place each content stands, ascending
+}
+
+// Contents returns what a model is shown, oldest first. The slice holds until events are added, and must not be changed.
+//
+// Shown are the events that have parts, that no later event undid, and that are in the branch of the view or in one around
+// it. What others than the agent and the user say and do is told as text of the user, without their thoughts. The responses
+// to calls of an event follow it, whenever they came; of several to one call the last one counts, and those without their
+// call are left out. Where a compaction stands for events, its content takes their place; an event stays if a call of it
+// waits, or has its response outside. Text without letters is left out.
+//
+// It costs time only for the events that came since it was last called for the view, unless they undo or compact earlier
+// ones or respond to earlier calls.
+func (l *Log) Contents(v View) []Content {
+	if !v.None {
+		v.From = 0
+	}
+	i := slices.IndexFunc(l.views, func(p *projection) bool { return p.View == v })
+	if i < 0 {
+		if i = len(l.views); i == maxViews {
+			i--
+			l.views = l.views[:i]
+		}
+		l.views = append(l.views, &projection{View: v})
+	}
+	p := l.views[i]
+	copy(l.views[1:], l.views[:i])
+	l.views[0] = p
+	p.update(l)
+	return p.contents[:len(p.contents):len(p.contents)]
+}
+
+func (p *projection) update(l *Log) {
+	if p.read == len(l.entries) {
+		return
+	}
+	low := int32(p.read)
+	for i := range l.entries[p.read:] {
+		low = min(low, l.entries[p.read+i].low)
+	}
+	p.read = len(l.entries)
+	n := len(p.origins)
+	for n > 0 && p.origins[n-1] >= low {
+		n--
+	}
+	clear(p.contents[n:])
+	p.contents, p.origins = p.contents[:n], p.origins[:n]
+
+	w := walk{Log: l, projection: p, covers: l.coversOf(p.View)}
+	low = max(low, int32(p.From))
+	first, _ := slices.BinarySearch(l.shown, low)
+	next, _ := slices.BinarySearchFunc(w.covers, low, func(c cover, i int32) int { return int(c.first) - int(i) })
+	for _, i := range l.shown[first:] {
+		for ; next < len(w.covers) && w.covers[next].first <= i; next++ {
+			w.addSummary(w.covers[next])
+		}
+		w.add(i)
+	}
+}
+
+// coversOf returns the compactions that a view shows, in order of their ranges. Those inside the range of another are left
+// out, so that the ends of the ranges ascend, too.
+func (l *Log) coversOf(v View) []cover {
+	var list []cover
+	for _, c := range l.covers {
+		if v.sees(l.entries[c.event].branch) && int(c.first) >= v.From {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b cover) int {
+		if a.first != b.first {
+			return int(a.first) - int(b.first)
+		}
+		if a.last != b.last {
+			return int(b.last) - int(a.last)
+		}
+		return int(b.event) - int(a.event)
+	})
+	last := int32(-1)
+	return slices.DeleteFunc(list, func(c cover) bool {
+		inside := c.last <= last
+		last = max(last, c.last)
+		return inside
+	})
+}
+
+// sees reports whether a branch is the view's or around it.
+func (v *View) sees(branch string) bool {
+	rest, ok := strings.CutPrefix(v.Branch, branch)
+	return ok && (branch == "" || rest == "" || rest[0] == '.')
+}
+
+// walk is the work of bringing a projection up to date.
+type walk struct {
+	*Log
+	*projection
+	covers []cover
+}
+
+// isCovered reports whether a compaction stands for the i-th event.
+func (w *walk) isCovered(i int32) bool {
+	k, _ := slices.BinarySearchFunc(w.covers, i, func(c cover, i int32) int { return int(c.last) - int(i) })
+	return k < len(w.covers) && w.covers[k].first <= i
+}
+
+// isOpen reports whether a call of an event waits, or has its response outside of what compactions stand for.
+func (w *walk) isOpen(e *entry) bool {
+	for c := e.call; c < e.call+e.calls; c++ {
+		call := &w.calls[c]
+		if call.waits && !w.isAnswered(call) {
+			return true
+		}
+		if a := w.lastAnswer(call); a >= 0 && !w.isCovered(w.answers[a].event) {
+			return true
+		}
+	}
+	return false
+}
+
+// lastAnswer returns the last answer to a call that no event undid, -1 if there is none.
+func (w *walk) lastAnswer(c *callEntry) int32 {
+	a := c.last
+	for a >= 0 && w.entries[w.answers[a].event].undone {
+		a = w.answers[a].before
+	}
+	return a
+}
+
+func (w *walk) put(c Content, origin int32) {
+	w.contents, w.origins = append(w.contents, c), append(w.origins, origin)
+}
+
+// addSummary adds the content of a compaction.
+func (w *walk) addSummary(c cover) {
+	e := &w.entries[c.event]
+	role, parts, _ := readContent(e.content, nil, false)
+	parts = slices.DeleteFunc(parts, func(p Part) bool {
+		return p.Kind == PartThought || p.Kind == PartCall || p.Kind == PartResponse || isBlank(&p)
+	})
+	if len(parts) > 0 {
+		w.put(Content{Role: roleOr(role, "user"), Parts: parts, At: e.at, Author: e.author, Event: int(c.event)}, c.first)
+	}
+}
+
+func roleOr(role, otherwise string) string {
+	if role == "" {
+		return otherwise
+	}
+	return role
+}
+
+// isBlank reports whether a part has nothing to show.
+func isBlank(p *Part) bool {
+	return (p.Kind == PartText || p.Kind == PartThought) && len(p.Text) == 0 && p.Signature() == nil
+}
+
+// own reports whether what an author says is shown as it is.
+func (w *walk) own(author string) bool { return author == "user" || author == w.Agent }
+
+// add adds what the view shows of the i-th event.
+func (w *walk) add(i int32) {
+	e := &w.entries[i]
+	if e.content == nil || e.compacts || !w.sees(e.branch) {
+		return
+	}
+	own := w.own(e.author)
+	if w.isCovered(i) && !(own && w.isOpen(e)) {
+		return
+	}
+	role, parts, _ := readContent(e.content, nil, false)
+	c := Content{Role: "user", At: e.at, Author: e.author, Event: int(i)}
+	if !own {
+		if c.Parts = told(e.author, parts); c.Parts != nil {
+			w.put(c, i)
+		}
+		return
+	}
+	if e.author != "user" {
+		c.Role = "model"
+	}
+	c.Role = roleOr(role, c.Role)
+	c.Parts = parts[:0]
+	a := e.answer
+	for p := range parts {
+		part := &parts[p]
+		if part.Kind == PartResponse && part.ID != "" {
+			call := w.answers[a].call
+			if a++; call < 0 || w.own(w.entries[w.calls[call].event].author) {
+				continue // it stands behind its call
+			}
+			c.Parts = append(c.Parts, tell(e.author, part))
+		} else if !isBlank(part) {
+			c.Parts = append(c.Parts, *part)
+		}
+	}
+	if len(c.Parts) > 0 {
+		w.put(c, i)
+	}
+	w.addAnswers(e, i)
+}
+
+// addAnswers adds the responses to the calls of an event, in the order of the calls.
+func (w *walk) addAnswers(e *entry, origin int32) {
+	c := Content{Role: "user", Event: -1}
+	read := int32(-1)
+	var parts []Part
+	for k := e.call; k < e.call+e.calls; k++ {
+		a := w.lastAnswer(&w.calls[k])
+		if a < 0 {
+			continue
+		}
+		from := w.answers[a].event
+		if from != read {
+			read, parts = from, w.parts(from)
+		}
+		c.Parts = append(c.Parts, parts[w.answers[a].part])
+		if int(from) > c.Event {
+			e := &w.entries[from]
+			c.At, c.Author, c.Event = e.at, e.author, int(from)
+		}
+	}
+	if c.Event >= 0 {
+		w.put(c, origin)
+	}
+}
+
+// told is what another agent said and did, in words; nil if there is nothing to tell.
+func told(author string, parts []Part) []Part {
+	var list []Part
+	for p := range parts {
+		part := &parts[p]
+		if part.Kind == PartThought || part.Kind == PartText && len(part.Text) == 0 {
+			continue
+		}
+		if list == nil {
+			list = append(make([]Part, 0, len(parts)+1), NewText("For context:"))
+		}
+		list = append(list, tell(author, part))
+	}
+	return list
+}
+
+// tell is a part of another agent's event in words. Data and files stay as they are.
+func tell(author string, part *Part) Part {
+	text := []byte("[" + author + "] ")
+	switch part.Kind {
+	case PartText:
+		text = append(append(text, "said: "...), part.Text...)
+	case PartCall:
+		text = append(text, "called tool `"+part.Name+"` with "...)
+		text, _ = value.AppendJSON(text, part.Value)
+	case PartResponse:
+		text = append(text, "tool `"+part.Name+"` returned "...)
+		text, _ = value.AppendJSON(text, part.Value)
+	default:
+		return *part
+	}
+	return NewText(string(text))
+}

@@ -1,0 +1,231 @@
+package session
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/internal/suggestion"
+)
+
+// Event is something that happened in a session: what somebody said, and what that does. An event without content may
+// still change the state.
+type Event struct {
+	ID           string // unique in the session
+	InvocationID string
+	Author       string // "user", an agent's name, or "system" for the event that creates a session
+	Timestamp    int64  // ms since the Unix epoch
+	Branch       string // names from a parallel agent on, joined by dots; empty outside of one
+	Role         string // of the content: "user", "model" or empty
+	Parts        []Part
+	HasContent   bool
+	Partial      bool // part of a stream, never stored
+	TurnComplete bool // as the model says
+	Interrupted  bool // as the model says
+	FinishReason string
+	ErrorCode    string
+	ErrorMessage string
+	Usage        []byte   // map, nil for none
+	LongRunning  []string // ids of function calls that wait for an answer from outside
+	Metadata     []byte   // map, nil for none
+	Actions      Actions
+}
+
+const (
+	eventID = iota
+	eventInvocation
+	eventAuthor
+	eventTimestamp
+	eventBranch
+	eventContent
+	eventPartial
+	eventTurnComplete
+	eventInterrupted
+	eventFinishReason
+	eventErrorCode
+	eventErrorMessage
+	eventUsage
+	eventLongRunning
+	eventMetadata
+	eventActions
+)
+
+// eventMembers are the members of an event, in the order in which they are written.
+var eventMembers = [...]string{
+	"id", "invocationId", "author", "timestamp", "branch", "content", "partial", "turnComplete", "interrupted", "finishReason",
+	"errorCode", "errorMessage", "usage", "longRunningToolIds", "customMetadata", "actions",
+}
+
+// Parse reads an event, a map. Members may come in any order; those that are nil are missing. Parts and values of the
+// event are parts of v, which must stay as it is. Parse fails with E_INVALID_EVENT or E_INVALID_STATE, which name the
+// member.
+func Parse(v []byte) (*Event, error) {
+	f := distinct(v)
+	e := &Event{}
+	if f == nil {
+		f = e.read(v, true)
+	}
+	if f != nil {
+		return nil, f.error()
+	}
+	return e, nil
+}
+
+// read reads an event. A lenient reader, for stored events, takes members that it does not know.
+func (e *Event) read(v []byte, strict bool) *flaw {
+	return members(v, func(name, v []byte) *flaw {
+		switch slices.Index(eventMembers[:], string(name)) {
+		case eventID:
+			return text(v, &e.ID)
+		case eventInvocation:
+			return text(v, &e.InvocationID)
+		case eventAuthor:
+			return text(v, &e.Author)
+		case eventTimestamp:
+			n, ok := value.Int(v)
+			if !ok {
+				return invalid(wantInteger)
+			}
+			e.Timestamp = n
+		case eventBranch:
+			return text(v, &e.Branch)
+		case eventContent:
+			e.HasContent = true
+			var f *flaw
+			e.Role, e.Parts, f = readContent(v, nil, strict)
+			return f
+		case eventPartial:
+			return boolean(v, &e.Partial)
+		case eventTurnComplete:
+			return boolean(v, &e.TurnComplete)
+		case eventInterrupted:
+			return boolean(v, &e.Interrupted)
+		case eventFinishReason:
+			return text(v, &e.FinishReason)
+		case eventErrorCode:
+			return text(v, &e.ErrorCode)
+		case eventErrorMessage:
+			return text(v, &e.ErrorMessage)
+		case eventUsage:
+			return readUsage(v, &e.Usage)
+		case eventLongRunning:
+			return items(v, func(_ int, v []byte) *flaw {
+				var id string
+				f := text(v, &id)
+				if f == nil && id == "" {
+					f = invalid(wantName)
+				}
+				e.LongRunning = append(e.LongRunning, id)
+				return f
+			})
+		case eventMetadata:
+			return filled(v, &e.Metadata)
+		case eventActions:
+			return e.Actions.read(v, strict)
+		default:
+			if strict {
+				return invalid(unknown(string(name)))
+			}
+		}
+		return nil
+	})
+}
+
+func unknown(name string) string {
+	what := "is not a member of an event"
+	if meant := suggestion.Of(name, eventMembers[:]); meant != "" {
+		what += "; did you mean " + meant + "?"
+	}
+	return what
+}
+
+func readUsage(v []byte, to *[]byte) *flaw {
+	if f := filled(v, to); f != nil {
+		return f
+	}
+	return members(v, func(name, v []byte) *flaw {
+		switch string(name) {
+		case "promptTokens", "completionTokens", "totalTokens", "cachedTokens", "reasoningTokens":
+			if n, ok := value.Int(v); !ok || n < 0 {
+				return invalid(wantCount)
+			}
+		}
+		return nil
+	})
+}
+
+// Append appends the event, a map. Members that are empty, false or 0 are left out.
+func (e *Event) Append(dst []byte) []byte {
+	flags := [...]bool{
+		e.ID != "", e.InvocationID != "", e.Author != "", e.Timestamp != 0, e.Branch != "", e.HasContent, e.Partial, e.TurnComplete,
+		e.Interrupted, e.FinishReason != "", e.ErrorCode != "", e.ErrorMessage != "", len(e.Usage) > 0, len(e.LongRunning) > 0,
+		len(e.Metadata) > 0, !e.Actions.Empty(),
+	}
+	has := uint(0)
+	for i, some := range flags {
+		if some {
+			has |= 1 << i
+		}
+	}
+	dst = value.AppendMapHeader(dst, bits.OnesCount(has))
+	for i, name := range eventMembers {
+		if has>>i&1 == 0 {
+			continue
+		}
+		dst = value.AppendString(dst, name)
+		switch i {
+		case eventID:
+			dst = value.AppendString(dst, e.ID)
+		case eventInvocation:
+			dst = value.AppendString(dst, e.InvocationID)
+		case eventAuthor:
+			dst = value.AppendString(dst, e.Author)
+		case eventTimestamp:
+			dst = value.AppendInt(dst, e.Timestamp)
+		case eventBranch:
+			dst = value.AppendString(dst, e.Branch)
+		case eventContent:
+			dst = AppendContent(dst, e.Role, e.Parts)
+		case eventPartial, eventTurnComplete, eventInterrupted:
+			dst = value.AppendBool(dst, true)
+		case eventFinishReason:
+			dst = value.AppendString(dst, e.FinishReason)
+		case eventErrorCode:
+			dst = value.AppendString(dst, e.ErrorCode)
+		case eventErrorMessage:
+			dst = value.AppendString(dst, e.ErrorMessage)
+		case eventUsage:
+			dst = append(dst, e.Usage...)
+		case eventLongRunning:
+			dst = value.AppendListHeader(dst, len(e.LongRunning))
+			for _, id := range e.LongRunning {
+				dst = value.AppendString(dst, id)
+			}
+		case eventMetadata:
+			dst = append(dst, e.Metadata...)
+		case eventActions:
+			dst = e.Actions.Append(dst)
+		}
+	}
+	return dst
+}
+
+// Final reports whether the event is an answer that its agent gives for good: it skips the summary of results, or a call
+// waits for an answer from outside, or it is whole and neither calls a function nor responds to a call nor ends in the
+// result of code.
+func (e *Event) Final() bool {
+	if e.Actions.SkipSummarization || len(e.LongRunning) > 0 {
+		return true
+	}
+	for i := range e.Parts {
+		switch e.Parts[i].Kind {
+		case PartCall, PartResponse:
+			return false
+		case PartCodeResult:
+			if i == len(e.Parts)-1 {
+				return false
+			}
+		}
+	}
+	return !e.Partial
+}

@@ -1,0 +1,206 @@
+package session
+
+import (
+	"strconv"
+
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime/fault"
+)
+
+// flaw is what is wrong with a member of a value. The path is that of the member from the value that was read: readers of
+// the containers around it put theirs in front.
+type flaw struct {
+	code       fault.Code
+	path, what string
+}
+
+func invalid(what string) *flaw { return &flaw{code: InvalidEvent, what: what} }
+
+// in puts the name of a member, or the place in a list, in front of the path.
+func (f *flaw) in(name string) *flaw {
+	if f == nil {
+		return nil
+	}
+	if f.path != "" && f.path[0] != '[' {
+		name += "."
+	}
+	f.path = name + f.path
+	return f
+}
+
+func (f *flaw) error() error {
+	if f == nil {
+		return nil
+	}
+	return New(f.code, f.path, f.what)
+}
+
+func place(i int) string { return "[" + strconv.Itoa(i) + "]" }
+
+const (
+	wantMap     = "must be a map"
+	wantList    = "must be a list"
+	wantString  = "must be a string"
+	wantName    = "must be a non-empty string"
+	wantBool    = "must be a boolean"
+	wantInteger = "must be an integer"
+	wantCount   = "must be an integer from 0 on"
+)
+
+// members calls fn for each member of a map whose value is not nil.
+func members(v []byte, fn func(name, v []byte) *flaw) *flaw {
+	if value.KindOf(v) != value.KindMap {
+		return invalid(wantMap)
+	}
+	var f *flaw
+	err := value.Each(v, func(key, val []byte) bool {
+		if val[0] == 0xc0 {
+			return true
+		}
+		if f = fn(key, val); f != nil {
+			f = f.in(string(key))
+		}
+		return f == nil
+	})
+	if err != nil && f == nil {
+		f = malformed(err)
+	}
+	return f
+}
+
+// items calls fn for each element of a list.
+func items(v []byte, fn func(i int, v []byte) *flaw) *flaw {
+	if value.KindOf(v) != value.KindList {
+		return invalid(wantList)
+	}
+	var f *flaw
+	err := value.EachItem(v, func(i int, val []byte) bool {
+		if f = fn(i, val); f != nil {
+			f = f.in(place(i))
+		}
+		return f == nil
+	})
+	if err != nil && f == nil {
+		f = malformed(err)
+	}
+	return f
+}
+
+func malformed(err error) *flaw { return invalid("is no value: " + err.Error()) }
+
+// text reads a string.
+func text(v []byte, to *string) *flaw {
+	s, ok := value.String(v)
+	if !ok {
+		return invalid(wantString)
+	}
+	*to = value.UTF8(string(s))
+	return nil
+}
+
+func boolean(v []byte, to *bool) *flaw {
+	b, ok := value.Bool(v)
+	if !ok {
+		return invalid(wantBool)
+	}
+	*to = b
+	return nil
+}
+
+// filled reads a map, and nil in place of an empty one.
+func filled(v []byte, to *[]byte) *flaw {
+	if value.KindOf(v) != value.KindMap {
+		return invalid(wantMap)
+	}
+	if value.Len(v) > 0 {
+		*to = v
+	}
+	return nil
+}
+
+// distinct checks that v is one value in which no map has a key twice.
+func distinct(v []byte) *flaw {
+	end, f := distinctAt(v, 0, value.MaxDepth)
+	if f == nil && end != len(v) {
+		f = malformed(value.ErrMalformed)
+	}
+	return f
+}
+
+// few is the number of keys up to which they are compared with each other.
+const few = 16
+
+func distinctAt(v []byte, i, depth int) (end int, f *flaw) {
+	kind, size, n := value.Head(v, i)
+	if kind != value.KindList && kind != value.KindMap {
+		rest, err := value.Skip(v[i:], depth)
+		if err != nil {
+			return 0, malformed(err)
+		}
+		return len(v) - len(rest), nil
+	}
+	if depth == 0 {
+		return 0, malformed(value.ErrTooDeep)
+	}
+	i += size
+	if kind == value.KindList {
+		for k := 0; n > 0; n, k = n-1, k+1 {
+			if i, f = distinctAt(v, i, depth-1); f != nil {
+				return 0, f.in(place(k))
+			}
+		}
+		return i, nil
+	}
+	var first [few][2]int
+	var seen map[string]struct{}
+	if n > few {
+		seen = make(map[string]struct{})
+	}
+	for k := 0; n > 0; n, k = n-1, k+1 {
+		kind, size, length := value.Head(v, i)
+		if kind != value.KindString {
+			return 0, malformed(value.ErrMalformed)
+		}
+		if i += size; length > uint64(len(v)-i) {
+			return 0, malformed(value.ErrTruncated)
+		}
+		end := i + int(length)
+		key, twice := v[i:end], false
+		if seen != nil {
+			_, twice = seen[string(key)]
+			seen[string(key)] = struct{}{}
+		} else {
+			for _, s := range first[:k] {
+				twice = twice || string(v[s[0]:s[1]]) == string(key)
+			}
+			first[k] = [2]int{i, end}
+		}
+		if twice {
+			return 0, invalid("occurs twice").in(string(key))
+		}
+		if i, f = distinctAt(v, end, depth-1); f != nil {
+			return 0, f.in(string(key))
+		}
+	}
+	return i, nil
+}
+
+// appendMembers appends a map.
+func appendMembers(dst []byte, list []Member) []byte {
+	start := len(dst)
+	dst = value.AppendMapHeader(dst, len(list))
+	for _, m := range list {
+		dst = append(value.AppendString(dst, m.Name), orNil(m.Value)...)
+	}
+	return value.OrderMap(dst, start)
+}
+
+var null = []byte{0xc0}
+
+// orNil is the encoding of a value in which nil stands for none.
+func orNil(v []byte) []byte {
+	if len(v) == 0 {
+		return null
+	}
+	return v
+}

@@ -1,0 +1,378 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/turncore/turncore/abi/value"
+)
+
+// Log is a session's stored events, oldest first, and what they mean together. The zero value is empty. It holds the
+// events' bytes as they were given, and an index of them.
+type Log struct {
+	entries []entry
+	shown   []int32 // places of the events that no later one undid, ascending
+	calls   []callEntry
+	answers []answer
+	covers  []cover // compactions that no later event undid
+
+	names       map[string]string // authors and branches
+	invocations map[string]int32  // place of the first event of each, among those shown
+	byID        map[string]int32  // place of the last call with an id
+	events      map[string]int32  // place of each event by id, once a compaction has asked
+	indexed     int               // how many entries are in events
+
+	views []*projection
+}
+
+// entry is what the log knows of an event.
+type entry struct {
+	body                       []byte
+	content, delta             []byte // parts of the body, nil for none
+	author, invocation, branch string
+	at                         int64
+	call, answer               int32 // the first of each that it has, in the log's lists
+	calls, answers             int32
+	low                        int32 // the first event of which a model is shown something else because of this one
+	undone                     bool
+	compacts                   bool
+}
+
+// callEntry is a function call.
+type callEntry struct {
+	event, part int32
+	last        int32 // the last answer to it, -1 for none
+	waits       bool  // it waits for an answer from outside
+}
+
+// answer is a function response.
+type answer struct {
+	event, part int32
+	call        int32 // -1 if no call before it has its id
+	before      int32 // the answer before it to the same call, -1 for none
+}
+
+// cover is a compaction: the content of an event stands for a range of events.
+type cover struct{ event, first, last int32 }
+
+// Len is the number of events.
+func (l *Log) Len() int { return len(l.entries) }
+
+// Body returns the bytes of the i-th event.
+func (l *Log) Body(i int) []byte { return l.entries[i].body }
+
+// At reads the i-th event.
+func (l *Log) At(i int) *Event {
+	e := &Event{}
+	_ = e.read(l.entries[i].body, false)
+	return e
+}
+
+// Add adds a stored event, a value. It keeps body, which must stay as it is. It fails with E_INVALID_EVENT, which names
+// the member, and then adds nothing.
+func (l *Log) Add(body []byte) error {
+	if err := value.Check(body); err != nil {
+		return malformed(err).error()
+	}
+	if f := l.add(body); f != nil {
+		return f.error()
+	}
+	return nil
+}
+
+// reading is what an entry is made of besides.
+type reading struct {
+	entry
+	partial     bool
+	longRunning []byte
+	rewind      string
+	first, last string // of a compaction
+	parts       []Part
+}
+
+func (l *Log) add(body []byte) *flaw {
+	r := reading{entry: entry{body: body}}
+	f := members(body, func(name, v []byte) *flaw { return l.read(&r, name, v) })
+	if f == nil && r.partial {
+		f = invalid("a partial event is not stored").in(eventMembers[eventPartial])
+	}
+	if f == nil && r.content != nil {
+		_, r.parts, f = readContent(r.content, nil, false)
+		f = f.in(eventMembers[eventContent])
+	}
+	if f != nil {
+		return f
+	}
+	l.admit(&r)
+	return nil
+}
+
+func (l *Log) read(r *reading, name, v []byte) *flaw {
+	switch slices.Index(eventMembers[:], string(name)) {
+	case eventInvocation:
+		// Most events are of the invocation of the one before.
+		if n := len(l.entries); n > 0 {
+			if s, ok := value.String(v); ok && string(s) == l.entries[n-1].invocation {
+				r.invocation = l.entries[n-1].invocation
+				return nil
+			}
+		}
+		return text(v, &r.invocation)
+	case eventAuthor:
+		return l.name(v, &r.author)
+	case eventTimestamp:
+		n, ok := value.Int(v)
+		if !ok {
+			return invalid(wantInteger)
+		}
+		r.at = n
+	case eventBranch:
+		return l.name(v, &r.branch)
+	case eventContent:
+		r.content = v
+	case eventPartial:
+		return boolean(v, &r.partial)
+	case eventLongRunning:
+		r.longRunning = v
+		return items(v, func(_ int, v []byte) *flaw {
+			if value.KindOf(v) != value.KindString {
+				return invalid(wantString)
+			}
+			return nil
+		})
+	case eventActions:
+		return members(v, func(name, v []byte) (f *flaw) {
+			switch slices.Index(actionMembers[:], string(name)) {
+			case actionState:
+				if r.delta = v; value.KindOf(v) != value.KindMap {
+					return invalid(wantMap)
+				}
+			case actionCompaction:
+				r.compacts = true
+				r.first, r.last, f = readCompaction(v)
+			case actionRewind:
+				return text(v, &r.rewind)
+			}
+			return f
+		})
+	}
+	return nil
+}
+
+// name reads a string that many events have.
+func (l *Log) name(v []byte, to *string) *flaw {
+	s, ok := value.String(v)
+	if !ok {
+		return invalid(wantString)
+	}
+	if *to, ok = l.names[string(s)]; ok {
+		return nil
+	}
+	if l.names == nil {
+		l.names = make(map[string]string)
+	}
+	*to = value.UTF8(string(s))
+	l.names[*to] = *to
+	return nil
+}
+
+// admit adds an event that was read without a flaw.
+func (l *Log) admit(r *reading) {
+	if l.byID == nil {
+		l.byID, l.invocations = make(map[string]int32), make(map[string]int32)
+	}
+	i := int32(len(l.entries))
+	r.low, r.call, r.answer = i, int32(len(l.calls)), int32(len(l.answers))
+	for p := range r.parts {
+		if part := &r.parts[p]; part.ID != "" {
+			l.admitPart(r, part, i, int32(p))
+		}
+	}
+	r.calls, r.answers = int32(len(l.calls))-r.call, int32(len(l.answers))-r.answer
+	l.entries = append(l.entries, r.entry)
+	l.shown = append(l.shown, i)
+	if r.compacts {
+		l.admitCompaction(i, r.first, r.last)
+	}
+	if r.rewind != "" {
+		l.undo(i, r.rewind)
+	}
+	if _, known := l.invocations[r.invocation]; !known && r.invocation != "" && !l.entries[i].undone {
+		l.invocations[r.invocation] = i
+	}
+}
+
+func (l *Log) admitPart(r *reading, part *Part, event, place int32) {
+	switch part.Kind {
+	case PartCall:
+		l.byID[part.ID] = int32(len(l.calls))
+		l.calls = append(l.calls, callEntry{event: event, part: place, last: -1, waits: holds(r.longRunning, part.ID)})
+	case PartResponse:
+		a := answer{event: event, part: place, call: -1, before: -1}
+		if c, ok := l.byID[part.ID]; ok && !l.undone(l.calls[c].event) {
+			a.call, a.before = c, l.calls[c].last
+			l.calls[c].last = int32(len(l.answers))
+			r.low = min(r.low, l.calls[c].event)
+		}
+		l.answers = append(l.answers, a)
+	}
+}
+
+// undone reports whether a later event undid the i-th. The event that is being added is not.
+func (l *Log) undone(i int32) bool { return int(i) < len(l.entries) && l.entries[i].undone }
+
+// holds reports whether a list of strings, nil for none, has one.
+func holds(list []byte, s string) (found bool) {
+	_ = value.EachItem(list, func(_ int, v []byte) bool {
+		text, _ := value.String(v)
+		found = string(text) == s
+		return !found
+	})
+	return found
+}
+
+func (l *Log) admitCompaction(i int32, first, last string) {
+	from, ok := l.find(first)
+	to, found := l.find(last)
+	e := &l.entries[i]
+	if e.compacts = ok && found && from <= to && to < i; e.compacts {
+		l.covers = append(l.covers, cover{i, from, to})
+		e.low = 0
+	}
+}
+
+// find returns the place of the event with an id.
+func (l *Log) find(id string) (int32, bool) {
+	if l.events == nil {
+		l.events = make(map[string]int32, len(l.entries))
+	}
+	for ; l.indexed < len(l.entries); l.indexed++ {
+		s, _ := value.GetString(l.entries[l.indexed].body, eventMembers[eventID])
+		if _, twice := l.events[string(s)]; !twice {
+			l.events[string(s)] = int32(l.indexed)
+		}
+	}
+	i, ok := l.events[id]
+	return i, ok
+}
+
+// undo hides the events from the first of an invocation to the i-th, the last.
+func (l *Log) undo(i int32, invocation string) {
+	from, ok := l.invocations[invocation]
+	if !ok {
+		return
+	}
+	low := min(l.entries[i].low, from)
+	n := len(l.shown)
+	for ; n > 0 && l.shown[n-1] >= from; n-- {
+		e := &l.entries[l.shown[n-1]]
+		e.undone = true
+		if first, ok := l.invocations[e.invocation]; ok && first >= from {
+			delete(l.invocations, e.invocation)
+		}
+		for _, a := range l.answers[e.answer : e.answer+e.answers] {
+			if a.call >= 0 {
+				low = min(low, l.calls[a.call].event)
+			}
+		}
+		if e.compacts {
+			l.covers, low = l.covers[:len(l.covers)-1], 0
+		}
+	}
+	l.shown = l.shown[:n]
+	l.entries[i].low = low
+}
+
+// CallState is what became of a function call.
+type CallState uint8
+
+// States of a function call.
+const (
+	CallUnknown CallState = iota // no event of the log asks anybody outside for it
+	CallPending                  // it waits for an answer from outside
+	CallDone                     // it has its answer
+)
+
+// Call is a function call of a log.
+type Call struct {
+	ID, Name     string
+	Args         []byte // map; as they were shown, if confirmation was asked
+	Event        int    // its place in the log
+	Author       string // of the event
+	InvocationID string // of the event
+	Branch       string // of the event
+	Confirmation []byte // what was asked, a map; nil if it waits for its response itself
+	Answer       []byte // not of the log: for those who answer
+}
+
+// HasCall reports whether any event of the log has a function call with the id, undone ones included.
+func (l *Log) HasCall(id string) bool {
+	_, ok := l.byID[id]
+	return ok
+}
+
+// Call returns a function call and what became of it. One that waits for an answer from outside is pending until the user
+// responds to it, whatever its agent says in between.
+func (l *Log) Call(id string) (Call, CallState) {
+	i, ok := l.byID[id]
+	if !ok || l.undone(l.calls[i].event) {
+		return Call{}, CallUnknown
+	}
+	c := &l.calls[i]
+	state := CallDone
+	if !l.isAnswered(c) {
+		if state = CallPending; !c.waits {
+			return Call{}, CallUnknown
+		}
+	}
+	e := &l.entries[c.event]
+	part := l.parts(c.event)[c.part]
+	call := Call{
+		ID: id, Name: part.Name, Args: part.Value, Event: int(c.event), Author: e.author, InvocationID: e.invocation, Branch: e.branch,
+	}
+	actions, _ := value.Get(e.body, eventMembers[eventActions])
+	asked, _ := value.Get(actions, actionMembers[actionConfirmations])
+	if call.Confirmation, _ = value.Get(asked, id); value.KindOf(call.Confirmation) != value.KindMap {
+		call.Confirmation = nil
+	}
+	if args, _ := value.Get(call.Confirmation, "args"); value.KindOf(args) == value.KindMap {
+		call.Args = args
+	}
+	return call, state
+}
+
+// parts reads the content of an event.
+func (l *Log) parts(event int32) []Part {
+	_, parts, _ := readContent(l.entries[event].content, nil, false)
+	return parts
+}
+
+// isAnswered reports whether a call has its answer: one of the user if it waits for that, any otherwise.
+func (l *Log) isAnswered(c *callEntry) bool {
+	for a := c.last; a >= 0; a = l.answers[a].before {
+		if e := &l.entries[l.answers[a].event]; !e.undone && (!c.waits || e.author == "user") {
+			return true
+		}
+	}
+	return false
+}
+
+// Waiting reports whether a function call of the i-th event waits for an answer from outside.
+func (l *Log) Waiting(i int) bool {
+	e := &l.entries[i]
+	for c := e.call; c < e.call+e.calls; c++ {
+		if l.calls[c].waits && !l.isAnswered(&l.calls[c]) {
+			return true
+		}
+	}
+	return false
+}
+
+// LastAuthor is the agent of the last event that is an agent's and was not undone; empty if there is none.
+func (l *Log) LastAuthor() string {
+	for k := len(l.shown) - 1; k >= 0; k-- {
+		if author := l.entries[l.shown[k]].author; author != "user" && author != "system" {
+			return author
+		}
+	}
+	return ""
+}

@@ -1,0 +1,300 @@
+package session
+
+import (
+	"strconv"
+
+	"github.com/turncore/turncore/abi/value"
+)
+
+// PartKind is what a part of a content holds.
+type PartKind uint8
+
+// Kinds of part.
+const (
+	PartOther      PartKind = iota // data, a file, code to run, and what this package does not know
+	PartText                       // text
+	PartThought                    // text of a model's reasoning
+	PartCall                       // a function call
+	PartResponse                   // the response to a function call
+	PartCodeResult                 // what code printed that a model ran
+)
+
+// Part is a part of a content. It must not be changed: build others with the functions of this package.
+type Part struct {
+	Kind  PartKind
+	Raw   []byte // the part, a map
+	Text  []byte // of PartText and PartThought
+	ID    string // of PartCall and PartResponse: the call's, empty if it has none
+	Name  string // of PartCall and PartResponse: the function's
+	Value []byte // of PartCall the arguments, of PartResponse the response, a map
+}
+
+// partMembers are the members of which a part has at most one.
+var partMembers = [...]string{"text", "functionCall", "functionResponse", "codeExecutionResult", "inlineData", "fileData", "executableCode"}
+
+var partKinds = [len(partMembers)]PartKind{PartText, PartCall, PartResponse, PartCodeResult}
+
+var emptyMap = []byte{0x80}
+
+// readPart reads a part.
+func readPart(v []byte, p *Part) *flaw {
+	p.Raw = v
+	thought, is := false, -1
+	f := members(v, func(name, v []byte) *flaw {
+		if string(name) == "thought" {
+			return boolean(v, &thought)
+		}
+		for i, known := range partMembers {
+			if string(name) != known {
+				continue
+			}
+			if is >= 0 {
+				return invalid("stands beside " + partMembers[is] + ": a part holds one of them")
+			}
+			is = i
+			p.Kind = partKinds[i]
+			return p.read(v)
+		}
+		return nil
+	})
+	switch {
+	case f != nil:
+	case value.Len(v) == 0:
+		f = invalid("must hold text, a function call, a function response, or something else")
+	case thought && p.Kind == PartText:
+		p.Kind = PartThought
+	}
+	return f
+}
+
+// read reads the member that says what the part is.
+func (p *Part) read(v []byte) *flaw {
+	switch p.Kind {
+	case PartText:
+		s, ok := value.String(v)
+		if !ok {
+			return invalid(wantString)
+		}
+		p.Text = s
+		return nil
+	case PartCall:
+		return p.readFunction(v, "args")
+	case PartResponse:
+		return p.readFunction(v, "response")
+	}
+	return members(v, func(name, v []byte) *flaw {
+		switch string(name) {
+		case "data":
+			if value.KindOf(v) != value.KindBytes {
+				return invalid("must be bytes")
+			}
+		case "mimeType", "fileUri":
+			if value.KindOf(v) != value.KindString {
+				return invalid(wantString)
+			}
+		}
+		return nil
+	})
+}
+
+// readFunction reads a function call, or a response.
+func (p *Part) readFunction(v []byte, content string) *flaw {
+	p.Value = emptyMap
+	f := members(v, func(name, v []byte) *flaw {
+		switch string(name) {
+		case "id":
+			return text(v, &p.ID)
+		case "name":
+			return text(v, &p.Name)
+		case content:
+			return filled(v, &p.Value)
+		}
+		return nil
+	})
+	if f == nil && p.Name == "" {
+		f = invalid(wantName).in("name")
+	}
+	return f
+}
+
+// ParseContent reads a content, a map of role and parts. The role is "user", "model" or empty. The parts are parts of v.
+// It fails with E_INVALID_EVENT, which names the member.
+func ParseContent(v []byte) (role string, parts []Part, err error) {
+	f := distinct(v)
+	if f == nil {
+		role, parts, f = readContent(v, nil, true)
+	}
+	if f != nil {
+		return "", nil, f.error()
+	}
+	return role, parts, nil
+}
+
+// readContent appends the parts of a content.
+func readContent(v []byte, to []Part, strict bool) (role string, parts []Part, f *flaw) {
+	f = members(v, func(name, v []byte) *flaw {
+		switch string(name) {
+		case "role":
+			if f := text(v, &role); f != nil {
+				return f
+			}
+			if role != "" && role != "user" && role != "model" && strict {
+				return invalid(`must be "user" or "model"`)
+			}
+		case "parts":
+			if n := value.Len(v); to == nil && n > 0 && n <= len(v) {
+				to = make([]Part, 0, n)
+			}
+			return items(v, func(_ int, v []byte) *flaw {
+				to = append(to, Part{})
+				return readPart(v, &to[len(to)-1])
+			})
+		default:
+			if strict {
+				return invalid("is not a member of a content, which has role and parts")
+			}
+		}
+		return nil
+	})
+	return role, to, f
+}
+
+// AppendContent appends a content. An empty role is left out.
+func AppendContent(dst []byte, role string, parts []Part) []byte {
+	n := 1
+	if role != "" {
+		n = 2
+	}
+	dst = value.AppendMapHeader(dst, n)
+	if role != "" {
+		dst = value.AppendString(value.AppendString(dst, "role"), role)
+	}
+	dst = value.AppendListHeader(value.AppendString(dst, "parts"), len(parts))
+	for i := range parts {
+		dst = append(dst, parts[i].Raw...)
+	}
+	return dst
+}
+
+// NewText makes a part of text.
+func NewText(s string) Part {
+	return Part{Kind: PartText, Raw: value.AppendString(value.AppendString([]byte{0x81}, "text"), s), Text: []byte(s)}
+}
+
+// NewThought makes a part of a model's reasoning. The signature, a value, is what its provider wants back with it; nil for
+// none.
+func NewThought(s string, signature []byte) Part {
+	n := 2
+	if signature != nil {
+		n = 3
+	}
+	raw := value.AppendString(value.AppendString(value.AppendMapHeader(nil, n), "text"), s)
+	raw = value.AppendBool(value.AppendString(raw, "thought"), true)
+	if signature != nil {
+		raw = append(value.AppendString(raw, signatureName), signature...)
+	}
+	return Part{Kind: PartThought, Raw: raw, Text: []byte(s)}
+}
+
+const signatureName = "thoughtSignature"
+
+// Signature is what a model's provider wants back with the part, a value; nil for none.
+func (p *Part) Signature() []byte {
+	v, _ := value.Get(p.Raw, signatureName)
+	if value.KindOf(v) <= value.KindNil {
+		return nil
+	}
+	return v
+}
+
+// NewCall makes a function call. args is a map.
+func NewCall(id, name string, args []byte) Part {
+	return newFunction(PartCall, "functionCall", "args", id, name, args)
+}
+
+// NewResponse makes the response to a function call. response is a map.
+func NewResponse(id, name string, response []byte) Part {
+	return newFunction(PartResponse, "functionResponse", "response", id, name, response)
+}
+
+func newFunction(kind PartKind, member, content, id, name string, v []byte) Part {
+	raw := value.AppendString(value.AppendMapHeader(nil, 1), member)
+	if id == "" {
+		raw = value.AppendMapHeader(raw, 2)
+	} else {
+		raw = value.AppendString(value.AppendString(value.AppendMapHeader(raw, 3), "id"), id)
+	}
+	raw = value.AppendString(value.AppendString(raw, "name"), name)
+	raw = append(value.AppendString(raw, content), v...)
+	return Part{Kind: kind, Raw: raw, ID: id, Name: name, Value: v}
+}
+
+// WithID returns a function call, or a response, with another id. Its further members stay.
+func (p Part) WithID(id string) Part {
+	raw := value.AppendMapHeader(nil, value.Len(p.Raw))
+	_ = value.Each(p.Raw, func(key, v []byte) bool {
+		raw = value.AppendText(raw, key)
+		if name := string(key); name == partMembers[1] || name == partMembers[2] {
+			raw = appendWithID(raw, v, id)
+		} else {
+			raw = append(raw, v...)
+		}
+		return true
+	})
+	p.Raw, p.ID = raw, id
+	return p
+}
+
+func appendWithID(dst, v []byte, id string) []byte {
+	start, n := len(dst), value.Len(v)
+	if _, ok := value.Get(v, "id"); !ok {
+		n++
+	}
+	dst = value.AppendMapHeader(dst, n)
+	dst = value.AppendString(value.AppendString(dst, "id"), id)
+	_ = value.Each(v, func(key, v []byte) bool {
+		if string(key) != "id" {
+			dst = append(value.AppendText(dst, key), v...)
+		}
+		return true
+	})
+	return value.OrderMap(dst, start)
+}
+
+// Note describes in words a part that is not text, for models that get text only: code as it is, other things by their
+// kind, such as "[inlineData: image/png, 2048 bytes]".
+func (p *Part) Note() []byte {
+	if p.Kind == PartText || p.Kind == PartThought {
+		return p.Text
+	}
+	var note []byte
+	_ = value.Each(p.Raw, func(key, v []byte) bool {
+		if value.KindOf(v) != value.KindMap {
+			return true
+		}
+		for _, name := range [...]string{"code", "output"} {
+			if s, ok := value.GetString(v, name); ok {
+				note = append(note, s...)
+				return false
+			}
+		}
+		note = append(append(append(note, '['), key...), ": "...)
+		for i, name := range [...]string{"name", "fileUri", "mimeType"} {
+			if s, ok := value.GetString(v, name); ok {
+				note = append(note, s...)
+				if i < 2 {
+					break
+				}
+			}
+		}
+		if data, ok := value.Get(v, "data"); ok {
+			note = append(note, ", "+strconv.Itoa(value.Len(data))+" bytes"...)
+		}
+		note = append(note, ']')
+		return false
+	})
+	if note == nil {
+		note, _ = value.AppendJSON(nil, p.Raw)
+	}
+	return note
+}

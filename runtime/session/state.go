@@ -1,0 +1,121 @@
+package session
+
+import (
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/turncore/turncore/abi/value"
+)
+
+// State is what an invocation sees of the state: values by name, with their scopes.
+type State struct {
+	list []Member // by name
+	size int      // bytes of names and values
+}
+
+// NewState makes a state of a map of names with their scopes; nil is an empty one. It keeps v. It fails with
+// E_INVALID_STATE, which names the value.
+func NewState(v []byte) (*State, error) {
+	s := &State{}
+	if v == nil {
+		return s, nil
+	}
+	var delta []Member
+	f := distinct(v)
+	if f == nil {
+		f = readDelta(v, &delta, true)
+	}
+	if f != nil {
+		f.code = InvalidState
+		return nil, f.error()
+	}
+	s.list = make([]Member, 0, len(delta))
+	slices.SortFunc(delta, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
+	return s, s.Apply(delta)
+}
+
+// find returns the place of a name, and whether there is a value.
+func (s *State) find(name string) (int, bool) {
+	i := sort.Search(len(s.list), func(i int) bool { return s.list[i].Name >= name })
+	return i, i < len(s.list) && s.list[i].Name == name
+}
+
+// Get returns the value of a name, nil if there is none.
+func (s *State) Get(name string) []byte {
+	if i, ok := s.find(name); ok {
+		return s.list[i].Value
+	}
+	return nil
+}
+
+// Set sets the value of a name, and deletes it if v is nil or encodes nil. It keeps v. It fails with E_INVALID_STATE and
+// then changes nothing.
+func (s *State) Set(name string, v []byte) error { return s.Apply([]Member{{name, v}}) }
+
+// Names are the names that have values, in the order of their UTF-8 bytes.
+func (s *State) Names() []string {
+	names := make([]string, len(s.list))
+	for i := range s.list {
+		names[i] = s.list[i].Name
+	}
+	return names
+}
+
+// Members are the values by name, in the order of the names. The slice must not be changed, and holds until the state does.
+func (s *State) Members() []Member { return s.list }
+
+// Apply makes changes. It keeps their values. It fails with E_INVALID_STATE and then changes nothing.
+func (s *State) Apply(delta []Member) error {
+	if err := s.Check(delta); err != nil {
+		return err
+	}
+	for _, m := range delta {
+		i, ok := s.find(m.Name)
+		if ok {
+			s.size -= len(m.Name) + len(s.list[i].Value)
+		}
+		switch none := value.KindOf(m.Value) <= value.KindNil; {
+		case none && ok:
+			s.list = append(s.list[:i], s.list[i+1:]...)
+			continue
+		case none:
+			continue
+		case !ok:
+			s.list = append(s.list, Member{})
+			copy(s.list[i+1:], s.list[i:])
+		}
+		s.list[i] = m
+		s.size += len(m.Name) + len(m.Value)
+	}
+	return nil
+}
+
+// Check fails with E_INVALID_STATE, which names the value, if changes cannot be made.
+func (s *State) Check(delta []Member) error {
+	size := s.size
+	for i := range delta {
+		m := &delta[i]
+		f := m.check()
+		if f == nil && len(m.Value) > 0 {
+			if f = distinct(m.Value); f != nil {
+				f = f.in(m.Name)
+				f.code = InvalidState
+			}
+		}
+		if f != nil {
+			return f.error()
+		}
+		if size += len(m.Value) - len(s.Get(m.Name)); len(m.Value) > 0 {
+			size += len(m.Name)
+		}
+		if size > MaxState {
+			return New(InvalidState, m.Name, "the state has at most "+strconv.Itoa(MaxState)+" bytes")
+		}
+	}
+	return nil
+}
+
+// Append appends the state, a map of names with their scopes.
+func (s *State) Append(dst []byte) []byte { return appendMembers(dst, s.list) }
