@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
+	"github.com/turncore/turncore/host/turntest"
 )
 
 // engines are what the quota is tested on.
@@ -108,6 +110,55 @@ func TestQuota(t *testing.T) {
 	}
 	if _, result, err := busy(t, native.New(), agents.Quota{}); errors.Is(err, host.CodeAgentLimit) || result == nil {
 		t.Errorf("with the quota of a grant that sets none: %v", err)
+	}
+}
+
+// An answer calls two tools at once, in one step, behind three other effects. Where the quota has room for one of them, none of
+// them starts. js/test/agents/load.test.ts has the same turns with the same events.
+func TestQuotaStartsNothingOfTheStep(t *testing.T) {
+	const events = "turnStart dispatchStart iterationStart generationStats toolCall toolExecutionStart toolCall toolExecutionStart " +
+		"toolExecutionEnd toolCall toolExecutionEnd toolCall iterationEnd dispatchEnd turnEnd"
+	for _, c := range []struct {
+		effects int64
+		started int
+	}{{5, 2}, {4, 0}} {
+		for _, e := range engines(t) {
+			script := turntest.NewScript(t, turntest.Call("a", nil).And(turntest.Call("b", nil)))
+			var started atomic.Int32
+			tool := func(name string) *turns.Tool {
+				return &turns.Tool{
+					Name: name, Description: "a tool", InputSchema: `{"type":"object"}`,
+					Handler: func(*turns.DispatchContext, turns.Args) (any, error) {
+						started.Add(1)
+						return "fine", nil
+					},
+				}
+			}
+			grant := &agents.Grant{Agent: "research", Quota: agents.Quota{Effects: c.effects}}
+			config := load(t, e, agents.Options{Grant: grant}).Config()
+			config.Model, config.Tools = script.Model(), []*turns.Tool{tool("a"), tool("b")}
+			config.Model.Options = map[string]any{"parallel": 2}
+			runner, err := turns.New(t.Context(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			result, err := runner.Run(t.Context(), turns.Input{Message: "Hi", OnEvent: func(ev event.Event) {
+				names = append(names, ev.Kind().String())
+			}})
+			if result == nil || result.Status != event.Aborted || !errors.Is(err, host.CodeAgentLimit) {
+				t.Errorf("%s: %d effects: %+v, %v", e.Name(), c.effects, result, err)
+			}
+			if n := int(started.Load()); n != c.started {
+				t.Errorf("%s: %d effects: %d calls started, want %d", e.Name(), c.effects, n, c.started)
+			}
+			if log := strings.Join(names, " "); log != events {
+				t.Errorf("%s: %d effects: the events are\n%s\nwant\n%s", e.Name(), c.effects, log, events)
+			}
+			if err := runner.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 

@@ -71,11 +71,13 @@ func (t *Turn) readEffect(a *actor, frame []byte) error {
 	if err != nil {
 		return fmt.Errorf("effect %d: %w", f.Effect, err)
 	}
-	t.refuse(e)
+	refused := t.refuse(e)
 	t.running[e.Number] = e
 	e.owner = a
 	a.effects = append(a.effects, e)
-	t.beginModel(e)
+	if !refused {
+		t.beginModel(e)
+	}
 	t.enqueue(delivery{effect: e})
 	return nil
 }

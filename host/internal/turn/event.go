@@ -52,13 +52,8 @@ func (t *Turn) readEvent(frame []byte) error {
 	if err != nil {
 		return fmt.Errorf("event %s: %w", event.Kind(f.Kind), err)
 	}
-	switch ev := ev.(type) {
-	case *event.GenerationStats:
-		t.countTokens(ev.Stats)
-	case *event.Log:
-		if cut {
-			ev.Type, ev.Message, ev.Payload = "cut", t.cutNote(), nil
-		}
+	if line, ok := ev.(*event.Log); ok && cut {
+		line.Type, line.Message, line.Payload = "cut", t.cutNote(), nil
 	}
 	t.noteModel(f, ev)
 	t.enqueue(delivery{event: ev, scope: f.Scope, number: f.Dispatch})

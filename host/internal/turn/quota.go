@@ -6,6 +6,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // exceeded is why the turn may not go on, nil while it may. The caller holds t.mu.
@@ -38,13 +39,40 @@ func (t *Turn) enforce(a *actor) error {
 	return nil
 }
 
-// refuse has an effect fail that the turn may not have any more. What ends an iteration runs in any case. The caller holds
-// t.mu.
-func (t *Turn) refuse(e *Effect) {
-	t.used.Effects++
-	if cause := t.exceeded(); cause != nil && e.Kind != abi.EffectDiscard {
-		e.Perform = func() (abi.Raw, error) { return nil, cause }
+// count counts what came out of a step, all of it before anything of it has an effect: where a step exceeds the quota, none
+// of what it asks for starts. The caller holds t.mu.
+func (t *Turn) count(out []byte) {
+	if t.core.Guard == nil {
+		return
 	}
+	t.used.Steps++
+	t.used.Bytes += int64(len(out))
+	limits := t.core.Greeting().Limits
+	for len(out) > 0 {
+		op, frame, rest, err := abi.Next(out, limits)
+		if err != nil {
+			return // the one who reads it says so
+		}
+		out = rest
+		t.used.Frames++
+		switch op {
+		case abi.OpEffect:
+			t.used.Effects++
+		case abi.OpEvent:
+			t.countTokens(frame)
+		}
+	}
+}
+
+// refuse has an effect fail that the turn may not have any more, and tells whether it does. What ends an iteration runs in any
+// case. The caller holds t.mu.
+func (t *Turn) refuse(e *Effect) bool {
+	cause := t.exceeded()
+	if cause == nil || e.Kind == abi.EffectDiscard {
+		return false
+	}
+	e.Perform = func() (abi.Raw, error) { return nil, cause }
+	return true
 }
 
 // UseTokens counts tokens of a model's answer that the host has seen itself: as many as in all of the answer so far.
@@ -59,13 +87,16 @@ func (e *Effect) UseTokens(n int) {
 	}
 }
 
-// countTokens counts tokens that the core reports. The caller holds t.mu.
-func (t *Turn) countTokens(text json.RawMessage) {
-	if t.core.Guard == nil {
+// countTokens counts tokens that an event of the core reports, if it does. The caller holds t.mu.
+func (t *Turn) countTokens(frame []byte) {
+	f := &t.space.event
+	var reported abi.StatsEvent
+	if abi.DecodeTo(frame, f) != nil || event.Kind(f.Kind) != event.KindGenerationStats || reported.Unmarshal(f.Payload) != nil {
 		return
 	}
+	text, err := wire.JSON(reported.Stats)
 	var stats struct{ PromptTokens, CompletionTokens float64 }
-	if json.Unmarshal(text, &stats) != nil {
+	if err != nil || json.Unmarshal(text, &stats) != nil {
 		return // they are no numbers
 	}
 	for _, n := range [...]float64{stats.PromptTokens, stats.CompletionTokens} {

@@ -153,8 +153,7 @@ func (t *Turn) step(a *actor, in []byte) error {
 		return t.deadOr(err)
 	}
 	t.space.answer = out
-	t.used.Steps++
-	t.used.Bytes += int64(len(out))
+	t.count(out)
 	t.journal.step(in, out)
 	refusal, err := t.read(a, out)
 	if err != nil {
@@ -177,7 +176,6 @@ func (t *Turn) read(a *actor, out []byte) (refusal, err error) {
 			return nil, err
 		}
 		out = rest
-		t.used.Frames++
 		switch op {
 		case abi.OpEvent:
 			err = t.readEvent(frame)

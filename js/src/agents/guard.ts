@@ -2,12 +2,13 @@
  * Holds the turns of an agent to its grant: counts what comes out of the module, aborts a turn that exceeds its quota, and
  * cuts its log. It sits between the instance and what runs turns on it, which knows nothing of it.
  */
-import { EventKind, Op } from '../abi/frames.gen.js';
+import { EffectKind, EventKind, Op } from '../abi/frames.gen.js';
 import { Decoder } from '../codec/decoder.js';
 import type { EventFrame, OutboundFrame } from '../codec/tuples.gen.js';
 import type { TurncoreError } from '../errors.js';
 import type { Instance } from '../instance/instance.js';
 import { agentError } from '../agent-errors.js';
+import type { Refusable } from '../turn/effects.js';
 import { BOUNDS } from './asks.js';
 import type { AgentQuota } from './manifest.js';
 
@@ -16,7 +17,8 @@ interface Usage extends Record<(typeof BOUNDS)[number], number> {
   readonly id: string;
   /** Bytes of log. */
   logged: number;
-  exceeded: boolean;
+  /** Rejects with the limit that is exceeded. */
+  refusal: Promise<never> | undefined;
 }
 
 /** What a turn may use beyond twice its quota, after it was aborted for it: the end takes some steps and frames. */
@@ -69,7 +71,7 @@ export class Guard {
       if (usage !== undefined) {
         usage.steps++;
         usage.bytes += out.length;
-        if (out.length === 0) this.#enforce(instance, usage);
+        if (out.length === 0) this.#enforce(instance, usage, []);
       }
       return out;
     };
@@ -79,7 +81,7 @@ export class Guard {
       const kept = this.#count(usage, frames, offsets, out.length);
       if (kept.some(({ op }) => op === Op.End))
         turns.delete((kept.at(-1) as { turn: number }).turn);
-      else this.#enforce(instance, usage);
+      else this.#enforce(instance, usage, kept);
       return kept;
     };
     return instance;
@@ -122,7 +124,8 @@ export class Guard {
     return { ...frame, payload };
   }
 
-  #enforce(instance: Instance, usage: Usage): void {
+  /** Aborts a turn that has exceeded its quota, and refuses what a step of it asks for: all of it, before any of it starts. */
+  #enforce(instance: Instance, usage: Usage, step: OutboundFrame[]): void {
     for (const name of BOUNDS) {
       if (usage[name] > 2 * this.#quota[name] + SPARE) {
         throw instance.fail(
@@ -130,12 +133,30 @@ export class Guard {
         );
       }
     }
-    if (usage.exceeded) return;
+    usage.refusal ??= this.#refusal(usage);
+    const { refusal: refused } = usage;
+    if (refused === undefined) return;
+    step.forEach((frame, i) => {
+      // What ends an iteration runs in any case.
+      if (frame.op === Op.Effect && frame.kind !== EffectKind.Discard) {
+        step[i] = { ...frame, refused: () => refused } as Refusable;
+      }
+    });
+  }
+
+  /** Aborts a turn if it has exceeded its quota. @returns what rejects with the limit, when it is aborted */
+  #refusal(usage: Usage): Promise<never> | undefined {
     const error = this.#exceeded(usage);
-    if (error === undefined) return;
-    usage.exceeded = true;
-    // No step may begin within a step. What this one asks for has not begun before that, either.
-    queueMicrotask(() => this.#aborters.get(usage.id)?.abort(error));
+    if (error === undefined) return undefined;
+    const refusal = new Promise<never>((_, reject) => {
+      // No step may begin within a step.
+      queueMicrotask(() => {
+        this.#aborters.get(usage.id)?.abort(error);
+        reject(error);
+      });
+    });
+    refusal.catch(() => undefined); // there may be nothing to refuse
+    return refusal;
   }
 
   #exceeded(usage: Usage): TurncoreError | undefined {
@@ -169,7 +190,7 @@ function turnOf(batch: Uint8Array, turns: Map<number, Usage>): Usage | undefined
     bytes: 0,
     tokens: 0,
     logged: 0,
-    exceeded: false,
+    refusal: undefined,
   };
   turns.set(number, usage);
   return usage;

@@ -34,8 +34,8 @@ import { memberPath } from './schema.js';
 import { type Endpoint, endpointOf, routed } from './route.js';
 import { type WorkerAgent, type WorkerAgentOptions, workerAgentOf } from './worker-agent.js';
 
-/** A model that a grant names: one behind an API, or one that the host runs itself. */
-export type GrantedModel = ChatModel | ModelEngine;
+/** A model that a grant names: one behind an API, or one that the host runs itself, with its options or without. */
+export type GrantedModel = ChatModel | ModelEngine | EngineOptions;
 
 /** What an agent is granted, and what the grant only names. Without options nothing is granted. */
 export interface AgentOptions {
@@ -85,9 +85,7 @@ export async function loadAgent(
   options: AgentOptions | WorkerAgentOptions = {},
 ): Promise<Agent | WorkerAgent> {
   const opened = await openAgent(file, options);
-  return options.worker === undefined
-    ? agentOf(opened, options)
-    : workerAgentOf(opened, options);
+  return options.worker === undefined ? agentOf(opened, options) : workerAgentOf(opened, options);
 }
 
 /** Makes an agent of a file that was opened, in this thread. */

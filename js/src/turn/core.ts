@@ -31,7 +31,7 @@ import { toolDef } from '../tools/tool-def.js';
 import { type AnyTool, writeArguments } from '../tools/tool.js';
 import type { MakeFacade } from './context-state.js';
 import type { OpenCore, OpenTurn } from './contract.js';
-import { failEffect, isLoaded, runEffect } from './effects.js';
+import { isLoaded, runEffect } from './effects.js';
 import { loadLateEffects } from './late.js';
 import { HistoryUploads } from './history-uploads.js';
 import { PendingCall } from './pending-call.js';
@@ -459,27 +459,29 @@ export class Core implements OpenCore {
   readonly #startEffects = (): void => {
     const frames = this.#starting;
     this.#starting = [];
-    if (frames.every(({ kind }) => isLoaded(kind))) this.#run(frames, runEffect);
+    if (frames.every(({ kind }) => isLoaded(kind))) this.#run(frames);
     else void this.#startLater(frames);
   };
 
   /** Loads what the effects run first: a runner without tools got one in a turn. */
   async #startLater(frames: readonly EffectFrame[]): Promise<void> {
+    let failing: (() => never) | undefined;
     try {
       await loadLateEffects();
     } catch (error) {
-      this.#run(frames, (turn, frame) => failEffect(turn, frame, error));
-      return;
+      failing = () => {
+        throw error;
+      };
     }
-    this.#run(frames, runEffect);
+    this.#run(frames, failing);
   }
 
-  #run(frames: readonly EffectFrame[], run: (turn: Turn, frame: EffectFrame) => void): void {
+  #run(frames: readonly EffectFrame[], instead?: () => never): void {
     for (const frame of frames) {
       const turn = this.#turns.get(frame.turn);
       if (turn === undefined) continue;
       try {
-        run(turn, frame);
+        runEffect(turn, frame, instead);
       } catch (error) {
         this.fail(`effect that cannot be run: ${messageOf(error)}`, error);
       }

@@ -41,19 +41,31 @@ export function isLoaded(kind: number): boolean {
   return lateEffects() !== undefined || kind in early;
 }
 
-/** Starts an effect whose kind is loaded. @throws CodecError if it is malformed */
-export function runEffect(turn: Turn, frame: EffectFrame): void {
+/** An effect that may be refused: what it runs instead then fails. */
+export type Refusable = EffectFrame & { readonly refused?: (() => Promise<never>) | undefined };
+
+/**
+ * Starts an effect whose kind is loaded.
+ *
+ * @param instead is run in its place, to fail
+ * @throws CodecError if it is malformed
+ */
+export function runEffect(
+  turn: Turn,
+  frame: Refusable,
+  instead: (() => unknown) | undefined = frame.refused,
+): void {
   const { kind, args } = frame;
+  const effect = new Effect(turn, frame);
+  if (instead) {
+    effect.perform(instead);
+    return;
+  }
   const runs: Readonly<Record<number, Run<never> | undefined>> =
     kind in early ? early : lateEffects()!;
   const run = runs[kind];
   if (run === undefined) throw new CodecError('frame', 0, `unknown effect ${kind}`);
-  run(new Effect(turn, frame), args as never, frame);
-}
-
-/** Fails an effect that cannot be run. */
-export function failEffect(turn: Turn, frame: EffectFrame, error: unknown): void {
-  new Effect(turn, frame).fail(error);
+  run(effect, args as never, frame);
 }
 
 function runExecutor(effect: Effect, { iteration }: ExecutorArgs): void {

@@ -18,7 +18,7 @@ import {
   readManifest,
 } from '../../src/entries/agents.js';
 import { isTurncoreError, type TurncoreError } from '../../src/errors.js';
-import { fetchTool, Tool } from '../../src/index.js';
+import { fetchTool, type ModelEngine, Tool } from '../../src/index.js';
 
 const core = new Uint8Array(
   await readFile(new URL('../../../dist/turncore.wasm', import.meta.url)),
@@ -239,6 +239,47 @@ describe('the quota of a turn', () => {
     assert.equal(status, 'failed');
     assert.match(String(error), /E_INSTANCE_FAILED.*quota of frames/);
   });
+
+  // host/agents/quota_test.go has the same turns with the same events.
+  const log =
+    'turnStart dispatchStart iterationStart generationStats toolCall toolExecutionStart toolCall toolExecutionStart ' +
+    'toolExecutionEnd toolCall toolExecutionEnd toolCall iterationEnd dispatchEnd turnEnd';
+  for (const [effects, calls] of [
+    [5, 2],
+    [4, 0],
+  ] as const) {
+    it(`of ${effects} effects: ${calls} of two calls in one step start`, async () => {
+      let started = 0;
+      const tool = (name: string): Tool => {
+        const handler = (): string => (started++, 'fine');
+        return new Tool({ name, description: 'a tool', inputSchema: { type: 'object' }, handler });
+      };
+      const engine: ModelEngine = {
+        name: 'script',
+        capabilities: { tools: 'native' },
+        // eslint-disable-next-line @typescript-eslint/require-await
+        async *generate() {
+          yield { toolCall: { id: 'call-1', name: 'a', arguments: '{}' } };
+          yield { toolCall: { id: 'call-2', name: 'b', arguments: '{}' } };
+          yield { finish: 'tool_calls' };
+        },
+      };
+      const full = await readFile(new URL('../../../dist/turncore-full.wasm', import.meta.url));
+      const asks = { models: [{ name: 'default', why: '' }] };
+      const agent = await loadAgent(file({ ...empty, asks }, full), {
+        grant: granting({ quota: { effects }, models: { default: 'a/b' } }),
+        model: () => ({ engine, parallel: 2 }),
+      });
+      const stream = agent.createRunner({ tools: [tool('a'), tool('b')] }).stream({ message: 'x' });
+      const names: string[] = [];
+      for await (const { event } of stream) names.push(event);
+      const { status, error } = await stream.result;
+      assert.equal(status, 'aborted');
+      assert.ok(isTurncoreError(error, 'E_AGENT_LIMIT'), String(error));
+      assert.equal(started, calls);
+      assert.equal(names.join(' '), log);
+    });
+  }
 });
 
 describe('the log of a turn', () => {
