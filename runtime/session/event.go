@@ -167,6 +167,9 @@ func (e *Event) Append(dst []byte) []byte {
 			has |= 1 << i
 		}
 	}
+	if dst == nil {
+		dst = make([]byte, 0, e.size())
+	}
 	dst = value.AppendMapHeader(dst, bits.OnesCount(has))
 	for i, name := range eventMembers {
 		if has>>i&1 == 0 {
@@ -208,6 +211,18 @@ func (e *Event) Append(dst []byte) []byte {
 		}
 	}
 	return dst
+}
+
+// size is about the number of bytes of the event.
+func (e *Event) size() int {
+	n := 256 + len(e.ErrorMessage) + len(e.Usage) + len(e.Metadata)
+	for i := range e.Parts {
+		n += len(e.Parts[i].Raw)
+	}
+	for _, m := range e.Actions.StateDelta {
+		n += len(m.Name) + len(m.Value)
+	}
+	return n
 }
 
 // Final reports whether the event is an answer that its agent gives for good: it skips the summary of results, or a call

@@ -95,7 +95,7 @@ const wholeEvent = `{
 		artifactDelta: {"user:f.txt": 0, "g.png": 4294967295},
 		skipSummarization: true, transferToAgent: "other", escalate: true,
 		requestedConfirmations: {c1: {name: "t", args: {a: 1}, hint: "really?", payload: [1]}},
-		compaction: {first: "e0", last: "e9"}, rewindBeforeInvocationId: "i0", requestedAuthConfigs: {x: 1},
+		compaction: {first: "e0", last: "e9", tokens: 5}, rewindBeforeInvocationId: "i0", requestedAuthConfigs: {x: 1},
 	},
 }`
 
@@ -225,6 +225,7 @@ func TestParseNamesTheMember(t *testing.T) {
 		{`{actions: {requestedConfirmations: {c: {hint: 1}}}}`, "actions.requestedConfirmations.c.hint"},
 		{`{actions: {compaction: 1}}`, "actions.compaction"},
 		{`{actions: {compaction: {last: "x"}}}`, "actions.compaction.first"},
+		{`{actions: {compaction: {first: "x"}}}`, "actions.compaction.last"},
 		{`{actions: {compaction: {first: "x", last: 1}}}`, "actions.compaction.last"},
 		{`{actions: {rewindBeforeInvocationId: 1}}`, "actions.rewindBeforeInvocationId"},
 		{`{invocationID: "x"}`, "invocationID"},

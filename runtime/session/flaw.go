@@ -2,6 +2,7 @@ package session
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
@@ -16,16 +17,30 @@ type flaw struct {
 
 func invalid(what string) *flaw { return &flaw{code: InvalidEvent, what: what} }
 
+// Bounds of a path, in bytes: what is further inside is told by an ellipsis.
+const (
+	maxPath     = 256
+	maxPathName = 64
+)
+
 // in puts the name of a member, or the place in a list, in front of the path.
 func (f *flaw) in(name string) *flaw {
 	if f == nil {
 		return nil
 	}
+	name = cut(name, maxPathName)
 	if f.path != "" && f.path[0] != '[' {
 		name += "."
 	}
-	f.path = name + f.path
+	f.path = cut(name+f.path, maxPath)
 	return f
+}
+
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 func (f *flaw) error() error {
@@ -47,13 +62,13 @@ const (
 	wantCount   = "must be an integer from 0 on"
 )
 
-// members calls fn for each member of a map whose value is not nil.
+// members calls fn for each member of a map whose value is not nil. The map is well-formed, if it is one.
 func members(v []byte, fn func(name, v []byte) *flaw) *flaw {
 	if value.KindOf(v) != value.KindMap {
 		return invalid(wantMap)
 	}
 	var f *flaw
-	err := value.Each(v, func(key, val []byte) bool {
+	_ = value.Each(v, func(key, val []byte) bool {
 		if val[0] == 0xc0 {
 			return true
 		}
@@ -62,27 +77,21 @@ func members(v []byte, fn func(name, v []byte) *flaw) *flaw {
 		}
 		return f == nil
 	})
-	if err != nil && f == nil {
-		f = malformed(err)
-	}
 	return f
 }
 
-// items calls fn for each element of a list.
+// items calls fn for each element of a list. The list is well-formed, if it is one.
 func items(v []byte, fn func(i int, v []byte) *flaw) *flaw {
 	if value.KindOf(v) != value.KindList {
 		return invalid(wantList)
 	}
 	var f *flaw
-	err := value.EachItem(v, func(i int, val []byte) bool {
+	_ = value.EachItem(v, func(i int, val []byte) bool {
 		if f = fn(i, val); f != nil {
 			f = f.in(place(i))
 		}
 		return f == nil
 	})
-	if err != nil && f == nil {
-		f = malformed(err)
-	}
 	return f
 }
 

@@ -53,7 +53,6 @@ func checkName(name string) *flaw {
 	case rest == "":
 		wrong = "a name must not be empty"
 	case len(name) > MaxName:
-		name = strings.ToValidUTF8(name[:MaxName], "")
 		wrong = "a name has at most " + strconv.Itoa(MaxName) + " bytes"
 	case scope != ScopeSession:
 		return nil
@@ -61,7 +60,7 @@ func checkName(name string) *flaw {
 	if wrong == "" {
 		return nil
 	}
-	return &flaw{code: InvalidState, path: name, what: wrong}
+	return (&flaw{code: InvalidState, what: wrong}).in(name)
 }
 
 // meantScope returns the name that was probably meant by one whose scope is not known, or an empty string.
@@ -87,10 +86,9 @@ func (m *Member) check() *flaw {
 	if f := checkName(m.Name); f != nil {
 		return f
 	}
-	f := &flaw{code: InvalidState, path: m.Name}
 	if len(m.Value) > MaxValue {
-		f.what = "a value has at most " + strconv.Itoa(MaxValue) + " bytes, this one has " + strconv.Itoa(len(m.Value))
-		return f
+		f := &flaw{code: InvalidState, what: "a value has at most " + strconv.Itoa(MaxValue) + " bytes"}
+		return f.in(m.Name)
 	}
 	return nil
 }
