@@ -144,9 +144,9 @@ need_agents() { one_at_a_time build_agents; }
 build_agents() {
   need_command_go
   mkdir -p build/agents
-  local name
-  for name in research moderation; do
-    (cd "examples/agents/$name" && ../../../build/turncore agent build -o "../../../build/agents/$name.wasm" >/dev/null)
+  local folder
+  for folder in research moderation testdata/panel; do
+    build/turncore agent build "examples/agents/$folder" -o "build/agents/${folder##*/}.wasm" >/dev/null
   done
 }
 

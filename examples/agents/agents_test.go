@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path"
 	"testing"
 
 	"github.com/turncore/turncore/host"
@@ -53,13 +54,14 @@ func read(t *testing.T, path string) []byte {
 }
 
 func TestAgents(t *testing.T) {
-	for _, name := range []string{"research", "moderation"} {
+	for _, folder := range []string{"research", "moderation", "testdata/panel"} {
+		name := path.Base(folder)
 		t.Run(name, func(t *testing.T) {
 			var p play
 			if err := json.Unmarshal(read(t, "testdata/"+name+".json"), &p); err != nil {
 				t.Fatal(err)
 			}
-			grant, err := agents.ReadGrant(read(t, name+"/grant.json"))
+			grant, err := agents.ReadGrant(read(t, folder+"/grant.json"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,13 +72,17 @@ func TestAgents(t *testing.T) {
 				}
 			}
 			script := turntest.NewScript(t, answers...)
-			built, err := build.Package(t.Context(), name, build.Options{})
+			built, err := build.Package(t.Context(), folder, build.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			agent, err := agents.Load(t.Context(), built.File, agents.Options{
 				Grant: grant, Options: p.Options,
-				Model: func(_, _ string) (turns.Model, error) { return script.Model(), nil },
+				Model: func(_, name string) (turns.Model, error) {
+					m := script.Model()
+					m.Name = name
+					return m, nil
+				},
 				Host:  turns.HostOptions{Clock: host.FixedClock(host.FixedTime), Entropy: host.SeededEntropy(1), HTTP: &p},
 			})
 			if err != nil {

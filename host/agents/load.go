@@ -43,6 +43,9 @@ type Options struct {
 	// Tools, Stores and Model are the program's. The agent gets those of them that the grant names, and no others.
 	Tools  []*turns.Tool
 	Stores map[string]store.Store
+	// Store is the name of the granted store that keeps the agent's conversations. It may be empty where the grant names one
+	// store, or none.
+	Store string
 	// Model makes a model that the grant names, "openai/gpt-4o-mini" as Model("openai", "gpt-4o-mini"), with the key for it.
 	Model func(provider, name string) (turns.Model, error)
 	// Secret returns the secret of a credential. nil means [Secret.Read]: from the environment or a file, as the grant says.
@@ -188,8 +191,13 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 			lacks(fmt.Sprintf("stores[%d]", i), "the program has no store "+name)
 		}
 	}
-	if len(m.Asks.Stores) > 0 {
-		g.config.Store = o.Stores[m.Asks.Stores[0].Name]
+	switch kept := o.Store; {
+	case kept != "" && !slices.Contains(grant.Stores, kept):
+		lacks("stores", "the option store says "+kept+", which is not among them")
+	case kept == "" && len(grant.Stores) > 1:
+		lacks("stores", "the option store must say which of "+strings.Join(grant.Stores, ", ")+" keeps the conversations")
+	case len(grant.Stores) > 0:
+		g.config.Store = o.Stores[cmp.Or(kept, grant.Stores[0])]
 	}
 	models := map[string]turns.Model{}
 	for _, asked := range slices.Sorted(maps.Keys(grant.Models)) {
@@ -216,6 +224,7 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 	case o.Options != nil && !json.Valid(o.Options):
 		return nil, host.NewError(host.CodeInvalidValue, "options: are no JSON", nil)
 	}
+	engines := map[string]*model.Engine{} // by the names by which the module is told of them
 	for _, asked := range slices.Sorted(maps.Keys(models)) {
 		one := models[asked]
 		chat := &model.ChatOptions{Model: one.Name, Provider: one.Provider, Engine: one.Engine, Options: one.Options}
@@ -224,6 +233,11 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 			own.Chat = chat
 		}
 		if one.Engine != nil {
+			name := cmp.Or(one.Name, one.Engine.Name, "engine")
+			if other := engines[name]; other != nil && other != one.Engine {
+				lacks(join("models", asked), "another of its models has the name "+name+": give this one a name of its own")
+			}
+			engines[name] = one.Engine
 			continue
 		}
 		endpoint, key := endpointOf(one, modelCredential+" "+asked)

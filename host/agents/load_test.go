@@ -12,6 +12,9 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/agents"
 	"github.com/turncore/turncore/host/internal/testmodule/wat"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -78,6 +81,8 @@ func TestLoadRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	core := file(t, manifest(agents.Asks{}))
+	twoStores := &agents.Grant{Agent: "research", Stores: []string{"notes", "history"}}
+	stores := map[string]store.Store{"notes": store.NewInMemory(), "history": store.NewInMemory(), "other": store.NewInMemory()}
 	cases := []struct {
 		name    string
 		file    []byte
@@ -102,6 +107,16 @@ func TestLoadRefuses(t *testing.T) {
 			HTTP:        &agents.GrantHTTP{Origins: []string{"https://a.example"}},
 			Credentials: []agents.GrantCredential{{Name: "k", Origins: []string{"https://a.example"}, From: agents.Secret{Env: "TURNCORE_NO_SUCH"}}},
 		}}, host.CodeAgentGrant, []string{"`tools[0]`", "`stores[0]`", "`models.small`", "`credentials[0].from`: the variable TURNCORE_NO_SUCH"}},
+		{"engines of one name", core, agents.Options{
+			Grant: &agents.Grant{Agent: "research", Models: map[string]string{"a": "x/one", "b": "x/two"}},
+			Model: func(string, string) (turns.Model, error) { return turns.Model{Engine: &model.Engine{Name: "same"}}, nil },
+		}, host.CodeAgentGrant, []string{"`models.b`: another of its models has the name same"}},
+		{"two stores without a choice", core, agents.Options{
+			Grant: twoStores, Stores: stores,
+		}, host.CodeAgentGrant, []string{"`stores`: the option store must say which of notes, history keeps the conversations"}},
+		{"a store that is not granted", core, agents.Options{
+			Grant: twoStores, Stores: stores, Store: "other",
+		}, host.CodeAgentGrant, []string{"`stores`: the option store says other, which is not among them"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -118,6 +133,44 @@ func TestLoadRefuses(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestStoreOfConversations(t *testing.T) {
+	for _, c := range []struct {
+		granted []string
+		chosen  string
+		keeps   string // "" for none of them
+	}{
+		{nil, "", ""},
+		{[]string{"notes"}, "", "notes"},
+		{[]string{"notes"}, "notes", "notes"},
+		{[]string{"notes", "history"}, "history", "history"},
+	} {
+		stores := map[string]store.Store{"notes": store.NewInMemory(), "history": store.NewInMemory()}
+		config := load(t, native.New(), agents.Options{
+			Grant: &agents.Grant{Agent: "research", Stores: c.granted}, Stores: stores, Store: c.chosen,
+		}).Config()
+		config.Executor = func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Ack() }
+		runner, err := turns.New(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := runner.Run(t.Context(), turns.Input{Message: "Hi", Session: "s"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := runner.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, name := range []string{"notes", "history"} {
+			snapshot, err := stores[name].Load(t.Context(), "s", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kept := len(snapshot.Messages) > 0; kept != (name == c.keeps) {
+				t.Errorf("granted %q, chosen %q: %s keeps the conversation: %t", c.granted, c.chosen, name, kept)
+			}
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ import type { TurnResult, TurnStream } from '../runners/turn-stream.js';
 import type { Store } from '../store/store.js';
 import type { AnyTool } from '../tools/tool.js';
 import { agentError } from '../agent-errors.js';
+import { agentExecutor } from './executor.js';
 import { type Grant, type GrantCredential, quotaOf, requireGranted } from './grant.js';
 import { Guard } from './guard.js';
 import { type Manifest, requireSame } from './manifest.js';
@@ -45,6 +46,8 @@ export interface AgentOptions {
   readonly tools?: readonly AnyTool[] | undefined;
   /** The program's stores, by the names in the grant. */
   readonly stores?: Readonly<Record<string, Store>> | undefined;
+  /** The granted store that keeps the agent's conversations: needed where the grant names more than one. */
+  readonly store?: string | undefined;
   /** Makes a model that the grant names, with the key for it. */
   readonly model?: ((provider: string, name: string) => GrantedModel | undefined) | undefined;
   /** Returns the secret of a credential. Default: from the environment or a file, as the grant says. */
@@ -152,7 +155,7 @@ export class Agent {
   createRunner(
     config: Omit<AgentSettings, 'host'> & Pick<Partial<AgentConfig>, 'executor'> = {},
   ): AgentRunner {
-    const { tools, store, model } = this.#granted;
+    const { tools, store, model, engines } = this.#granted;
     const { executor, ...settings } = config;
     if (executor !== undefined && this.#guard.complete !== undefined) {
       const why = '`executor` cannot be given: the agent decides what happens in a turn';
@@ -169,11 +172,9 @@ export class Agent {
         '`executor` must be given: the module has no agent inside, and its grant names no model';
       throw TurncoreError.of('E_INVALID_TURN_RUNNER_CONFIG', why);
     }
+    const chat = model && agentExecutor(model, engines);
     // The module's own executor takes the place of what stands here.
-    const full =
-      executor === undefined && model !== undefined
-        ? { ...common, model }
-        : { ...common, executor: executor ?? replaced };
+    const full = { ...common, executor: executor ?? chat ?? replaced };
     return new GuardedRunner(full, this.#guard, this.host);
   }
 }
@@ -272,7 +273,9 @@ interface Granted {
   readonly tools: readonly AnyTool[];
   readonly store: Store | undefined;
   /** That of a runner whose executor is the module's chat executor. */
-  readonly model: ChatOptions | EngineOptions | ModelEngine | undefined;
+  readonly model: ChatOptions | EngineOptions | undefined;
+  /** The models that the host runs itself, by the names by which the module is told of them. */
+  readonly engines: ReadonlyMap<string, ModelEngine>;
   /** Options of the chat executor, by the agent's names for its models. */
   readonly models: Readonly<Record<string, unknown>>;
   readonly credentials: Readonly<Record<string, Credential>>;
@@ -294,9 +297,17 @@ function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Gra
   (grant.stores ?? []).forEach((name, i) => {
     if (!Object.hasOwn(stores, name)) lacks(`stores[${i}]`, `the program has no store ${name}`);
   });
+  const kept = options.store ?? grant.stores?.[0];
+  if (options.store !== undefined && grant.stores?.includes(options.store) !== true) {
+    lacks('stores', `the option store says ${options.store}, which is not among them`);
+  } else if (options.store === undefined && (grant.stores ?? []).length > 1) {
+    const names = grant.stores!.join(', ');
+    lacks('stores', `the option store must say which of ${names} keeps the conversations`);
+  }
   const credentials: Record<string, Credential> = {};
   const endpoints: Endpoint[] = [];
   const models: Record<string, unknown> = {};
+  const engines = new Map<string, ModelEngine>();
   const first = asks.models?.[0]?.name;
   let main: Granted['model'];
   for (const asked of Object.keys(grant.models ?? {}).sort()) {
@@ -308,10 +319,9 @@ function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Gra
       lacks(field, `the program has no model ${named}`);
       continue;
     }
-    let model: ChatOptions | ModelEngine | EngineOptions;
+    let model: ChatOptions | EngineOptions;
     if ('generate' in given || 'engine' in given) {
-      if (asked !== first) lacks(field, 'only the first model that it asks for may be an engine');
-      model = given;
+      model = 'generate' in given ? { engine: given } : given;
     } else {
       const { apiKey, ...chat } = given;
       const { provider = 'openai' } = chat;
@@ -322,8 +332,13 @@ function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Gra
       endpoints.push(endpointOf(chat, key));
       model = key === undefined ? chat : { ...chat, credential };
     }
-    const executor = new ChatExecutor('generate' in model ? { engine: model } : model);
-    models[asked] = executor.options;
+    const { options: told, engine } = new ChatExecutor(model);
+    const { model: name } = told;
+    if (engine !== undefined && (engines.get(name) ?? engine) !== engine) {
+      lacks(field, `another of its models has the name ${name}: give this one a name of its own`);
+    }
+    if (engine !== undefined) engines.set(name, engine);
+    models[asked] = told;
     if (asked === first) main = model;
   }
   (grant.credentials ?? []).forEach((credential, i) => {
@@ -333,11 +348,11 @@ function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Gra
   });
   requireGranted(list);
   const origins = grant.http?.origins ?? [];
-  const store = asks.stores?.[0];
   return {
     tools,
-    store: store && stores[store.name],
+    store: kept === undefined ? undefined : stores[kept],
     model: main,
+    engines,
     models,
     credentials,
     origins: [...origins, ...endpoints.map(({ base }) => base.origin)],

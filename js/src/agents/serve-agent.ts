@@ -42,6 +42,7 @@ export function serveAgent(
     const { models, secrets } = given;
     const agent = await loadAgent(form.file, {
       grant: given.grant,
+      store: given.store,
       options: given.options,
       fuel: given.fuel,
       maxBytes: given.maxBytes,

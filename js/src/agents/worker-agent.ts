@@ -27,6 +27,8 @@ export interface WorkerAgentOptions {
   readonly grant?: Grant | undefined;
   /** Tools whose handlers run in this thread. The agent gets those that the grant names, and no others. */
   readonly tools?: readonly AnyPageTool[] | undefined;
+  /** The granted store of the worker that keeps the agent's conversations: needed where the grant names more than one. */
+  readonly store?: string | undefined;
   /** Makes a model that the grant names, with the key for it. For what it does not make, the worker is asked. */
   readonly model?: ((provider: string, name: string) => ChatModel | undefined) | undefined;
   /** Returns the secret of a credential. For what it does not have, the worker is asked. */
@@ -49,6 +51,7 @@ export interface GivenAgent {
   readonly models: Readonly<Record<string, ChatModel>>;
   /** Secrets by the names of credentials. */
   readonly secrets: Readonly<Record<string, string>>;
+  readonly store: string | undefined;
   readonly options: Readonly<Record<string, unknown>> | undefined;
   readonly fuel: Fuel | undefined;
   readonly maxBytes: number | undefined;
@@ -111,7 +114,7 @@ export async function workerAgentOf(
 
 /** What the options give the agent, as data. */
 function givenOf(given: WorkerAgentOptions): GivenAgent {
-  const { grant, model, secret, options, fuel, maxBytes } = given;
+  const { grant, model, secret, store, options, fuel, maxBytes } = given;
   const models: Record<string, ChatModel> = {};
   for (const named of Object.values(grant?.models ?? {})) {
     const slash = named.indexOf('/');
@@ -123,5 +126,5 @@ function givenOf(given: WorkerAgentOptions): GivenAgent {
     const value = secret?.(credential);
     if (value !== undefined) secrets[credential.name] = value;
   }
-  return { grant, models, secrets, options, fuel, maxBytes };
+  return { grant, models, secrets, store, options, fuel, maxBytes };
 }

@@ -47,6 +47,11 @@ export class ChatExecutor<Output = unknown> {
     this.options = frozenCopy(told, 'model') as ChatExecutor['options'];
     Object.freeze(this);
   }
+
+  /** @internal The engine that the module calls so. */
+  engineOf(name: string): ModelEngine | undefined {
+    return this.options.model === name ? this.engine : undefined;
+  }
 }
 
 /** The description of an engine for the module. */

@@ -99,9 +99,7 @@ export function runModel(effect: Effect, args: ModelArgs, { ordinal }: EffectFra
   const { executor, wrappers } = effect.state.definition;
   const { wrapModel } = wrappers;
   const engineOf = (name: string): ModelEngine | undefined =>
-    executor instanceof ChatExecutor && executor.options.model === name
-      ? executor.engine
-      : undefined;
+    executor instanceof ChatExecutor ? executor.engineOf(name) : undefined;
   const told = { provider: undefined, model: args.model, attempt: ordinal };
   const listener = streamed(effect, told);
   const stream = new ModelEffect(engineOf, args, listener, recordsOf(effect));

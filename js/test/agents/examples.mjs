@@ -6,13 +6,14 @@ import { readFile } from 'node:fs/promises';
 const root = new URL('../../../', import.meta.url);
 const text = (path) => readFile(new URL(path, root), 'utf8');
 
-export const names = ['research', 'moderation'];
+const folders = { research: 'research', moderation: 'moderation', panel: 'testdata/panel' };
+export const names = Object.keys(folders);
 
 /** One of them. */
 export async function example(name) {
   return {
     file: new Uint8Array(await readFile(new URL(`build/agents/${name}.wasm`, root))),
-    grant: JSON.parse(await text(`examples/agents/${name}/grant.json`)),
+    grant: JSON.parse(await text(`examples/agents/${folders[name]}/grant.json`)),
     play: JSON.parse(await text(`examples/agents/testdata/${name}.json`)),
     log: await text(`examples/agents/testdata/${name}.golden`),
   };

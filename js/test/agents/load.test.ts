@@ -18,7 +18,7 @@ import {
   readManifest,
 } from '../../src/entries/agents.js';
 import { isTurncoreError, type TurncoreError } from '../../src/errors.js';
-import { fetchTool, type ModelEngine, Tool } from '../../src/index.js';
+import { fetchTool, memoryStore, type ModelEngine, Tool } from '../../src/index.js';
 
 const core = new Uint8Array(
   await readFile(new URL('../../../dist/turncore.wasm', import.meta.url)),
@@ -67,6 +67,8 @@ async function refused(
   assert.ok(isTurncoreError(error), String(error));
   return error;
 }
+
+const stores = { notes: memoryStore(), history: memoryStore(), other: memoryStore() };
 
 const granting = (grant: Omit<Grant, 'agent'>): Grant => ({ agent: 'research', ...grant });
 
@@ -133,6 +135,30 @@ describe('loadAgent refuses', () => {
       'E_AGENT_GRANT',
       /`tools\[0\]`.*`stores\[0\]`.*`models\.small`.*`credentials\[0\]\.from`: the variable TURNCORE_NO_SUCH/,
     ],
+    [
+      'engines of one name',
+      file(empty),
+      {
+        grant: granting({ models: { a: 'x/one', b: 'x/two' } }),
+        model: () => ({ name: 'same', generate: () => [] }) as unknown as ModelEngine,
+      },
+      'E_AGENT_GRANT',
+      /`models\.b`: another of its models has the name same/,
+    ],
+    [
+      'two stores without a choice',
+      file(empty),
+      { grant: granting({ stores: ['notes', 'history'] }), stores },
+      'E_AGENT_GRANT',
+      /`stores`: the option store must say which of notes, history keeps the conversations/,
+    ],
+    [
+      'a store that is not granted',
+      file(empty),
+      { grant: granting({ stores: ['notes', 'history'] }), stores, store: 'other' },
+      'E_AGENT_GRANT',
+      /`stores`: the option store says other, which is not among them/,
+    ],
   ];
   for (const [name, module, options, code, text] of cases) {
     it(name, async () => {
@@ -197,6 +223,27 @@ describe('a manifest', () => {
   });
 });
 
+describe('the store of conversations', () => {
+  for (const [granted, store, keeps] of [
+    [[], undefined, undefined],
+    [['notes'], undefined, 'notes'],
+    [['notes'], 'notes', 'notes'],
+    [['notes', 'history'], 'history', 'history'],
+  ] as const) {
+    it(`is ${keeps ?? 'none'} of [${granted.join(' ')}] where the option says ${store}`, async () => {
+      const own = { notes: memoryStore(), history: memoryStore() };
+      const grant = granting({ stores: granted });
+      const agent = await loadAgent(file(empty), { grant, stores: own, store });
+      const runner = agent.createRunner({ executor: (ctx) => ctx.ack() });
+      await runner.stream({ message: 'Hi', sessionId: 's' }).result;
+      for (const [name, each] of Object.entries(own)) {
+        const { messages } = await each.load('s');
+        assert.equal(messages.length > 0, name === keeps, name);
+      }
+    });
+  }
+});
+
 describe('the quota of a turn', () => {
   const quotas = { steps: 50, frames: 100, effects: 20, bytes: 2000, tokens: 5500 };
   for (const [name, most] of Object.entries(quotas)) {
@@ -257,7 +304,6 @@ describe('the quota of a turn', () => {
       const engine: ModelEngine = {
         name: 'script',
         capabilities: { tools: 'native' },
-        // eslint-disable-next-line @typescript-eslint/require-await
         async *generate() {
           yield { toolCall: { id: 'call-1', name: 'a', arguments: '{}' } };
           yield { toolCall: { id: 'call-2', name: 'b', arguments: '{}' } };

@@ -25,8 +25,8 @@ export function answersOf(play) {
 /** The model, which takes its answers off a list, and the host. */
 export function hostOf(play, answers) {
   return {
-    model: () => ({
-      name: 'script',
+    model: (provider, name) => ({
+      name,
       capabilities: {
         tools: 'native',
         grammar: 'schema',
