@@ -83,7 +83,7 @@ func TestAgents(t *testing.T) {
 					m.Name = name
 					return m, nil
 				},
-				Host:  turns.HostOptions{Clock: host.FixedClock(host.FixedTime), Entropy: host.SeededEntropy(1), HTTP: &p},
+				Host: turns.HostOptions{Clock: host.FixedClock(host.FixedTime), Entropy: host.SeededEntropy(1), HTTP: &p},
 			})
 			if err != nil {
 				t.Fatal(err)

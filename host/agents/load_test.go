@@ -109,7 +109,9 @@ func TestLoadRefuses(t *testing.T) {
 		}}, host.CodeAgentGrant, []string{"`tools[0]`", "`stores[0]`", "`models.small`", "`credentials[0].from`: the variable TURNCORE_NO_SUCH"}},
 		{"engines of one name", core, agents.Options{
 			Grant: &agents.Grant{Agent: "research", Models: map[string]string{"a": "x/one", "b": "x/two"}},
-			Model: func(string, string) (turns.Model, error) { return turns.Model{Engine: &model.Engine{Name: "same"}}, nil },
+			Model: func(string, string) (turns.Model, error) {
+				return turns.Model{Engine: &model.Engine{Name: "same"}}, nil
+			},
 		}, host.CodeAgentGrant, []string{"`models.b`: another of its models has the name same"}},
 		{"two stores without a choice", core, agents.Options{
 			Grant: twoStores, Stores: stores,

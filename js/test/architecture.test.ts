@@ -230,7 +230,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'store',
     'front',
   ],
-  conformance: ['abi', 'codec', 'instance', 'journal', 'entries', 'index.ts'],
+  conformance: ['abi', 'codec', 'instance', 'journal', 'runners', 'entries', 'index.ts'],
 };
 
 /** One file imports another. */
