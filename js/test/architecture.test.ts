@@ -154,6 +154,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'codec',
     'instance',
     'metering',
+    'journal',
     'tools',
     'http',
     'chat',

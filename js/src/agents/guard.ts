@@ -3,10 +3,12 @@
  * cuts its log. It sits between the instance and what runs turns on it, which knows nothing of it.
  */
 import { EffectKind, EventKind, Op } from '../abi/frames.gen.js';
+import { joined } from '../bytes.js';
 import { Decoder } from '../codec/decoder.js';
 import type { EventFrame, OutboundFrame } from '../codec/tuples.gen.js';
 import type { TurncoreError } from '../errors.js';
 import type { Instance } from '../instance/instance.js';
+import type { StepRecorder } from '../journal/writer.js';
 import { agentError } from '../agent-errors.js';
 import type { Refusable } from '../turn/effects.js';
 import { BOUNDS } from './asks.js';
@@ -35,10 +37,19 @@ const OF_TURNS: ReadonlySet<number> = new Set([
   Op.Tick,
 ]);
 
+/** What went into an instance in its last step, and came out. */
+interface Step {
+  /** What the host handed over. */
+  readonly given: Uint8Array;
+  readonly in: Uint8Array;
+  readonly out: Uint8Array;
+}
+
 /** Holds the turns of one agent. */
 export class Guard {
   readonly #quota: Readonly<Required<AgentQuota>>;
   readonly #log: number;
+  readonly #steps = new WeakMap<Instance, Step>();
   /** What aborts the running turns, by their ids. */
   readonly #aborters = new Map<string, AbortController>();
 
@@ -67,7 +78,9 @@ export class Guard {
     instance.step = (batch) => {
       usage = turnOf(batch, turns);
       const opens = this.complete !== undefined && new Decoder(batch).op() === Op.OpenRunner;
-      const out = step(opens ? this.complete!(batch) : batch);
+      const fed = opens ? this.complete!(batch) : batch;
+      const out = step(fed);
+      this.#steps.set(instance, { given: batch, in: fed, out });
       if (usage !== undefined) {
         usage.steps++;
         usage.bytes += out.length;
@@ -85,6 +98,33 @@ export class Guard {
       return kept;
     };
     return instance;
+  }
+
+  /** A recorder that is told of what the module gets and sends, and not of what its host hands over and is passed on. */
+  recorder(instance: Instance, inner: StepRecorder): StepRecorder {
+    return {
+      step: (inbound, outbound) => {
+        const last = this.#steps.get(instance);
+        if (last?.given === inbound) inner.step(last.in, last.out);
+        else inner.step(this.#completed(inbound), outbound);
+      },
+      close: () => inner.close(),
+    };
+  }
+
+  /** What a journal has beside steps: a runner that was opened before its turn, which a greeting may precede. */
+  #completed(batch: Uint8Array): Uint8Array {
+    const op = opOf(batch);
+    if (this.complete === undefined || (op !== Op.Hello && op !== Op.OpenRunner)) return batch;
+    const d = new Decoder(batch);
+    const parts: Uint8Array[] = [];
+    while (d.position < batch.length) {
+      const start = d.position;
+      d.value();
+      const frame = batch.subarray(start, d.position);
+      parts.push(opOf(frame) === Op.OpenRunner ? this.complete(frame) : frame);
+    }
+    return joined(parts);
   }
 
   /** Counts frames, and leaves out of them and of their offsets what is not passed on. */
@@ -167,6 +207,11 @@ export class Guard {
       details: { limit: name, most },
     });
   }
+}
+
+/** The op of the first frame of a batch. */
+function opOf(batch: Uint8Array): number {
+  return new Decoder(batch).op();
 }
 
 /** The bits of a frame's first byte that say how many elements it has. */

@@ -21,8 +21,10 @@ import type { LoadedModule } from '../instance/loaded-module.js';
 import { Module } from '../instance/module.js';
 import type { ModuleSource } from '../instance/source.js';
 import { type Fuel, meteredModule } from '../metering/module.js';
+import type { StepRecorder } from '../journal/writer.js';
 import type { TurnResult, TurnStream } from '../runners/turn-stream.js';
 import type { Store } from '../store/store.js';
+import type { Core } from '../turn/core.js';
 import type { AnyTool } from '../tools/tool.js';
 import { agentError } from '../agent-errors.js';
 import { agentExecutor } from './executor.js';
@@ -96,7 +98,7 @@ async function agentOf({ source, manifest }: OpenedAgent, options: AgentOptions)
   const { grant, fuel } = options;
   const granted = grantedOf(manifest, grant ?? { agent: manifest.name }, options);
   const guard = new Guard(quotaOf(grant), grant?.log?.bytesPerTurn ?? 0);
-  const host = new Host({
+  const host = new GuardedHost(guard, {
     ...options.host,
     module: new GuardedModule(source, meteredModule(source, fuel), guard),
     credentials: granted.credentials,
@@ -240,6 +242,21 @@ function withLimit<T extends TurnResult>(result: T, reason: unknown): T {
   }
   const toJSON = (): Record<string, unknown> => ({ ...result.toJSON(), error: errorJSON(reason) });
   return Object.defineProperty({ ...result, error: reason }, 'toJSON', { value: toJSON });
+}
+
+/** A host whose journals have what goes into the module and comes out. */
+class GuardedHost extends Host {
+  readonly #guard: Guard;
+
+  constructor(guard: Guard, options: HostOptions) {
+    super(options);
+    this.#guard = guard;
+  }
+
+  override recorder(id: string, core: Core, turn: number): StepRecorder | undefined {
+    const recorder = super.recorder(id, core, turn);
+    return recorder && this.#guard.recorder(core.instance, recorder);
+  }
 }
 
 /** A module whose instances are watched. Agents of one file share what it is compiled to. */
