@@ -15,9 +15,11 @@ import (
 	"github.com/turncore/turncore/host/agents"
 	"github.com/turncore/turncore/host/agents/build"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
 	"github.com/turncore/turncore/host/turntest"
+	"github.com/turncore/turncore/host/wazero"
 )
 
 // play is a file of testdata: the turns of a conversation, and what answers the agent.
@@ -93,13 +95,28 @@ func TestAgents(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			turntest.Golden(t, p.run(t, agent), "testdata/"+name+".golden")
+			events, journals := p.run(t, agent)
+			turntest.Golden(t, events, "testdata/"+name+".golden")
+			engine, err := wazero.New(t.Context(), built.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer engine.Close(context.Background())
+			for _, written := range journals {
+				reader, err := journal.NewReader(written)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if entries, err := journal.Replay(t.Context(), engine, reader); err != nil || entries < 5 {
+					t.Errorf("the replay of a turn: %d entries, %v", entries, err)
+				}
+			}
 		})
 	}
 }
 
-// run runs the turns and returns their events.
-func (p *play) run(t *testing.T, agent *agents.Agent) (events []event.Event) {
+// run runs the turns and returns their events and their journals.
+func (p *play) run(t *testing.T, agent *agents.Agent) (events []event.Event, journals []*bytes.Buffer) {
 	t.Helper()
 	runner, err := turns.New(t.Context(), agent.Config())
 	if err != nil {
@@ -107,8 +124,9 @@ func (p *play) run(t *testing.T, agent *agents.Agent) (events []event.Event) {
 	}
 	defer runner.Close()
 	for _, turn := range p.Turns {
-		gates := turn.Gates
-		_, _ = runner.Run(t.Context(), turns.Input{Message: turn.Message, OnEvent: func(e event.Event) { // the events say how it ends
+		gates, written := turn.Gates, new(bytes.Buffer)
+		journals = append(journals, written)
+		_, _ = runner.Run(t.Context(), turns.Input{Message: turn.Message, Journal: written, OnEvent: func(e event.Event) { // the events say how it ends
 			events = append(events, e)
 			if open, ok := e.(*event.TurnGateOpen); ok && len(gates) > 0 {
 				if err := open.Gate.Resolve(gates[0]); err != nil {
@@ -121,5 +139,5 @@ func (p *play) run(t *testing.T, agent *agents.Agent) (events []event.Event) {
 			t.Errorf("%q: the decisions %v were not asked for", turn.Message, gates)
 		}
 	}
-	return events
+	return events, journals
 }
