@@ -76,6 +76,7 @@ func TestContents(t *testing.T) {
 			[]string{"model: c1?", "user: c1=c1(yes)", "model: please wait", "user: thanks", "model: ok"}},
 		{"a result after the confirmation", session.View{}, []string{"i1 a: long c1 + call c2", "i1 a: answer c2", "i2 user: answer c1 (confirmed)", "i2 a: answer c1 (result)"},
 			[]string{"model: c1?, c2?", "user: c1=c1(result), c2=c2"}},
+		{"a call that waits beside one that does not", session.View{}, []string{"i1 a: long c1 + call c2", "i1 a: answer c2"}, []string{"model: c1?, c2?", "user: c2=c2"}},
 		{"a call that waits", session.View{}, []string{"i1 a: long c1", "i2 user: hello?"}, []string{"model: c1?", "user: hello?"}},
 		{"a response without its call", session.View{}, []string{"i1 user: answer c1 + hi", "i1 a: answer c2", "i1 a: call c2"}, []string{"user: hi", "model: c2?"}},
 		{"calls without ids", session.View{}, []string{`{author: "a", content: {role: "model", parts: [{functionCall: {name: "t"}}]}}`,

@@ -135,6 +135,9 @@ func TestCallsAfterRewind(t *testing.T) {
 }
 
 func TestLastAuthor(t *testing.T) {
+	if got := logOf(t, "i1 a: x", "i2 user: y").LastAuthor(); got != "a" {
+		t.Errorf("the last is %q", got)
+	}
 	l := logOf(t)
 	for _, c := range [][2]string{
 		{`{author: "system"}`, ""}, {"i1 user: x", ""}, {"i1 a: x", "a"}, {"i2 user: x", "a"}, {"i2 b: x", "b"}, {"i3 c: x", "c"},

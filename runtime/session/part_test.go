@@ -75,7 +75,8 @@ func TestNote(t *testing.T) {
 		`{executableCode: {language: "PYTHON", code: "print(1)"}}`:           "print(1)",
 		`{codeExecutionResult: {outcome: "OUTCOME_OK", output: "1\n"}}`:      "1\n",
 		`{functionCall: {id: "1", name: "t", args: {}}}`:                     "[functionCall: t]",
-		`{odd: [1, 2]}`: `{"odd":[1,2]}`,
+		`{odd: 1, fileData: {fileUri: "f"}}`:                                 "[fileData: f]",
+		`{odd: [1, 2]}`:                                                      `{"odd":[1,2]}`,
 	} {
 		p := part(t, text)
 		if got := string(p.Note()); got != want {

@@ -107,10 +107,13 @@ func (s *State) Check(delta []Member) error {
 		if f != nil {
 			return f.error()
 		}
-		if size += len(m.Value) - len(s.Get(m.Name)); len(m.Value) > 0 {
-			size += len(m.Name)
+		if old := s.Get(m.Name); old != nil {
+			size -= len(m.Name) + len(old)
 		}
-		if size > MaxState {
+		if value.KindOf(m.Value) <= value.KindNil {
+			continue
+		}
+		if size += len(m.Name) + len(m.Value); size > MaxState {
 			return New(InvalidState, m.Name, "the state has at most "+strconv.Itoa(MaxState)+" bytes")
 		}
 	}

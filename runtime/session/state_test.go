@@ -118,6 +118,20 @@ func TestStateIsBounded(t *testing.T) {
 	if err := s.Set("l", big); err != nil {
 		t.Fatal(err)
 	}
+	// Fill it to the last byte; what is deleted needs no room.
+	room := session.MaxState
+	for _, m := range s.Members() {
+		room -= len(m.Name) + len(m.Value)
+	}
+	if err := s.Set("last", value.AppendString(nil, strings.Repeat("x", room-len("last")-5))); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range [][]byte{nil, value.AppendNil(nil)} {
+		if err := s.Set("missing", v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantError(t, s.Set("m", value.AppendNil(value.AppendListHeader(nil, 1))), session.InvalidState, "m")
 	wantError(t, s.Set("m", big), session.InvalidState, "m")
 	wantError(t, s.Check([]session.Member{{Name: "m", Value: big}}), session.InvalidState, "m")
 	if s.Get("m") != nil {
