@@ -62,6 +62,7 @@ type definition struct {
 	agent     *guard.Agent
 	callbacks Callbacks
 	tools     []*Tool
+	firstTool int // how many tools precede them in the numbers
 
 	tokenizers map[string]record.Tokenizer
 
@@ -146,7 +147,7 @@ func (d *definition) Frame() (*abi.OpenRunner, error) {
 		}
 	}
 	for i, tool := range d.tools {
-		def, err := tool.definition(uint32(i + 1))
+		def, err := tool.definition(uint32(d.firstTool + i + 1))
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/record"
 )
@@ -34,6 +33,16 @@ type Holder interface{ DropHistory(h *History) }
 type block struct {
 	count uint32
 	body  []byte
+	ends  []int // of each body
+}
+
+// slice returns the bodies from the from-th up to the to-th.
+func (b *block) slice(from, to int) []byte {
+	start := 0
+	if from > 0 {
+		start = b.ends[from-1]
+	}
+	return b.body[start:b.ends[to-1]:b.ends[to-1]]
 }
 
 // MaxBlock is how large a block may get before the next one is begun, in bytes. It is far below the limit of a frame.
@@ -164,31 +173,43 @@ func (h *History) append(r record.Record, body []byte) {
 	}
 	b := &h.blocks[n-1]
 	b.body, b.count = append(b.body, body...), b.count+1
+	b.ends = append(b.ends, len(b.body))
 	h.size += len(body)
-	h.places[r] = len(h.records)
+	if r != nil {
+		h.places[r] = len(h.records)
+	}
 	h.records = append(h.records, r)
+}
+
+// ExtendBodies makes bodies follow the first from ones of a history that has no records but bodies alone: those that
+// follow there already stay, the others are appended. ok is false if different ones follow; then nothing changes.
+func (h *History) ExtendBodies(from int, bodies [][]byte) (ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	following := min(len(h.records)-from, len(bodies))
+	for i := range following {
+		if !bytes.Equal(h.bodyAt(from+i), bodies[i]) {
+			return false
+		}
+	}
+	for _, body := range bodies[following:] {
+		h.append(nil, body)
+	}
+	return true
 }
 
 // bodiesFrom returns a function that gives one body after the other, from the i-th record's on. The caller holds h.mu.
 func (h *History) bodiesFrom(i int) func() []byte {
-	at, rest := 0, []byte(nil)
+	at := 0
 	for ; at < len(h.blocks) && i >= int(h.blocks[at].count); at++ {
 		i -= int(h.blocks[at].count)
 	}
-	if at < len(h.blocks) {
-		rest = h.blocks[at].body
-	}
-	for ; i > 0; i-- {
-		rest = skipValue(rest)
-	}
 	return func() []byte {
-		if len(rest) == 0 {
-			at++
-			rest = h.blocks[at].body
+		if i == int(h.blocks[at].count) {
+			at, i = at+1, 0
 		}
-		body := rest
-		rest = skipValue(rest)
-		return body[:len(body)-len(rest)]
+		i++
+		return h.blocks[at].slice(i-1, i)
 	}
 }
 
@@ -220,13 +241,18 @@ func (h *History) Bytes() int {
 	return h.size + recordOverhead*len(h.records)
 }
 
-// Body returns the body of the i-th record.
+// Body returns the body of the i-th record, which must not be changed.
 func (h *History) Body(i int) []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, b := range h.blocks {
+	return h.bodyAt(i)
+}
+
+func (h *History) bodyAt(i int) []byte {
+	for at := range h.blocks {
+		b := &h.blocks[at]
 		if i < int(b.count) {
-			return slice(b.body, i, i+1)
+			return b.slice(i, i+1)
 		}
 		i -= int(b.count)
 	}
@@ -259,34 +285,13 @@ func (h *History) Frames(number uint32, sent, upTo int) (list []Frame) {
 		}
 		body := b.body
 		if from > 0 || to < int(b.count) {
-			body = slice(body, from, to)
+			body = b.slice(from, to)
 		}
 		list = append(list, Frame{abi.Append(nil, &abi.History{
 			History: number, Collection: h.kind, Count: uint32(to - from), Block: abi.Bytes(body),
 		}), at - int(b.count) + to})
 	}
 	return list
-}
-
-// slice returns the bodies from the from-th up to the to-th.
-func slice(body []byte, from, to int) []byte {
-	start, rest := body, body
-	for i := 0; i < to; i++ {
-		if i == from {
-			start = rest
-		}
-		rest = skipValue(rest)
-	}
-	return start[:len(start)-len(rest)]
-}
-
-// skipValue returns what follows the value that this package has encoded at the start of b.
-func skipValue(b []byte) []byte {
-	rest, err := value.Skip(b, abi.MaxDepth)
-	if err != nil {
-		return nil
-	}
-	return rest
 }
 
 // Told notes somebody who knows the history.

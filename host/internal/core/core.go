@@ -22,7 +22,8 @@ import (
 )
 
 // features are the features that this host can use.
-const features = abi.FeatureChat | abi.FeatureHistory | abi.FeatureTimers | abi.FeatureDigest | abi.FeatureInterrupts
+const features = abi.FeatureChat | abi.FeatureHistory | abi.FeatureTimers | abi.FeatureDigest | abi.FeatureInterrupts |
+	abi.FeatureSessions
 
 // Options configure the instances of a host and their turns.
 type Options struct {
@@ -47,8 +48,8 @@ type Core struct {
 	ended    func() // is called after the end, without c.mu; nil for nobody
 
 	mu        sync.Mutex
-	last      uint32 // last number assigned to a turn, a runner, a history or a call
-	runners   map[Definition]*Runner
+	last      uint32          // last number assigned to a turn, a runner, a history or a call
+	runners   map[any]*Runner // by Definition or Team
 	histories map[*collections.History]*toldHistory
 	turns     map[uint32]Turn
 	claims    int  // turns that are to enter
@@ -69,6 +70,14 @@ type Turn interface {
 type Definition interface {
 	// Frame returns the frame that opens the runner, without its number. It may run the program's code: hold no lock.
 	Frame() (*abi.OpenRunner, error)
+}
+
+// Team defines a tree of agents for cores. Its identity distinguishes it.
+type Team interface {
+	// Models are the definitions of the runners of its agents with a model.
+	Models() []Definition
+	// Frame returns the frame that opens the tree, without its number, given the numbers of those runners.
+	Frame(models []uint32) *abi.OpenAgents
 }
 
 // Runner is a runner that the core knows.
@@ -97,7 +106,7 @@ func open(ctx context.Context, engine host.Engine, o Options) (*Core, error) {
 	return &Core{
 		Options: o, engine: engine, inst: inst, greeting: greeting, line: fair.NewMutex(),
 		born: time.Now(), serial: serials.Add(1),
-		runners:   make(map[Definition]*Runner),
+		runners:   make(map[any]*Runner),
 		histories: make(map[*collections.History]*toldHistory),
 		turns:     make(map[uint32]Turn),
 	}, nil
@@ -114,6 +123,14 @@ func (c *Core) Greeting() *host.Greeting { return &c.greeting }
 
 // Retire ends a failed instance and returns the error that explains it.
 func (c *Core) Retire(cause error) error { return c.inst.Retire(cause) }
+
+// Sessions reports whether the core has agents and sessions.
+func (c *Core) Sessions() bool { return c.greeting.Features&abi.FeatureSessions != 0 }
+
+// NoSessions is the error of a module without agents and sessions.
+func NoSessions() error {
+	return host.NewError(host.CodeInvalidAgent, "host: its module has no sessions; that of package wasm/full has", nil)
+}
 
 // Interrupts reports whether the core supports interrupted streams.
 func (c *Core) Interrupts() bool { return c.greeting.Features&abi.FeatureInterrupts != 0 }
@@ -197,29 +214,63 @@ func (c *Core) Runner(d Definition) (r *Runner, dead bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	return c.open(d, &Runner{}, func(number uint32) abi.Frame {
+		frame.Runner, frame.Call = number, number
+		return frame
+	})
+}
+
+// Team returns the open runner of a team, and opens it and those of its models if necessary. See Runner.
+func (c *Core) Team(t Team) (r *Runner, dead bool, err error) {
+	if r, dead, err = c.opened(t); r != nil || err != nil {
+		return r, dead, err
+	}
+	if !c.Sessions() {
+		return nil, false, NoSessions()
+	}
+	var numbers []uint32
+	models := &Runner{}
+	for _, d := range t.Models() {
+		r, dead, err := c.Runner(d)
+		if err != nil {
+			return nil, dead, err
+		}
+		numbers = append(numbers, r.Number)
+		models.In, models.Out = append(models.In, r.In...), append(models.Out, r.Out...)
+	}
+	return c.open(t, models, func(number uint32) abi.Frame {
+		frame := t.Frame(numbers)
+		frame.Runner, frame.Call = number, number
+		return frame
+	})
+}
+
+// open opens a runner with a frame, behind those that it builds on.
+func (c *Core) open(d any, on *Runner, frame func(number uint32) abi.Frame) (r *Runner, dead bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r, dead, err = c.openedLocked(d); r != nil || err != nil {
 		return r, dead, err
 	}
 	r = &Runner{Number: c.number()}
-	frame.Runner, frame.Call = r.Number, r.Number
-	r.In = abi.Append(nil, frame)
-	if r.Out, _, r.err, err = c.ask(r.In); err != nil {
+	in := abi.Append(nil, frame(r.Number))
+	out, _, refused, err := c.ask(in)
+	if err != nil {
 		return nil, false, err
 	}
+	r.In, r.Out, r.err = append(on.In, in...), append(on.Out, out...), refused
 	c.runners[d] = r
 	return r, false, r.err
 }
 
 // opened returns the runner of a definition, nil if it is not open.
-func (c *Core) opened(d Definition) (r *Runner, dead bool, err error) {
+func (c *Core) opened(d any) (r *Runner, dead bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.openedLocked(d)
 }
 
-func (c *Core) openedLocked(d Definition) (r *Runner, dead bool, err error) {
+func (c *Core) openedLocked(d any) (r *Runner, dead bool, err error) {
 	if c.failed != nil {
 		return nil, true, c.failed
 	}
@@ -261,15 +312,20 @@ func (c *Core) ask(in []byte) (out []byte, value abi.Raw, refused, err error) {
 
 // Validate checks arguments against a tool's schema in the core and returns them with its defaults.
 func (c *Core) Validate(args *abi.ValidateToolArgs) (abi.Raw, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f := &abi.Call{Call: c.number(), Method: abi.MethodValidate, Args: args.Append(nil)}
-	_, valid, refused, err := c.ask(abi.Append(nil, f))
-	return valid, cmp.Or(err, refused)
+	return c.Call(abi.MethodValidate, args.Append(nil))
 }
 
-// CloseRunner forgets a runner.
-func (c *Core) CloseRunner(d Definition) {
+// Call calls a method outside of turns and returns the reply's value.
+func (c *Core) Call(method uint8, args abi.Raw) (abi.Raw, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := &abi.Call{Call: c.number(), Method: method, Args: args}
+	_, reply, refused, err := c.ask(abi.Append(nil, f))
+	return reply, cmp.Or(err, refused)
+}
+
+// CloseRunner forgets the runner of a Definition or of a Team.
+func (c *Core) CloseRunner(d any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.runners[d]

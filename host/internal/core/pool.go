@@ -229,12 +229,21 @@ func (p *Pool) overloaded() error {
 
 // Open is Acquire for a core with the runner open in it.
 func (p *Pool) Open(ctx context.Context, d Definition) (*Core, *Runner, error) {
+	return p.acquireWith(ctx, func(c *Core) (*Runner, bool, error) { return c.Runner(d) })
+}
+
+// OpenTeam is Acquire for a core with the team open in it.
+func (p *Pool) OpenTeam(ctx context.Context, t Team) (*Core, *Runner, error) {
+	return p.acquireWith(ctx, func(c *Core) (*Runner, bool, error) { return c.Team(t) })
+}
+
+func (p *Pool) acquireWith(ctx context.Context, open func(c *Core) (r *Runner, dead bool, err error)) (*Core, *Runner, error) {
 	for {
 		c, err := p.Acquire(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		r, dead, err := c.Runner(d)
+		r, dead, err := open(c)
 		switch {
 		case !dead && err == nil:
 			return c, r, nil
@@ -246,8 +255,8 @@ func (p *Pool) Open(ctx context.Context, d Definition) (*Core, *Runner, error) {
 	}
 }
 
-// CloseRunner forgets a runner in all instances.
-func (p *Pool) CloseRunner(d Definition) {
+// CloseRunner forgets the runner of a Definition or of a Team in all instances.
+func (p *Pool) CloseRunner(d any) {
 	p.mu.Lock()
 	cores := p.cores()
 	p.mu.Unlock()

@@ -114,7 +114,7 @@ func (c *Context) Dispatch(d core.Definition) (id string, result abi.DispatchRes
 // listens.
 func (c *Context) Warn(args *abi.WarnArgs, failure error) {
 	if failure != nil {
-		args.Error = describe(failure, c.reason())
+		args.Error = describe(failure, c.Reason())
 	}
 	_, _ = c.Invoke(abi.MethodWarn, func() (abi.Raw, error) {
 		if failure != nil {

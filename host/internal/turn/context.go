@@ -115,8 +115,8 @@ func (c *Context) abort(cause error) {
 	}
 }
 
-// reason is why the context was aborted, nil if it was not. The caller does not hold t.mu.
-func (c *Context) reason() error {
+// Reason is why the context was aborted, nil if it was not. The caller does not hold the turn's lock.
+func (c *Context) Reason() error {
 	c.turn.mu.Lock()
 	defer c.turn.mu.Unlock()
 	if c.cause == nil && c.turn.outer.Err() != nil {
@@ -137,4 +137,11 @@ func (c *Context) Signalled() (acked, nacked bool, nack error) {
 	c.turn.mu.Lock()
 	defer c.turn.mu.Unlock()
 	return c.acked, c.nacked, c.nackErr
+}
+
+// SignalNow is Signal for a caller that does not hold the turn's lock.
+func (c *Context) SignalNow() context.Context {
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	return c.Signal()
 }

@@ -169,7 +169,7 @@ func (a *actor) take(t *Turn, early bool) *Effect {
 		switch {
 		case !e.ready && !early:
 			rest = append(rest, e)
-		case mine == nil && e.GiveUp == nil: // a call that may be given up must not hold the goroutine
+		case mine == nil && e.GiveUp == nil && !(e.Apart && a.call != nil): // a call that may be given up must not hold the goroutine
 			mine = e
 			e.started = true
 		default:

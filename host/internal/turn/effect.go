@@ -21,6 +21,8 @@ type Effect struct {
 	Cancel  context.CancelFunc      // of a request that the core may give up
 	GiveUp  context.CancelCauseFunc // of a tool's call that the core may give up
 	Model   *event.ModelCall        // what call of a model it is; nil for none
+	// Apart says that it may wait for what the goroutine does whose call caused it: it gets one of its own.
+	Apart bool
 	// Applied and Total count the writes of a commit that goes write by write.
 	Applied, Total int
 
@@ -161,7 +163,7 @@ func (e *Effect) run() (r outcome) {
 
 // failed is the outcome of an effect that failed.
 func (e *Effect) failed(err error) outcome {
-	about := describe(err, e.Context.reason())
+	about := describe(err, e.Context.Reason())
 	if e.Total > 0 {
 		about.Details = (&abi.CommitResult{Applied: uint32(e.Applied), Total: uint32(e.Total)}).Append(nil)
 	}

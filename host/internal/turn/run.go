@@ -16,20 +16,9 @@ import (
 func (t *Turn) Run(fill func(s Start) error) (Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	defer func() {
-		if !t.started {
-			t.leave()
-		}
-	}()
-	o := &t.core.Options
-	t.now = o.Clock()
-	if t.ID == "" {
-		t.ID = host.NewTurnID(o.Clock, o.Entropy)
-	}
-	seed := make([]byte, 16)
-	o.Entropy(seed)
-	root := &t.root
-	f := &abi.StartTurn{Stash: root.stash.Encode()}
+	defer t.leaveUnstarted()
+	seed := t.begin()
+	f := &abi.StartTurn{Stash: t.root.stash.Encode()}
 	bodies := startBodies.Get().(*[]byte)
 	if err := fill(Start{turn: t, frame: f, bodies: bodies}); err != nil {
 		return Outcome{}, err
@@ -40,22 +29,79 @@ func (t *Turn) Run(fill func(s Start) error) (Outcome, error) {
 	}
 	f.Turn, f.Runner, f.Standalone, f.Now, f.Seed = t.number, t.runner.Number, t.Standalone, t.now, seed
 	f.ID, f.SystemPrompt = value.UTF8(t.ID), value.UTF8(t.SystemPrompt)
-	if t.outer.Err() != nil {
-		f.Aborted = true
-		root.abort(context.Cause(t.outer))
-	}
+	f.Aborted = t.abortedBefore()
 	a := actor{whole: true}
 	if err := t.exchange(&a, f); err != nil && !t.closed {
 		return Outcome{}, refusedStart(err, f)
 	}
 	*bodies = (*bodies)[:0]
 	startBodies.Put(bodies) // the core has its copy
+	return t.run(&a)
+}
+
+// Invoke runs the turn as an invocation to its end. f is the frame that starts it, without what a turn knows of itself.
+// view has the session's events; its zero value has none.
+func (t *Turn) Invoke(f *abi.StartInvocation, view collections.View) (Outcome, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer t.leaveUnstarted()
+	f.Seed = t.begin()
+	var err error
+	if t.journal, err = newRecorder(t.Journal, t); err != nil {
+		return Outcome{}, err
+	}
+	if n := view.Len(); n > 0 {
+		if f.History, err = t.core.History(view); err != nil {
+			return Outcome{}, err
+		}
+		t.journal.history(f.History, view)
+		f.Count = uint32(n)
+	}
+	f.Turn, f.Runner, f.Now, f.ID = t.number, t.runner.Number, t.now, t.ID
+	f.Aborted = t.abortedBefore()
+	a := actor{whole: true}
+	if err := t.exchange(&a, f); err != nil && !t.closed {
+		return Outcome{}, err
+	}
+	return t.run(&a)
+}
+
+// begin reads the clock and the entropy of a turn that is about to start. The caller holds t.mu.
+func (t *Turn) begin() (seed []byte) {
+	o := &t.core.Options
+	t.now = o.Clock()
+	if t.ID == "" {
+		t.ID = host.NewTurnID(o.Clock, o.Entropy)
+	}
+	seed = make([]byte, abi.SeedSize)
+	o.Entropy(seed)
+	return seed
+}
+
+// abortedBefore aborts a turn whose caller had left before the start.
+func (t *Turn) abortedBefore() bool {
+	if t.outer.Err() == nil {
+		return false
+	}
+	t.root.abort(context.Cause(t.outer))
+	return true
+}
+
+// run waits for the end of a turn that has started. The caller holds t.mu.
+func (t *Turn) run(a *actor) (Outcome, error) {
 	t.started = true
 	if !t.done && t.outer.Done() != nil {
-		t.unwatch = context.AfterFunc(t.outer, func() { t.abort(root, context.Cause(t.outer)) })
+		t.unwatch = context.AfterFunc(t.outer, func() { t.abort(&t.root, context.Cause(t.outer)) })
 	}
-	t.await(&a)
+	t.await(a)
 	return t.ended()
+}
+
+// leaveUnstarted takes a turn that has not started out of where turns are counted.
+func (t *Turn) leaveUnstarted() {
+	if !t.started {
+		t.leave()
+	}
 }
 
 // Started tells whether the turn has begun. The caller is the goroutine that runs it.

@@ -35,7 +35,7 @@ func (c *Context) ack() ([]*func(), error) {
 func (c *Context) Nack(cause error) error {
 	var args abi.NackArgs
 	if cause != nil {
-		args.Error = describe(cause, c.reason())
+		args.Error = describe(cause, c.Reason())
 	}
 	t := c.turn
 	t.mu.Lock()

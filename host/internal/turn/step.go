@@ -74,7 +74,7 @@ func (t *Turn) exchange(a *actor, frame abi.Frame) error {
 	}
 	// A context.Context that is cancelled aborts the turn. The core must know before it hears what came of that.
 	if root := &t.root; !root.aborted && t.outer.Err() != nil {
-		if _, starts := frame.(*abi.StartTurn); !starts {
+		if !starts(frame) {
 			cause := context.Cause(t.outer)
 			root.abort(cause)
 			reason := t.errors.keep(cause, describe(cause, cause))
@@ -98,6 +98,15 @@ func (t *Turn) exchange(a *actor, frame abi.Frame) error {
 		err = t.watch()
 	}
 	return err
+}
+
+// starts tells whether a frame is the first of a turn.
+func starts(frame abi.Frame) bool {
+	switch frame.(type) {
+	case *abi.StartTurn, *abi.StartInvocation:
+		return true
+	}
+	return false
 }
 
 // feed runs as many steps as the frames need: the limit of a frame is that of a step's input, too.

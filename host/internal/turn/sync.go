@@ -104,6 +104,14 @@ func (t *Turn) openDispatch(number uint32, source int64) error {
 	if int(number) != len(t.contexts) {
 		return fmt.Errorf("context %d begins, expected was %d", number, len(t.contexts))
 	}
+	if p, ok := t.Program.(Stepper); ok {
+		c := t.root.open(number)
+		if err := p.Step(c, uint32(source)); err != nil {
+			return err
+		}
+		t.contexts = append(t.contexts, c)
+		return nil
+	}
 	// The source of a standalone dispatch is the state that the start frame filled.
 	from := t.context(uint32(max(source, 0)))
 	if from == nil {

@@ -34,6 +34,13 @@ type Program interface {
 	AdoptTool(definition abi.Raw) error
 }
 
+// Stepper is the Program of an invocation, whose contexts are the steps of agents.
+type Stepper interface {
+	Program
+	// Step makes the program's side of a step of the agent of a number.
+	Step(c *Context, agent uint32) error
+}
+
 // Spec is what a turn is made of.
 type Spec struct {
 	ID           string // one is made if it is empty

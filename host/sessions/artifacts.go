@@ -1,0 +1,256 @@
+package sessions
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/store"
+)
+
+// Artifact is a version of a file that belongs to a session, or to a user if its name begins with "user:".
+type Artifact struct {
+	Name     string
+	Version  int // from 0
+	MIMEType string
+	Data     []byte
+}
+
+// artifacts are those whose bytes an invocation has saved, by scope and name in the store, in the order of their versions.
+// An event with their versions makes them ones of the store.
+type artifacts struct {
+	mu    sync.Mutex
+	saved map[[2]string][]store.Artifact
+	taken map[[2]string]int // how many of them events have named
+}
+
+// take implements saved.
+func (a *artifacts) take(scope, name string, version int) []store.Artifact {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at := [2]string{scope, name}
+	list := a.saved[at][a.taken[at]:]
+	for i := range list {
+		if list[i].Version == version {
+			if a.taken == nil {
+				a.taken = make(map[[2]string]int)
+			}
+			a.taken[at] += i + 1
+			return list[:i+1]
+		}
+	}
+	return nil
+}
+
+// find returns a version that was saved, nil if it was not. The caller holds a.mu.
+func (a *artifacts) find(scope, name string, version int) *store.Artifact {
+	for i := range a.saved[[2]string{scope, name}] {
+		if v := &a.saved[[2]string{scope, name}][i]; v.Version == version {
+			found := *v
+			return &found
+		}
+	}
+	return nil
+}
+
+// SaveArtifact puts the next version of an artifact into the store, and returns its number. It is there when an event is
+// stored whose Actions.ArtifactDelta has it: the event of a callback or a tool has it by itself, a custom agent yields one.
+// Until then only this invocation loads it.
+func (b *base) SaveArtifact(name, mimeType string, data []byte) (version int, err error) {
+	if name == "" || name == userPrefix {
+		return 0, invalid(host.CodeInvalidEvent, "artifact", errors.New("must have a name"))
+	}
+	inv := b.inv
+	sum := sha256.Sum256(data)
+	body := value.AppendString(value.AppendString(value.AppendMapHeader(nil, 1), "mimeType"), mimeType)
+	inv.artifacts.mu.Lock() // versions are numbered one after another
+	defer inv.artifacts.mu.Unlock()
+	scope, plain := inv.artifactScope(name)
+	if version, err = inv.nextVersion(b, scope, plain); err != nil {
+		return 0, err
+	}
+	v := store.Artifact{Scope: scope, Name: plain, Version: version, Bytes: store.ContentID(sum[:]), Body: body}
+	if err := inv.runner.sessions.store.PutBytes(b, inv.key, v.Bytes, bytes.NewReader(data)); err != nil {
+		return 0, err
+	}
+	if inv.artifacts.saved == nil {
+		inv.artifacts.saved = make(map[[2]string][]store.Artifact)
+	}
+	at := [2]string{scope, plain}
+	inv.artifacts.saved[at] = append(inv.artifacts.saved[at], v)
+	if b.state.changes != nil {
+		b.state.changes.change(func(a *Actions) {
+			if a.ArtifactDelta == nil {
+				a.ArtifactDelta = make(map[string]int)
+			}
+			a.ArtifactDelta[name] = version
+		})
+	}
+	return version, nil
+}
+
+// artifactScope is where the store has an artifact, and under which name.
+func (inv *running) artifactScope(name string) (scope, plain string) {
+	if plain, ofUser := strings.CutPrefix(name, userPrefix); ofUser {
+		return userScope(inv.runner.sessions.app, inv.user), plain
+	}
+	return "", name
+}
+
+// nextVersion is the number of versions that there are. The caller holds the artifacts' lock.
+func (inv *running) nextVersion(ctx context.Context, scope, name string) (int, error) {
+	list, err := inv.runner.sessions.store.Artifacts(ctx, inv.key, scope)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, v := range list {
+		if v.Name == name {
+			n++
+		}
+	}
+	for inv.artifacts.find(scope, name, n) != nil {
+		n++
+	}
+	return n, nil
+}
+
+// LoadArtifact returns a version of an artifact; the last one if version is negative. It is nil if there is none.
+func (b *base) LoadArtifact(name string, version int) (*Artifact, error) {
+	inv := b.inv
+	scope, plain := inv.artifactScope(name)
+	inv.artifacts.mu.Lock()
+	if version < 0 {
+		next, err := inv.nextVersion(b, scope, plain)
+		if err != nil {
+			inv.artifacts.mu.Unlock()
+			return nil, err
+		}
+		version = next - 1
+	}
+	saved := inv.artifacts.find(scope, plain, version)
+	inv.artifacts.mu.Unlock()
+	if version < 0 {
+		return nil, nil
+	}
+	if saved == nil {
+		return inv.runner.sessions.artifact(b, inv.key, scope, name, plain, version)
+	}
+	content, size, err := inv.runner.sessions.store.OpenBytes(b, inv.key, saved.Bytes)
+	return artifactOf(name, version, saved.Body, content, size, err)
+}
+
+// artifact loads a version that the store has; nil if it has none.
+func (s *Service) artifact(ctx context.Context, key, scope, name, plain string, version int) (*Artifact, error) {
+	list, err := s.store.Artifacts(ctx, key, scope)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range list {
+		if v.Name == plain && v.Version == version {
+			content, size, err := s.store.OpenArtifact(ctx, key, scope, plain, version)
+			return artifactOf(name, version, v.Body, content, size, err)
+		}
+	}
+	return nil, nil
+}
+
+func artifactOf(name string, version int, body []byte, content io.ReaderAt, size int64, err error) (*Artifact, error) {
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.NewSectionReader(content, 0, size))
+	if err != nil {
+		return nil, err
+	}
+	mime, _ := value.GetString(body, "mimeType")
+	return &Artifact{Name: name, Version: version, MIMEType: string(mime), Data: data}, nil
+}
+
+// Artifacts lists the artifacts of a session and of its user, by name, with their last versions.
+func (s *Service) Artifacts(ctx context.Context, user, id string) (map[string]int, error) {
+	if err := checkIDs(user, id); err != nil {
+		return nil, err
+	}
+	all := make(map[string]int)
+	for _, scope := range [...]string{"", userScope(s.app, user)} {
+		list, err := s.store.Artifacts(ctx, keyOf(s.app, user, id), scope)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range list {
+			all[prefixOf(scope)+v.Name] = v.Version // they ascend
+		}
+	}
+	return all, nil
+}
+
+// Artifact loads a version of an artifact of a session, or of its user; the last one if version is negative. It fails with
+// E_BYTES_NOT_FOUND if there is none.
+func (s *Service) Artifact(ctx context.Context, user, id, name string, version int) (*Artifact, error) {
+	if version < 0 {
+		all, err := s.Artifacts(ctx, user, id)
+		if err != nil {
+			return nil, err
+		}
+		last, there := all[name]
+		if !there {
+			return nil, store.NoArtifact(id, "", name, 0)
+		}
+		version = last
+	}
+	if err := checkIDs(user, id); err != nil {
+		return nil, err
+	}
+	scope, plain := "", name
+	if rest, ofUser := strings.CutPrefix(name, userPrefix); ofUser {
+		scope, plain = userScope(s.app, user), rest
+	}
+	a, err := s.artifact(ctx, keyOf(s.app, user, id), scope, name, plain, version)
+	if err == nil && a == nil {
+		err = store.NoArtifact(id, "", name, version)
+	}
+	return a, err
+}
+
+// copyArtifacts puts the bytes of artifacts of a session into another one, which names them with an event.
+func (s *Service) copyArtifacts(ctx context.Context, from, to string, names map[string]int) ([]store.Artifact, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	list, err := s.store.Artifacts(ctx, from, "")
+	if err != nil {
+		return nil, err
+	}
+	there, err := s.store.Artifacts(ctx, to, "")
+	if err != nil {
+		return nil, err
+	}
+	next := make(map[string]int)
+	for _, v := range there {
+		next[v.Name]++
+	}
+	var copies []store.Artifact
+	for _, v := range list {
+		if last, named := names[v.Name]; !named || v.Version > last || v.Version < next[v.Name] {
+			continue
+		}
+		content, size, err := s.store.OpenArtifact(ctx, from, "", v.Name, v.Version)
+		if err != nil {
+			return nil, err
+		}
+		v.Bytes = "fork-" + strconv.Itoa(v.Version) + "-" + v.Name
+		if err := s.store.PutBytes(ctx, to, v.Bytes, io.NewSectionReader(content, 0, size)); err != nil {
+			return nil, err
+		}
+		copies = append(copies, v)
+	}
+	return copies, nil
+}

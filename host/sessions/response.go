@@ -1,0 +1,129 @@
+package sessions
+
+import (
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/wire"
+)
+
+// Response is a model's answer, or a part of a stream of one.
+type Response struct {
+	Content        *Content
+	Partial        bool // part of a stream, which a response that is not partial ends
+	TurnComplete   bool
+	Interrupted    bool
+	FinishReason   string
+	ErrorCode      string
+	ErrorMessage   string
+	Usage          *Usage
+	CustomMetadata map[string]any
+}
+
+// event is the response as an event, which has all of its members.
+func (r *Response) event() *Event {
+	return &Event{
+		Content: r.Content, Partial: r.Partial, TurnComplete: r.TurnComplete, Interrupted: r.Interrupted,
+		FinishReason: r.FinishReason, ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, Usage: r.Usage,
+		CustomMetadata: r.CustomMetadata,
+	}
+}
+
+func responseOf(e *Event) *Response {
+	return &Response{
+		Content: e.Content, Partial: e.Partial, TurnComplete: e.TurnComplete, Interrupted: e.Interrupted,
+		FinishReason: e.FinishReason, ErrorCode: e.ErrorCode, ErrorMessage: e.ErrorMessage, Usage: e.Usage,
+		CustomMetadata: e.CustomMetadata,
+	}
+}
+
+// Request is what a model is asked.
+type Request struct {
+	// Instructions are the system prompt.
+	Instructions string
+	// Contents are the conversation as the agent sees it, the oldest first.
+	Contents []*Content
+	// Tools are those that the model may call.
+	Tools []ToolDeclaration
+}
+
+// ToolDeclaration describes a tool to a model.
+type ToolDeclaration struct {
+	Name        string
+	Description string
+	InputSchema map[string]any // a JSON Schema
+}
+
+func decodeRequest(v []byte) (*Request, error) {
+	var d decoder
+	r := &Request{}
+	d.each("request", v, func(name string, v []byte) {
+		switch field := "request." + name; name {
+		case "instructions":
+			r.Instructions = d.text(field, v)
+		case "contents":
+			d.items(field, v, func(field string, v []byte) { r.Contents = append(r.Contents, d.content(field, v)) })
+		case "tools":
+			d.items(field, v, func(field string, v []byte) { r.Tools = append(r.Tools, d.declaration(field, v)) })
+		}
+	})
+	if d.err != nil {
+		return nil, invalid(host.CodeInvalidEvent, d.field, d.err)
+	}
+	return r, nil
+}
+
+func (d *decoder) declaration(field string, v []byte) (t ToolDeclaration) {
+	d.each(field, v, func(name string, v []byte) {
+		switch field := field + "." + name; name {
+		case "name":
+			t.Name = d.text(field, v)
+		case "description":
+			t.Description = d.text(field, v)
+		case "inputSchema":
+			t.InputSchema = d.object(field, v)
+		}
+	})
+	return t
+}
+
+func decodeContent(v []byte) (*Content, error) {
+	var d decoder
+	c := d.content("content", v)
+	if d.err != nil {
+		return nil, invalid(host.CodeInvalidEvent, d.field, d.err)
+	}
+	return c, nil
+}
+
+// decodeCall reads what hooks about a tool's call get. more is the member of that name, nil for none.
+func decodeCall(v []byte, more string) (c *ToolCall, value any, err error) {
+	var d decoder
+	c = &ToolCall{}
+	d.each("call", v, func(name string, v []byte) {
+		switch field := "call." + name; name {
+		case "tool":
+			c.Tool = d.text(field, v)
+		case "id":
+			c.ID = d.text(field, v)
+		case "args":
+			c.Args = d.object(field, v)
+		case more:
+			value = d.any(field, v)
+		}
+	})
+	return c, value, d.err
+}
+
+// answerOf is the answer of a hook: nil, or a map of value and actions. v nil is no value.
+func answerOf(v any, a *Actions) ([]byte, error) {
+	m := members{}
+	if v != nil {
+		m.put("value", v)
+	}
+	if !a.Empty() {
+		m.put("actions", a.form())
+	}
+	if len(m) == 0 {
+		return nil, nil
+	}
+	return wire.Append(nil, m.value(), "answer")
+}

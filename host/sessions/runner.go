@@ -1,0 +1,204 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/invocation"
+	"github.com/turncore/turncore/host/internal/panics"
+	"github.com/turncore/turncore/host/internal/turn"
+	"github.com/turncore/turncore/host/internal/wire"
+	"github.com/turncore/turncore/host/store"
+	"github.com/turncore/turncore/host/turns"
+)
+
+// Config configures [New]. App and Agent are required.
+type Config struct {
+	// App names the application, whose sessions and whose "app:" state it is.
+	App string
+	// Agent answers. It may have agents below it.
+	Agent Agent
+	// Store keeps the sessions: one in memory by default.
+	Store Store
+	// Plugins are called for all agents, in order.
+	Plugins []*Plugin
+	// MaxModelCalls bounds the model calls of an invocation, over all its agents; 0 means 500. One more fails the invocation
+	// with E_MODEL_CALL_LIMIT.
+	MaxModelCalls int
+	// Host runs the invocations. nil gives the runner its own host, on Engine, which Close closes.
+	Host   *turns.Host
+	Engine host.Engine
+}
+
+// Runner runs invocations of a tree of agents. Its methods may be called from many goroutines, and many invocations may run
+// at once. Close it when done.
+type Runner struct {
+	host     invocation.Host
+	tree     *tree
+	plugins  []*Plugin
+	sessions *Service
+	options  abi.Value
+}
+
+// New returns a runner and loads the core. It fails with E_INVALID_AGENT, whose message lists what is wrong.
+func New(ctx context.Context, config Config) (*Runner, error) {
+	t, err := newTree(config.App, config.Agent, config.Plugins)
+	if err != nil {
+		return nil, err
+	}
+	if config.MaxModelCalls < 0 {
+		return nil, invalid(host.CodeInvalidAgent, "maxModelCalls", errors.New("must not be negative"))
+	}
+	if config.Store == nil {
+		config.Store = store.NewInMemory()
+	}
+	r := &Runner{host: invocation.Open(config.Host, config.Engine, &t.team), tree: t, plugins: slices.Clone(config.Plugins)}
+	r.sessions = &Service{app: config.App, store: config.Store, host: r.host}
+	if n := config.MaxModelCalls; n > 0 {
+		if r.options, err = wire.Append(nil, map[string]any{"maxModelCalls": n}, "options"); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.host.Load(ctx); err != nil {
+		_ = r.Close() // the error that matters is err
+		return nil, err
+	}
+	return r, nil
+}
+
+// Sessions are the sessions of the application.
+func (r *Runner) Sessions() *Service { return r.sessions }
+
+// Close frees the runner's resources. Invocations that run end with E_CLOSED. A host passed to the runner stays open.
+func (r *Runner) Close() error { return r.host.Close() }
+
+// Input starts an invocation.
+type Input struct {
+	User    string // id of the user
+	Session string // id of the session
+	// Message is what the user says; see [Text]. One that answers function calls of an earlier invocation resumes that. nil
+	// lets the agent go on without one.
+	Message *Content
+}
+
+// Run runs an invocation and yields its events. The pair that has an error is the last one: of an agent, of the store, of
+// the input, or, after ctx was cancelled, its cause. Input is refused before anything is stored, with
+// E_SESSION_NOT_FOUND, E_INVALID_INVOCATION, E_CALL_NOT_ASKED or E_CALL_ANSWERED.
+//
+// An event that is not partial is in the store when it is yielded, and its agent goes on when the next one is asked for.
+// Leaving the loop stops the invocation: the agents' yield fails with E_INVOCATION_STOPPED, and Run returns when they and
+// the plugins' AfterRun have ended.
+func (r *Runner) Run(ctx context.Context, in Input) iter.Seq2[*Event, error] {
+	return func(yield func(*Event, error) bool) { r.run(ctx, in, r.options, yield) }
+}
+
+// Collect is Run for a caller that wants all events at once. With an error it returns those that came before.
+func (r *Runner) Collect(ctx context.Context, in Input) ([]*Event, error) {
+	var list []*Event
+	for e, err := range r.Run(ctx, in) {
+		if err != nil {
+			return list, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// Fork makes a session that begins with what another one has: see [Service.Fork].
+func (r *Runner) Fork(ctx context.Context, user, from, id, after string) (*Session, error) {
+	return r.sessions.Fork(ctx, user, from, id, after)
+}
+
+// Rewind takes a session back to before an invocation: an event restores the session's own state as it was, initial values
+// too, and models see neither the events of that invocation nor later ones. Values of "app:" and "user:" stay. It returns
+// the event. It fails with E_INVOCATION_NOT_FOUND.
+func (r *Runner) Rewind(ctx context.Context, user, session, before string) (*Event, error) {
+	options, err := wire.Append(nil, map[string]any{"rewindBefore": before}, "options")
+	if err != nil {
+		return nil, err
+	}
+	var event *Event
+	r.run(ctx, Input{User: user, Session: session}, options, func(e *Event, failure error) bool {
+		event, err = e, failure
+		return true
+	})
+	return event, err
+}
+
+// run runs an invocation.
+func (r *Runner) run(ctx context.Context, in Input, options abi.Value, yield func(*Event, error) bool) {
+	inv, start, err := r.begin(ctx, in)
+	if err != nil {
+		yield(nil, err)
+		return
+	}
+	start.Options = options
+	done, ended := make(chan error, 1), make(chan struct{})
+	go inv.run(start, done, ended)
+	defer func() {
+		inv.events.leave()
+		<-ended // also when yield has ended the goroutine
+	}()
+	if err, whole := inv.events.each(done, yield); whole && err != nil {
+		yield(nil, err)
+	}
+}
+
+// run runs the invocation to its end, and says so.
+func (inv *running) run(start *abi.StartInvocation, done chan<- error, ended chan<- struct{}) {
+	err, returned := error(nil), false
+	defer close(ended)
+	defer func() {
+		if v := recover(); v != nil {
+			err = panics.Caught(v)
+		} else if !returned { // user code has ended the goroutine: another one sees the turn through
+			err = inv.outcome(inv.turn.Outcome())
+		}
+		done <- err
+	}()
+	err, returned = inv.outcome(inv.turn.Invoke(start, inv.now.events.view())), true
+}
+
+// outcome is the error that the invocation has ended with.
+func (inv *running) outcome(o turn.Outcome, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case o.Status == event.Aborted && inv.turn.Root().Reason() != nil:
+		return inv.turn.Root().Reason()
+	}
+	return o.Err
+}
+
+// begin prepares an invocation.
+func (r *Runner) begin(ctx context.Context, in Input) (*running, *abi.StartInvocation, error) {
+	if err := checkIDs(in.User, in.Session); err != nil {
+		return nil, nil, err
+	}
+	f := &abi.StartInvocation{Session: in.Session, User: in.User}
+	if in.Message != nil {
+		var err error
+		if f.Message, err = encoded(nil, in.Message.form(), "message", host.CodeInvalidInvocation); err != nil {
+			return nil, nil, err
+		}
+	}
+	now, err := r.sessions.load(ctx, in.User, in.Session)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.State = now.stateValue()
+	inv := &running{
+		runner: r, user: in.User, session: in.Session, key: keyOf(r.sessions.app, in.User, in.Session), events: newStream(),
+		id: r.host.ID(), now: now,
+	}
+	inv.turn, err = r.host.Begin(context.WithValue(ctx, runningKey{}, inv), inv.id, inv.prepare)
+	if err != nil {
+		return nil, nil, err
+	}
+	return inv, f, nil
+}

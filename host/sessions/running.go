@@ -1,0 +1,170 @@
+package sessions
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/turn"
+)
+
+// running is an invocation that runs.
+type running struct {
+	runner        *Runner
+	turn          *turn.Turn
+	user, session string
+	key           string // of the session in the store
+	events        *stream
+	artifacts     artifacts
+
+	mu      sync.Mutex
+	id      string
+	now     snapshot
+	streams map[uint32]*stream // of agents that custom agents run, by the numbers of their runs
+	lastRun uint32
+}
+
+// firstRun is the first number of an agent that a custom one runs.
+const firstRun = 1 << 31
+
+func (inv *running) invocationID() string {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return inv.id
+}
+
+// handle returns the session as it is.
+func (inv *running) handle() *Session {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return &Session{ID: inv.session, User: inv.user, App: inv.runner.sessions.app, now: inv.now}
+}
+
+// receive makes a stream for the events of an agent that a custom one runs, under the number run.
+func (inv *running) receive() (run uint32, events *stream) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	if inv.streams == nil {
+		inv.streams = make(map[uint32]*stream)
+	}
+	run, events = firstRun+inv.lastRun, newStream()
+	inv.lastRun++
+	inv.streams[run] = events
+	return run, events
+}
+
+// leave drops a stream.
+func (inv *running) leave(run uint32) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	inv.streams[run].leave()
+	delete(inv.streams, run)
+}
+
+// prepare sets what performs an effect of the invocation. It is called under the turn's lock.
+func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
+	raw := f.Args
+	f.Args = nil // the effect has it, and no copy
+	e.Apart = true
+	switch e.Kind {
+	case abi.SessionEffectAppend:
+		args, err := abi.DecodeInPlace[abi.AppendArgs](raw)
+		if err != nil {
+			return err
+		}
+		e.Perform = func() (abi.Raw, error) { return nil, inv.append(e, &args) }
+	case abi.SessionEffectDeliver:
+		args, err := abi.DecodeInPlace[abi.DeliverArgs](raw)
+		if err != nil {
+			return err
+		}
+		e.Perform = func() (abi.Raw, error) { return nil, inv.deliver(&args) }
+	case abi.SessionEffectHook:
+		args, err := abi.DecodeInPlace[abi.HookArgs](raw)
+		if err != nil {
+			return err
+		}
+		call, err := inv.runner.hook(&args)
+		if err != nil {
+			return err
+		}
+		ctx := &CallbackContext{}
+		if e.Context.Number() != 0 {
+			ctx.step = e.Context
+		}
+		ctx.base = base{Context: e.Context.Signal(), inv: inv, agent: inv.runner.name(args.Agent), state: State{e.Context, &ctx.changes}}
+		e.Perform = func() (abi.Raw, error) { return ctx.answer(call) }
+	case abi.SessionEffectAgent:
+		args, err := abi.DecodeInPlace[abi.AgentArgs](raw)
+		if err != nil {
+			return err
+		}
+		n, err := inv.runner.tree.agent(args.Agent)
+		if err != nil || n.custom == nil {
+			return errors.Join(err, fmt.Errorf("agent %d is no custom one", args.Agent))
+		}
+		ctx := &Context{run: args.Run}
+		ctx.base = base{Context: e.Context.Signal(), inv: inv, agent: n.name, branch: args.Branch, state: State{of: e.Context}}
+		e.Perform = func() (abi.Raw, error) { return nil, n.custom.Run(ctx, ctx.yield) }
+	}
+	return nil
+}
+
+// append stores an event, and delivers it if it is for the caller.
+func (inv *running) append(e *turn.Effect, a *abi.AppendArgs) error {
+	inv.mu.Lock()
+	now := inv.now
+	if id, ok := value.GetString(a.Event, "invocationId"); ok {
+		inv.id = string(id)
+	}
+	inv.mu.Unlock()
+	ctx := e.Context.SignalNow()
+	now, err := inv.runner.sessions.append(ctx, inv.key, now, a, &inv.artifacts)
+	if err != nil {
+		return err
+	}
+	inv.mu.Lock()
+	inv.now = now
+	inv.mu.Unlock()
+	if !a.Deliver {
+		return nil
+	}
+	event, err := decodeEvent(a.Event)
+	if err != nil {
+		return err
+	}
+	return inv.events.give(event)
+}
+
+// deliver hands over an event that is not stored.
+func (inv *running) deliver(a *abi.DeliverArgs) error {
+	to := inv.events
+	if a.Run != 0 {
+		inv.mu.Lock()
+		to = inv.streams[a.Run]
+		inv.mu.Unlock()
+		if to == nil {
+			return errStopped()
+		}
+	}
+	event, err := decodeEvent(a.Event)
+	if err != nil {
+		return err
+	}
+	return to.give(event)
+}
+
+// yield takes an event of a custom agent.
+func (c *Context) yield(e *Event) error {
+	if e == nil {
+		return invalidEvent("must not be nil")
+	}
+	v, err := e.encode(nil)
+	if err != nil {
+		return err
+	}
+	_, err = c.inv.turn.Root().Invoke(abi.SessionMethodYield, turn.Payload(&abi.YieldArgs{Run: c.run, Event: v}))
+	return err
+}

@@ -1,0 +1,345 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/invocation"
+	"github.com/turncore/turncore/host/internal/wire"
+	"github.com/turncore/turncore/host/store"
+)
+
+// Store is what sessions are kept in. The stores of Turncore are ones: that of [store.NewInMemory], SQLite and PostgreSQL.
+type Store interface {
+	store.Appender
+	store.Sessions
+}
+
+// Service keeps the sessions of an application in a store. A session belongs to a user: another user's session of the same
+// id is another one. Its methods may be called from many goroutines. A [Runner] has one.
+type Service struct {
+	app   string
+	store Store
+	host  invocation.Host
+	cache cache
+}
+
+// Info tells of a session.
+type Info struct {
+	ID        string
+	User      string
+	CreatedAt time.Time // by the store's clock
+	UpdatedAt time.Time // of the last write
+	Revision  string
+}
+
+// checkIDs refuses ids that no session has.
+func checkIDs(user, id string) error {
+	for _, f := range [...]struct{ field, text string }{{"user", user}, {"session", id}} {
+		if f.text == "" {
+			return invalid(host.CodeInvalidInvocation, f.field, errors.New("must be a non-empty string"))
+		}
+		if err := store.CheckSessionID(f.field, f.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Create makes a session of a user. id is made up if it is "". state has the initial values by names with their scopes; nil
+// for none. It fails with E_SESSION_EXISTS if the user has a session of the id, and with E_INVALID_STATE, which names the
+// field.
+func (s *Service) Create(ctx context.Context, user, id string, state map[string]any) (*Session, error) {
+	if id == "" {
+		id = s.host.ID()
+	}
+	if err := checkIDs(user, id); err != nil {
+		return nil, err
+	}
+	var initial abi.Value
+	if len(state) > 0 {
+		var err error
+		if initial, err = encoded(nil, state, "state", host.CodeInvalidState); err != nil {
+			return nil, err
+		}
+	}
+	key := keyOf(s.app, user, id)
+	there, err := s.store.Find(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if there != nil {
+		return nil, store.SessionExists(id)
+	}
+	a, err := s.ask(ctx, abi.SessionMethodNewSession, (&abi.NewSessionArgs{
+		App: s.app, User: user, ID: s.host.ID(), Now: s.host.Now(), State: initial,
+	}).Append(nil))
+	if err != nil {
+		return nil, err
+	}
+	// Whoever appends to a session that is not there has seen none of its revisions.
+	if _, err := s.append(ctx, key, snapshot{revision: "0"}, a, nil); err != nil {
+		if errors.Is(err, host.CodeSessionConflict) {
+			return nil, store.SessionExists(id)
+		}
+		return nil, err
+	}
+	return s.Get(ctx, user, id)
+}
+
+// Get loads a session. It fails with E_SESSION_NOT_FOUND if the user has none of the id.
+func (s *Service) Get(ctx context.Context, user, id string) (*Session, error) {
+	if err := checkIDs(user, id); err != nil {
+		return nil, err
+	}
+	now, err := s.load(ctx, user, id)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{ID: id, User: user, App: s.app, now: now}, nil
+}
+
+// List returns a user's sessions, those updated last in front; of all users of the application if user is "". It looks at
+// all sessions of the store.
+func (s *Service) List(ctx context.Context, user string) ([]Info, error) {
+	prefix := escaped(s.app) + "/"
+	if user != "" {
+		prefix = keysOf(s.app, user)
+	}
+	var list []Info
+	for cursor := ""; ; {
+		page, next, err := s.store.List(ctx, cursor, 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range page {
+			if !strings.HasPrefix(at.ID, prefix) {
+				continue
+			}
+			names := strings.Split(at.ID, "/")
+			if len(names) != 3 {
+				continue
+			}
+			list = append(list, Info{
+				ID: unescaped(names[2]), User: unescaped(names[1]), CreatedAt: at.CreatedAt, UpdatedAt: at.UpdatedAt, Revision: at.Revision,
+			})
+		}
+		if next == "" {
+			return list, nil
+		}
+		cursor = next
+	}
+}
+
+// Delete deletes a session with its events, its own state and its own artifacts. One that is not there is no error.
+func (s *Service) Delete(ctx context.Context, user, id string) error {
+	if err := checkIDs(user, id); err != nil {
+		return err
+	}
+	key := keyOf(s.app, user, id)
+	defer s.cache.forget(key)
+	return s.store.Delete(ctx, key)
+}
+
+// Append stores an event that no agent made behind those of the session, with the state and artifacts that its actions
+// change, and returns it as it was stored. A partial event changes nothing. The session's handle has the event then. It
+// fails with E_SESSION_CONFLICT, and changes neither store nor handle, if somebody else has appended to the session since
+// the handle was loaded, or if the session has an event of the same id; with E_INVALID_EVENT and E_INVALID_STATE, which
+// name the field.
+func (s *Service) Append(ctx context.Context, session *Session, e *Event) (*Event, error) {
+	v, err := e.encode(nil)
+	if err != nil {
+		return nil, err
+	}
+	session.mu.Lock()
+	defer session.mu.Unlock()
+	a, err := s.ask(ctx, abi.SessionMethodAppend, (&abi.AppendEventArgs{
+		App: s.app, User: session.User, ID: s.host.ID(), Now: s.host.Now(), Event: v,
+	}).Append(nil))
+	switch {
+	case err != nil:
+		return nil, err
+	case a == nil:
+		return decodeEvent(v)
+	}
+	key := keyOf(s.app, session.User, session.ID)
+	now, err := s.append(ctx, key, session.now, a, nil)
+	if err != nil {
+		return nil, err
+	}
+	session.now = now
+	return decodeEvent(a.Event)
+}
+
+// Retry loads a session and calls fn, and does so again when fn fails with E_SESSION_CONFLICT, up to 16 times.
+func (s *Service) Retry(ctx context.Context, user, id string, fn func(session *Session) error) error {
+	const most = 16
+	for n := 1; ; n++ {
+		session, err := s.Get(ctx, user, id)
+		if err != nil {
+			return err
+		}
+		if err = fn(session); n == most || !errors.Is(err, host.CodeSessionConflict) {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// ask has the core make an append; nil if there is nothing to store.
+func (s *Service) ask(ctx context.Context, method uint8, args []byte) (*abi.AppendArgs, error) {
+	v, err := s.host.Call(ctx, method, args)
+	if err != nil || wire.IsNil(v) {
+		return nil, err
+	}
+	a, err := abi.DecodeInPlace[abi.AppendArgs](v)
+	if err != nil {
+		return nil, err
+	}
+	return &a, nil
+}
+
+// load returns a session as the store has it. What it held when it was last used is not loaded again.
+func (s *Service) load(ctx context.Context, user, id string) (snapshot, error) {
+	key := keyOf(s.app, user, id)
+	info, err := s.store.Find(ctx, key)
+	if err != nil {
+		return snapshot{}, err
+	}
+	if info == nil {
+		s.cache.forget(key)
+		return snapshot{}, noSession(user, id)
+	}
+	now := s.cache.get(key)
+	own := now.state
+	if now.revision != info.Revision {
+		if now, err = s.loadEvents(ctx, key, now); err != nil {
+			return snapshot{}, err
+		}
+		own = nil
+	}
+	if now.events.count == 0 { // there are no events under the id: it is somebody else's
+		return snapshot{}, noSession(user, id)
+	}
+	now.revision, now.updated = info.Revision, info.UpdatedAt
+	if now.state, err = s.loadState(ctx, key, user, own); err != nil {
+		return snapshot{}, err
+	}
+	s.cache.put(key, now)
+	return now, nil
+}
+
+func noSession(user, id string) error {
+	e := host.NewError(host.CodeSessionNotFound, "user "+strconv.Quote(user)+", session "+strconv.Quote(id), nil)
+	e.Details = map[string]any{"user": user, "session": id}
+	return e
+}
+
+// loadEvents returns a session with the events that the store has behind those that are known.
+func (s *Service) loadEvents(ctx context.Context, key string, known snapshot) (snapshot, error) {
+	after, from := known.before, known.events.count-1
+	if known.events.count == 0 {
+		after, from = "", 0
+	}
+	// The last one known is asked for again: a session may have been deleted and created anew.
+	list, err := s.store.Events(ctx, key, store.EventQuery{After: after})
+	if err != nil {
+		return snapshot{}, err
+	}
+	now := known
+	if from > 0 && (len(list) == 0 || list[0].Revision != known.last) {
+		if list, err = s.store.Events(ctx, key, store.EventQuery{}); err != nil {
+			return snapshot{}, err
+		}
+		from = 0
+	}
+	bodies := make([][]byte, len(list))
+	for i := range list {
+		bodies[i] = list[i].Body
+	}
+	now.events = events{known.events.log, from}.followedBy(bodies...)
+	now.last, now.before = "", ""
+	if n := len(list); n > 0 {
+		now.last = list[n-1].Revision
+		if n > 1 {
+			now.before = list[n-2].Revision
+		} else if from > 0 {
+			now.before = known.before
+		}
+	}
+	return now, nil
+}
+
+// loadState reads the state of a session. own has the session's own values, nil if they are to be read.
+func (s *Service) loadState(ctx context.Context, key, user string, own map[string][]byte) (map[string][]byte, error) {
+	all := make(map[string][]byte)
+	scopes := []string{appScope(s.app), userScope(s.app, user)}
+	if own == nil {
+		scopes = append(scopes, "")
+	}
+	for name, v := range own {
+		if !strings.HasPrefix(name, appPrefix) && !strings.HasPrefix(name, userPrefix) {
+			all[name] = v
+		}
+	}
+	for _, scope := range scopes {
+		values, err := s.store.State(ctx, key, scope)
+		if err != nil {
+			return nil, err
+		}
+		prefix := prefixOf(scope)
+		for _, v := range values {
+			all[prefix+v.Name] = v.Value
+		}
+	}
+	return all, nil
+}
+
+// saved are artifacts whose bytes the store has and that no event has named yet.
+type saved interface {
+	// take returns a version, behind those before it that no event has named; nothing if it is not there.
+	take(scope, name string, version int) []store.Artifact
+}
+
+// append stores what the core says in one transaction, and returns the session after it.
+func (s *Service) append(ctx context.Context, key string, now snapshot, a *abi.AppendArgs, artifacts saved) (snapshot, error) {
+	id, ok := value.GetString(a.Event, "id")
+	if !ok {
+		return now, invalid(host.CodeInvalidEvent, "id", errors.New("must be a string"))
+	}
+	write := store.Append{Event: &store.SessionEvent{ID: string(id), Body: a.Event}, Revision: now.revision}
+	changes := make([]change, 0, len(a.State))
+	for _, v := range a.State {
+		changed := v.Value
+		if wire.IsNil(changed) {
+			changed = nil
+		}
+		write.State = append(write.State, store.StateValue{Scope: v.Scope, Name: v.Name, Value: changed})
+		changes = append(changes, change{prefixOf(v.Scope) + v.Name, changed})
+	}
+	for _, v := range a.Artifacts {
+		var with []store.Artifact
+		if artifacts != nil {
+			with = artifacts.take(v.Scope, v.Name, int(v.Version))
+		}
+		if with == nil {
+			return now, invalid(host.CodeInvalidEvent, "actions.artifactDelta."+v.Name, errors.New("nobody has saved version "+strconv.Itoa(int(v.Version))))
+		}
+		write.Artifacts = append(write.Artifacts, with...)
+	}
+	revision, err := s.store.Append(ctx, key, write)
+	if err != nil {
+		return now, err
+	}
+	after := now.with(revision, a.Event, changes)
+	s.cache.put(key, after)
+	return after, nil
+}

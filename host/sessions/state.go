@@ -1,0 +1,95 @@
+package sessions
+
+import (
+	"sync"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/turn"
+	"github.com/turncore/turncore/host/internal/wire"
+)
+
+// State is the state of a running invocation. All of its code sees each write at once, also before anything is stored.
+// What a [Context] writes is stored only if an event's StateDelta has it, too; what a [CallbackContext] or a [ToolContext]
+// writes is in the StateDelta of the event that comes of the callback or the tool. Its methods may be called from many
+// goroutines.
+type State struct {
+	of      *turn.Context
+	changes *changes // nil if writes are not recorded
+}
+
+// changes are what a callback or a tool does besides its result.
+type changes struct {
+	mu      sync.Mutex
+	actions Actions
+}
+
+// Get returns a value by its name with the scope, as plain data: bool, int64, float64, string, []byte, []any,
+// map[string]any. It is nil if there is none.
+func (s *State) Get(name string) (any, error) {
+	v, err := s.of.Invoke(abi.SessionMethodGetState, turn.Payload(&abi.StateKeyArgs{Name: name}))
+	if err != nil {
+		return nil, err
+	}
+	return wire.Plain(v)
+}
+
+// Set writes a value: any that JSON has. nil deletes it. It fails with E_INVALID_STATE for a misspelled scope and for
+// another value.
+func (s *State) Set(name string, v any) error {
+	raw, err := encoded(nil, v, "state."+name, host.CodeInvalidState)
+	if err != nil {
+		return err
+	}
+	if _, err := s.of.Invoke(abi.SessionMethodSetState, turn.Payload(&abi.SetStateArgs{Name: name, Value: raw})); err != nil {
+		return err
+	}
+	if s.changes == nil {
+		return nil
+	}
+	copied, err := wire.Plain(raw) // the caller may change its own
+	if err != nil {
+		return err
+	}
+	s.changes.mu.Lock()
+	defer s.changes.mu.Unlock()
+	if s.changes.actions.StateDelta == nil {
+		s.changes.actions.StateDelta = make(map[string]any)
+	}
+	s.changes.actions.StateDelta[name] = copied
+	return nil
+}
+
+// Delete deletes a value.
+func (s *State) Delete(name string) error { return s.Set(name, nil) }
+
+// Names are the names in the state with their scopes, in the order of their bytes.
+func (s *State) Names() ([]string, error) {
+	v, err := s.of.Invoke(abi.SessionMethodStateKeys, nil)
+	if err != nil {
+		return nil, err
+	}
+	var d decoder
+	var names []string
+	d.items("names", v, func(field string, v []byte) { names = append(names, d.text(field, v)) })
+	return names, d.err
+}
+
+// All returns all values by their names with their scopes.
+func (s *State) All() (map[string]any, error) {
+	names, err := s.Names()
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]any, len(names))
+	for _, name := range names {
+		v, err := s.Get(name)
+		if err != nil {
+			return nil, err
+		}
+		if v != nil { // nobody has deleted it since
+			all[name] = v
+		}
+	}
+	return all, nil
+}

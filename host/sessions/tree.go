@@ -1,0 +1,237 @@
+package sessions
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/internal/invocation"
+	"github.com/turncore/turncore/host/internal/wire"
+	"github.com/turncore/turncore/host/turns"
+)
+
+func (a *LLMAgent) node() *node {
+	return &node{
+		kind: abi.AgentLLM, name: a.Name, description: a.Description, children: a.Agents,
+		before: a.BeforeAgent, after: a.AfterAgent, llm: a,
+	}
+}
+
+func (a *CustomAgent) node() *node {
+	return &node{
+		kind: abi.AgentHost, name: a.Name, description: a.Description, children: a.Agents,
+		before: a.BeforeAgent, after: a.AfterAgent, custom: a,
+	}
+}
+
+func (a *SequentialAgent) node() *node {
+	return &node{
+		kind: abi.AgentSequential, name: a.Name, description: a.Description, children: a.Agents,
+		before: a.BeforeAgent, after: a.AfterAgent,
+	}
+}
+
+func (a *ParallelAgent) node() *node {
+	return &node{
+		kind: abi.AgentParallel, name: a.Name, description: a.Description, children: a.Agents,
+		before: a.BeforeAgent, after: a.AfterAgent,
+	}
+}
+
+func (a *LoopAgent) node() *node {
+	return &node{
+		kind: abi.AgentLoop, name: a.Name, description: a.Description, children: a.Agents,
+		before: a.BeforeAgent, after: a.AfterAgent, maxIterations: a.MaxIterations,
+	}
+}
+
+// tree is a tree of agents as a core gets it.
+type tree struct {
+	team    invocation.Team
+	nodes   []*node // by number, from 1
+	numbers map[Agent]uint32
+	wrong   []string
+}
+
+func newTree(app string, root Agent, plugins []*Plugin) (*tree, error) {
+	t := &tree{team: invocation.Team{App: app, Root: 1}, numbers: make(map[Agent]uint32)}
+	if app == "" {
+		t.refuse("app", "must be a non-empty string")
+	}
+	t.add(root, "agent")
+	for i, p := range plugins {
+		if p == nil {
+			t.refuse(check.At("plugins", i), "must not be nil")
+			continue
+		}
+		t.team.Plugins = append(t.team.Plugins, abi.PluginDef{Name: p.Name, Hooks: p.hooks()})
+	}
+	if len(t.wrong) > 0 {
+		e := host.NewError(host.CodeInvalidAgent, strings.Join(t.wrong, "; "), nil)
+		e.Details = t.wrong
+		return nil, e
+	}
+	return t, nil
+}
+
+func (t *tree) refuse(field, why string) { t.wrong = append(t.wrong, field+": "+why) }
+
+// add adds an agent with those below it, and returns its number.
+func (t *tree) add(a Agent, field string) uint32 {
+	if isNil(a) {
+		t.refuse(field, "must be an agent")
+		return 0
+	}
+	if t.numbers[a] != 0 {
+		t.refuse(field, "the agent "+strconv.Quote(a.AgentName())+" is in the tree already")
+		return 0
+	}
+	n := a.node()
+	t.nodes = append(t.nodes, n)
+	number := uint32(len(t.nodes))
+	t.numbers[a] = number
+	t.team.Agents = append(t.team.Agents, abi.AgentDef{Number: number, Kind: n.kind, Name: n.name, Description: n.description})
+	options := t.options(n, number, field)
+	var children []uint32
+	for i, child := range n.children {
+		children = append(children, t.add(child, check.At(field+".agents", i)))
+	}
+	def := &t.team.Agents[number-1]
+	def.Children, def.Options, def.Hooks = children, options, n.hooks()
+	return number
+}
+
+func isNil(a Agent) bool {
+	switch a := a.(type) {
+	case nil:
+		return true
+	case *LLMAgent:
+		return a == nil
+	case *CustomAgent:
+		return a == nil
+	case *SequentialAgent:
+		return a == nil
+	case *ParallelAgent:
+		return a == nil
+	case *LoopAgent:
+		return a == nil
+	}
+	return false
+}
+
+// options encodes an agent's options, and adds its model.
+func (t *tree) options(n *node, number uint32, field string) abi.Value {
+	m := members{}
+	switch {
+	case n.maxIterations < 0:
+		t.refuse(field+".maxIterations", "must not be negative")
+	case n.custom != nil && n.custom.Run == nil:
+		t.refuse(field+".run", "must be a function")
+	}
+	m.number("maxIterations", n.maxIterations)
+	if n.llm != nil {
+		t.llm(n.llm, number, field, &m)
+	}
+	if len(m) == 0 {
+		return nil
+	}
+	v, err := wire.Append(nil, m.value(), field)
+	if err != nil {
+		t.wrong = append(t.wrong, err.Error())
+	}
+	return v
+}
+
+func (t *tree) llm(a *LLMAgent, number uint32, field string, m *members) {
+	models := 0
+	for _, there := range [...]bool{a.Executor != nil, a.Chat != nil, a.Model.Name != "" || a.Model.Engine != nil} {
+		if there {
+			models++
+		}
+	}
+	if models != 1 {
+		t.refuse(field+".model", "must be exactly one of model, chat and executor")
+	}
+	for i, tool := range a.Tools {
+		if err := tool.Validate(); err != nil {
+			t.refuse(check.At(field+".tools", i), err.Error())
+		}
+	}
+	known := func(list string, names []string) {
+		for _, name := range names {
+			if !slices.ContainsFunc(a.Tools, func(tool *turns.Tool) bool { return tool != nil && tool.Name == name }) {
+				t.refuse(field+"."+list, "there is no tool "+strconv.Quote(name))
+			}
+		}
+	}
+	asks := slices.Sorted(maps.Keys(a.ConfirmIf))
+	known("longRunning", a.LongRunning)
+	known("confirm", a.Confirm)
+	known("confirmIf", asks)
+	for _, name := range asks {
+		if a.ConfirmIf[name] == nil {
+			t.refuse(field+".confirmIf."+name, "must be a function")
+		}
+	}
+	m.text("instruction", a.Instruction)
+	m.text("globalInstruction", a.GlobalInstruction)
+	m.text("outputKey", a.OutputKey)
+	m.text("includeContents", string(a.IncludeContents))
+	m.flag("disallowTransferToParent", a.NoTransferToParent)
+	m.flag("disallowTransferToPeers", a.NoTransferToPeers)
+	for _, list := range [...]struct {
+		name  string
+		names []string
+	}{{"longRunning", a.LongRunning}, {"confirm", a.Confirm}, {"confirmHook", asks}} {
+		if len(list.names) > 0 {
+			m.put(list.name, list.names)
+		}
+	}
+	model := invocation.Model{
+		Agent: number, Model: a.Model, Chat: a.Chat, Tools: slices.Clone(a.Tools),
+		WrapTool: append(slices.Clone(a.WrapTool), wrapTool(a)), WrapModel: slices.Clone(a.WrapModel),
+	}
+	if a.Executor != nil {
+		model.Executor = turns.Executor(func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return execute(ctx, a) })
+	}
+	t.team.Models = append(t.team.Models, model)
+}
+
+// hooks counts an agent's callbacks by hook.
+func (n *node) hooks() []uint32 {
+	counts := make([]uint32, abi.HookConfirm+1)
+	counts[abi.HookBeforeAgent], counts[abi.HookAfterAgent] = uint32(len(n.before)), uint32(len(n.after))
+	if a := n.llm; a != nil {
+		for hook, count := range map[uint8]int{
+			abi.HookBeforeModel: len(a.BeforeModel), abi.HookAfterModel: len(a.AfterModel), abi.HookModelError: len(a.ModelError),
+			abi.HookBeforeTool: len(a.BeforeTool), abi.HookAfterTool: len(a.AfterTool), abi.HookToolError: len(a.ToolError),
+		} {
+			counts[hook] = uint32(count)
+		}
+		for hook, there := range map[uint8]bool{
+			abi.HookInstruction: a.InstructionFunc != nil, abi.HookGlobalInstruction: a.GlobalInstructionFunc != nil,
+			abi.HookConfirm: len(a.ConfirmIf) > 0,
+		} {
+			if there {
+				counts[hook] = 1
+			}
+		}
+	}
+	for len(counts) > 0 && counts[len(counts)-1] == 0 {
+		counts = counts[:len(counts)-1]
+	}
+	return counts
+}
+
+// agent returns the node of a number.
+func (t *tree) agent(number uint32) (*node, error) {
+	if number == 0 || uint64(number) > uint64(len(t.nodes)) {
+		return nil, errors.New("there is no agent of the number")
+	}
+	return t.nodes[number-1], nil
+}

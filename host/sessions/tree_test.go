@@ -1,0 +1,34 @@
+package sessions_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/sessions"
+)
+
+// TestInvalidAgents lists all that is wrong with a configuration.
+func TestInvalidAgents(t *testing.T) {
+	twice := &sessions.LoopAgent{Name: "twice", MaxIterations: -1}
+	config := sessions.Config{
+		Agent: &sessions.SequentialAgent{Name: "root", Agents: []sessions.Agent{
+			&sessions.LLMAgent{Name: "m", Confirm: []string{"t"}}, twice, twice, nil, &sessions.CustomAgent{Name: "c"},
+		}},
+		Plugins: []*sessions.Plugin{nil},
+	}
+	_, err := sessions.New(t.Context(), config)
+	if !errors.Is(err, host.CodeInvalidAgent) {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		"app: must be a non-empty string", "agent.agents[0].model: must be exactly one of", `confirm: there is no tool "t"`,
+		"agent.agents[1].maxIterations: must not be negative", `agent.agents[2]: the agent "twice" is in the tree already`,
+		"agent.agents[3]: must be an agent", "agent.agents[4].run: must be a function", "plugins[0]: must not be nil",
+	} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the message lacks %q: %v", part, err)
+		}
+	}
+}
