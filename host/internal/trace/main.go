@@ -133,7 +133,7 @@ first iteration and stores its call; in the second one it streams a message and 
 the seed is 1, as [SPEC](SPEC.md#13-time-identifiers-entropy) has it, so every host that runs this program sends these bytes,
 but for the seed of Hello: it is the instance's own, here the bytes 0 to 15.
 A heading is a step; ` + "`>`" + ` marks a frame of the batch that goes in, ` + "`<`" + ` one that comes out. Frames stand as ` + "`turncore inspect --json`" + ` shows them;
-[SPEC](SPEC.md#19-index) says where each tuple and each number is explained.
+[SPEC](SPEC.md#20-index) says where each tuple and each number is explained.
 `
 
 // page is the text of TRACE.md.
