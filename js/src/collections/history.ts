@@ -38,6 +38,8 @@ export type AnyRecord = RecordOfKind[HistoryKind];
 export class History<T extends AnyRecord = AnyRecord> implements Run<T>, Iterable<T> {
   /** Its kind of record. */
   readonly kind: HistoryKind;
+  /** @internal The number of its collection. */
+  readonly collection: number;
   readonly #items: T[] = [];
   /** Indices of the records, as far as they were needed. */
   readonly #index = new Map<T, number>();
@@ -54,7 +56,7 @@ export class History<T extends AnyRecord = AnyRecord> implements Run<T>, Iterabl
    * @throws TurncoreError E_INVALID_VALUE for a record of another class
    */
   constructor(kind: HistoryKind, records?: Iterable<T>) {
-    collectionNumber(kind);
+    this.collection = collectionNumber(kind);
     this.kind = kind;
     if (records !== undefined) this.append(...records);
   }

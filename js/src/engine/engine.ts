@@ -7,3 +7,4 @@ export { LoadedModule } from '../instance/loaded-module.js';
 export { JournalWriter } from '../journal/writer.js';
 export { SessionLoader } from '../sessions/session-loader.js';
 export { Core } from '../turn/core.js';
+export { verifier } from '../turn/verifier.js';

@@ -232,7 +232,8 @@ export function createRunner<Output = unknown>(config: AgentConfig<Output>): Age
   return new AgentRunner(config);
 }
 
-function executorOf<Output>(
+/** @internal The executor of a model. */
+export function executorOf<Output>(
   config: AgentConfig<Output>,
 ): DispatchExecutorFn | ChatExecutor<Output> {
   const { model, schema } = config;
@@ -245,7 +246,8 @@ function executorOf<Output>(
   return new ChatExecutor<Output>({ ...options, ...credential, ...output });
 }
 
-function isEngine(model: ChatModel | EngineOptions | ModelEngine): model is ModelEngine {
+/** @internal Whether a model is an engine of the host. */
+export function isEngine(model: ChatModel | EngineOptions | ModelEngine): model is ModelEngine {
   return typeof (model as Partial<ModelEngine>).generate === 'function';
 }
 
@@ -271,12 +273,13 @@ function hostFor(config: AgentConfig): HostOptions | Host | undefined {
 
 const modules: { full?: Module } = {};
 
-/** The package's full module, one handle for all runners. */
-function fullModule(): Module {
+/** @internal The package's full module, one handle for all runners. */
+export function fullModule(): Module {
   return (modules.full ??= loadFullModule());
 }
 
-function originOf({ provider = 'openai', baseURL = baseURLOf(provider) }: ChatModel): string {
+/** @internal The origin of a model's API. */
+export function originOf({ provider = 'openai', baseURL = baseURLOf(provider) }: ChatModel): string {
   try {
     return new URL(baseURL ?? '').origin;
   } catch {

@@ -18,7 +18,7 @@ import { phrase, violationsIn } from '../validation/rules.js';
 import type { Credential } from '../http/credential.js';
 import type { HttpSettings } from '../http/exchange.js';
 import { checkHost } from './host-options.js';
-import type { Core } from '../turn/core.js';
+import type { Core, CoreHost } from '../turn/core.js';
 import type { Definition } from '../turn/definition.js';
 import { hasEffectsOf, loadLateEffects } from '../turn/late.js';
 
@@ -90,6 +90,7 @@ export class Host {
   /** The cores that finish their turns and take no new ones. */
   #draining: Core[] = [];
   #hash = '';
+  #verify: CoreHost['verify'];
   #acquiring: Promise<Core> | undefined;
 
   /**
@@ -166,7 +167,7 @@ export class Host {
     if (core !== undefined) return Promise.resolve(core);
     if (this.#core?.alive === true) return Promise.reject(this.#overloaded());
     // A compiled module starts synchronously: in workerd a request must not wait for work that another request began.
-    if (this.#compiled || this.#handle().givenCompiled) {
+    if (this.#options.verify !== true && (this.#compiled || this.#handle().givenCompiled)) {
       try {
         return Promise.resolve(this.#start());
       } catch (error) {
@@ -203,6 +204,7 @@ export class Host {
     const module = this.#loaded();
     await module.compile(this.#options.maxMemory ?? memory.maxMemory);
     if (this.#options.journal !== undefined) this.#hash = await module.hash();
+    if (this.#options.verify) this.#verify = await engine()!.verifier();
     this.#compiled = true;
     return this.ready() ?? this.#start();
   }
@@ -228,7 +230,7 @@ export class Host {
   }
 
   #start(): Core {
-    const { limits, maxMemory = memory.maxMemory, onStderr, verify } = this.#options;
+    const { limits, maxMemory = memory.maxMemory, onStderr } = this.#options;
     const { Core, facadeOf } = engine()!;
     const instance = this.#loaded().instantiateSync({
       limits,
@@ -242,7 +244,7 @@ export class Host {
         if (this.#core === dead) this.#core = undefined;
       },
       facade: facadeOf,
-      verify: verify === true,
+      verify: this.#verify,
     });
     this.#compiled = true;
     this.#core = core;

@@ -25,7 +25,12 @@ import { isCompiled } from './tag.js';
 
 /** Feature bits this host can use. */
 const FEATURES =
-  Feature.Chat | Feature.History | Feature.Timers | Feature.Digest | Feature.Interrupts;
+  Feature.Chat |
+  Feature.History |
+  Feature.Timers |
+  Feature.Digest |
+  Feature.Interrupts |
+  Feature.Sessions;
 const MAX_MEMORY = 1 << 30;
 
 /** What is known of a module, and used of it. */

@@ -163,7 +163,7 @@ export interface OpenCore {
   read<T>(bytes: Uint8Array, read: (d: Decoder) => T): T;
   openRunner(definition: Definition): number;
   recordRunner(turn: OpenTurn, definition: Definition): void;
-  closeRunner(definition: Definition): void;
+  closeRunner(definition: object): void;
   defineTool(turn: OpenTurn, number: number, tool: AnyTool): void;
   closed(turn: OpenTurn): void;
 }

@@ -40,7 +40,6 @@ import { encodeOpenRunner } from './open-runner.js';
 import { Turn } from './turn.js';
 import type { TurnSetup } from './turn-setup.js';
 import { encodeStart, refusedStart } from './start-turn.js';
-import { verifyCollections } from './verify.js';
 
 /** What a core needs of its host. */
 export interface CoreHost {
@@ -49,8 +48,8 @@ export interface CoreHost {
   readonly died: (core: Core) => void;
   /** Makes the context object for user code. */
   readonly facade: MakeFacade;
-  /** Compare mirrored collections with the module's after each step. For tests. */
-  readonly verify: boolean;
+  /** Compares mirrored collections with the module's after each step, and tells the difference. For tests. */
+  readonly verify: ((turn: Turn, instance: Instance) => string | undefined) | undefined;
 }
 
 /** The queue's entry for the death of the instance. */
@@ -58,6 +57,9 @@ const DEAD = Object.freeze({ op: 0, turn: 0 });
 
 /** An entry of the queue. */
 type Queued = typeof DEAD | Exclude<OutboundFrame, WelcomeFrame | FaultFrame>;
+
+/** Writes the frame that opens a runner. */
+type WriteOpen<Key> = (enc: Encoder, runner: number, call: number, key: Key) => void;
 
 /** Runs functions in a microtask, at less cost in Node than `queueMicrotask`. */
 const soon = Promise.resolve();
@@ -71,7 +73,7 @@ export class Core implements OpenCore {
   readonly clock: Clock;
   readonly #host: CoreHost;
   readonly #turns = new Map<number, Turn>();
-  readonly #runners = new Map<Definition, number>();
+  readonly #runners = new Map<object, number>();
   readonly #encoders: Encoder[] = [];
   readonly #batch = new Encoder(1 << 16);
   readonly #histories: HistoryUploads;
@@ -82,7 +84,8 @@ export class Core implements OpenCore {
   calling: PendingCall | undefined;
   /** The turn that got the last frame. */
   #recent: Turn | undefined;
-  #lastTurn = 0;
+  /** The number of the last turn. */
+  lastTurn = 0;
   #lastRunner = 0;
   #lastCall = 0;
   #failure: TurncoreError | undefined;
@@ -126,10 +129,8 @@ export class Core implements OpenCore {
     const fault = this.#step(batch.bytes(), turn);
     this.#encoders.push(enc);
     if (fault === undefined) {
-      if (this.#host.verify && turn !== undefined) {
-        const difference = verifyCollections(turn, this.instance);
-        if (difference !== undefined) throw this.fail(difference);
-      }
+      const difference = turn && this.#host.verify?.(turn, this.instance);
+      if (difference !== undefined) throw this.fail(difference);
       return undefined;
     }
     // Without an edit the module lacks a change that the host has made: from here on they disagree about the turn.
@@ -182,25 +183,34 @@ export class Core implements OpenCore {
     record: ((core: Core, number: number) => StepRecorder | undefined) | undefined,
     prepare?: (turn: Turn) => void,
   ): Turn {
-    const runner = this.openRunner(input.definition);
-    const number = ++this.#lastTurn;
-    const turn = new Turn(this, number, input, this.#host.facade);
+    const { definition } = input;
+    const runner = this.openRunner(definition);
+    const turn = new Turn(this, ++this.lastTurn, input, this.#host.facade);
     try {
-      turn.recorder = record?.(this, number);
-      this.recordRunner(turn, input.definition, true);
+      turn.recorder = record?.(this, turn.number);
+      this.recordRunner(turn, definition, true);
       const enc = this.frame();
       encodeStart(enc, turn, runner, seed, input, message);
-      this.#turns.set(number, turn);
+      this.run(turn, enc, prepare);
+    } catch (error) {
+      turn.discard();
+      throw refusedStart(error, input, message);
+    }
+    return turn;
+  }
+
+  /** Runs a turn whose first frame is written. @throws the refusal */
+  run(turn: Turn, enc: Encoder, prepare?: (turn: Turn) => void): void {
+    this.#turns.set(turn.number, turn);
+    try {
       prepare?.(turn);
       const fault = this.send(turn, enc);
       if (fault !== undefined) throw fault;
     } catch (error) {
-      if (this.alive) this.#turns.delete(number);
-      turn.discard();
-      throw refusedStart(error, input, message);
+      if (this.alive) this.#turns.delete(turn.number);
+      throw error;
     }
     this.drain(turn);
-    return turn;
   }
 
   /**
@@ -208,20 +218,23 @@ export class Core implements OpenCore {
    *
    * @throws TurncoreError if the module refuses it, because of a tool's schema for example
    */
-  openRunner(definition: Definition): number {
-    const open = this.#runners.get(definition);
+  openRunner(definition: Definition): number;
+  /** The same for what has a frame of its own. */
+  openRunner<Key extends object>(key: Key, write: WriteOpen<Key>): number;
+  openRunner(key: object, write: WriteOpen<never> = encodeOpenRunner): number {
+    const open = this.#runners.get(key);
     if (open !== undefined) return open;
     const runner = ++this.#lastRunner;
-    const call = ++this.#lastCall;
-    const enc = this.frame();
-    encodeOpenRunner(enc, runner, call, definition);
-    this.#ask(call, enc);
-    this.#runners.set(definition, runner);
+    this.ask((enc, call) => write(enc, runner, call, key as never));
+    this.#runners.set(key, runner);
     return runner;
   }
 
   /** Sends a frame outside of turns, which is answered in its step. @throws the refusal */
-  #ask(call: number, enc: Encoder): unknown {
+  ask(write: (enc: Encoder, call: number) => void): unknown {
+    const call = ++this.#lastCall;
+    const enc = this.frame();
+    write(enc, call);
     const outer = this.#asked;
     const asked = new PendingCall(this, call, outer);
     this.#asked = asked;
@@ -251,7 +264,7 @@ export class Core implements OpenCore {
   }
 
   /** Forgets a runner. */
-  closeRunner(definition: Definition): void {
+  closeRunner(definition: object): void {
     const runner = this.#runners.get(definition);
     if (runner === undefined) return;
     this.#runners.delete(definition);
@@ -286,17 +299,16 @@ export class Core implements OpenCore {
    * @throws TurncoreError E_INVALID_TOOL_ARGS, E_INVALID_INITIAL_TOOL_VALUE
    */
   validate(tool: AnyTool, args: unknown): unknown {
-    const call = ++this.#lastCall;
-    const enc = this.frame();
-    writeCall(enc, {
-      turn: 0,
-      call,
-      elapsed: 0,
-      context: 0,
-      method: Method.Validate,
-      args: { tool: toolDef(1, tool), args: writeArguments(args) },
-    });
-    return this.#ask(call, enc);
+    return this.ask((enc, call) =>
+      writeCall(enc, {
+        turn: 0,
+        call,
+        elapsed: 0,
+        context: 0,
+        method: Method.Validate,
+        args: { tool: toolDef(1, tool), args: writeArguments(args) },
+      }),
+    );
   }
 
   /** A turn has ended. */

@@ -28,6 +28,9 @@ interface DispatchFacade {
   readonly helpers: unknown;
 }
 
+/** How to run effects of whatever kinds. */
+type AnyRuns = Readonly<Record<number, Run<never> | undefined>>;
+
 const early: Runs<Early> = {
   [EffectKind.Executor]: runExecutor,
   [EffectKind.Middleware]: runMiddleware,
@@ -61,9 +64,8 @@ export function runEffect(
     effect.perform(instead);
     return;
   }
-  const runs: Readonly<Record<number, Run<never> | undefined>> =
-    kind in early ? early : lateEffects()!;
-  const run = runs[kind];
+  const runs: AnyRuns = kind in early ? early : lateEffects()!;
+  const run = (turn.runs as AnyRuns | undefined)?.[kind] ?? runs[kind];
   if (run === undefined) throw new CodecError('frame', 0, `unknown effect ${kind}`);
   run(effect, args as never, frame);
 }

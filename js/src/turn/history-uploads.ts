@@ -3,18 +3,23 @@
  */
 import { writeDropHistory, writeHistory } from '../codec/tuples.gen.js';
 import { Encoder } from '../codec/encoder.js';
-import type { History } from '../collections/history.js';
-import { collectionNumber } from '../collections/kinds.js';
 import { CodecError } from '../codec/decoder.js';
 import type { Instance } from '../instance/instance.js';
 import type { StepRecorder } from '../journal/writer.js';
-import { encodeBody } from '../primitives/body.js';
+import { encodeBody, type Encodable } from '../primitives/body.js';
 import type { HistorySink } from './edits.js';
+
+/** What an instance can hold of a history. */
+export interface Uploaded {
+  /** The number of its collection. */
+  readonly collection: number;
+  at(index: number): Encodable | undefined;
+}
 
 /** A history in an instance. */
 interface Upload {
   readonly number: number;
-  readonly history: History;
+  readonly history: Uploaded;
   /** Records that the instance has. */
   count: number;
   bytes: number;
@@ -29,19 +34,21 @@ const MAX_BYTES = 64 << 20;
 export class HistoryUploads implements HistorySink {
   readonly #instance: Instance;
   /** In the order of their last use. */
-  readonly #uploads = new Map<History, Upload>();
+  readonly #uploads = new Map<Uploaded, Upload>();
   readonly #enc = new Encoder(BLOCK + 4096);
   /** The histories named by the edits of a batch. */
-  #named: History[] = [];
-  #last = 0;
+  #named: Uploaded[] = [];
+  #last: number;
   #bytes = 0;
 
-  constructor(instance: Instance) {
+  /** @param last the number before that of the first history */
+  constructor(instance: Instance, last = 0) {
     this.#instance = instance;
+    this.#last = last;
   }
 
   /** The number of a history. Afterwards the instance has at least its first records. */
-  number(history: History, length: number): number {
+  number(history: Uploaded, length: number): number {
     let upload = this.#uploads.get(history);
     if (upload === undefined) upload = { number: ++this.#last, history, count: 0, bytes: 0 };
     else this.#uploads.delete(history);
@@ -52,7 +59,7 @@ export class HistoryUploads implements HistorySink {
   }
 
   /** Notes that an edit names a history. */
-  named(history: History): void {
+  named(history: Uploaded): void {
     this.#named.push(history);
   }
 
@@ -92,7 +99,7 @@ export class HistoryUploads implements HistorySink {
     enc.reset();
     writeHistory(enc, {
       history: upload.number,
-      collection: collectionNumber(upload.history.kind),
+      collection: upload.history.collection,
       count: stop - from,
       block: body.bytes(),
     });

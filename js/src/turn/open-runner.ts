@@ -26,7 +26,7 @@ export function encodeOpenRunner(
     call,
     executor: chat === undefined ? ExecutorKind.Host : ExecutorKind.Chat,
     chat: chat === undefined ? null : (e) => e.value(chat.options, 'model'),
-    tools: definition.tools.map((tool, i) => toolDef(i + 1, tool)),
+    tools: definition.tools.map((tool) => toolDef(definition.toolNumbers.get(tool)!, tool)),
     turnInput: turnInput ?? [],
     turnOutput: turnOutput ?? [],
     dispatchInput: dispatchInput ?? [],

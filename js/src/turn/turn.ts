@@ -87,6 +87,8 @@ export class Turn implements EventSource, OpenTurn {
   /** Settles when the turn has ended; never rejects. */
   readonly done: Promise<Outcome>;
   recorder: StepRecorder | undefined;
+  /** How to run effects of some kinds in another way, and of kinds that no turn has. */
+  runs: object | undefined;
   ended = false;
 
   readonly #bus: Bus<TurnEvents> | undefined;
@@ -180,7 +182,7 @@ export class Turn implements EventSource, OpenTurn {
   callNow<M extends keyof MethodArgs>(context: number, method: M, args: MethodArgs[M]): unknown {
     const { core } = this;
     const call = this.#nextCall();
-    const enc = this.#encodeCall(call, context, method, args);
+    const enc = this.encodeCall(call, context, method, args);
     const outer = core.calling;
     const pending = new PendingCall(this, call, outer);
     core.calling = pending;
@@ -205,7 +207,7 @@ export class Turn implements EventSource, OpenTurn {
     args: MethodArgs[M],
   ): Promise<unknown> {
     const call = this.#nextCall();
-    const enc = this.#encodeCall(call, context, method, args);
+    const enc = this.encodeCall(call, context, method, args);
     const pending = new PendingCall(this, call, undefined);
     this.#pending.set(call, pending);
     try {
@@ -229,7 +231,8 @@ export class Turn implements EventSource, OpenTurn {
     return ++this.#call;
   }
 
-  #encodeCall<M extends keyof MethodArgs>(
+  /** Encodes a Call. */
+  encodeCall<M extends keyof MethodArgs>(
     call: number,
     context: number,
     method: M,

@@ -83,7 +83,7 @@ export function fakeTurn(
     clock: fixedClock(),
     died: () => undefined,
     facade: facadeOf,
-    verify: false,
+    verify: undefined,
   });
   const events: TurnEvent[] = [];
   const never = (): never => {

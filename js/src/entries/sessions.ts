@@ -1,0 +1,67 @@
+/**
+ * Sessions and invocations: agents answer in events, a session keeps them with its state, and each event is stored, then
+ * given to the caller, and only then does its agent go on.
+ *
+ * @packageDocumentation
+ */
+export {
+  type ActionsData,
+  type ConfirmationRequest,
+  Event,
+  EventActions,
+  type EventData,
+  functionCalls,
+  functionResponses,
+  isFinalResponse,
+} from '../invocations/event.js';
+export {
+  type Content,
+  type EventUsage,
+  type FileData,
+  type FunctionCall,
+  type FunctionResponse,
+  type InlineData,
+  type Part,
+  textOf,
+} from '../invocations/content.js';
+export type { State } from '../invocations/state.js';
+export { Session } from '../invocations/session.js';
+export type { SessionKey } from '../invocations/keys.js';
+export {
+  type NewSession,
+  SessionService,
+  type SessionServiceOptions,
+  type SessionStore,
+  type SessionSummary,
+} from '../invocations/session-service.js';
+export { CallbackContext, InvocationContext, ToolContext } from '../invocations/contexts.js';
+export type { AgentInfo, LiveSession } from '../invocations/contract.js';
+export {
+  type AfterModelCallback,
+  type AfterToolCallback,
+  type AgentCallback,
+  type BaseAgentConfig,
+  BaseAgent,
+  type BeforeModelCallback,
+  type BeforeToolCallback,
+  type Callbacks,
+  type GivenContent,
+  LlmAgent,
+  type LlmAgentConfig,
+  LoopAgent,
+  type LoopAgentConfig,
+  type ModelErrorCallback,
+  ParallelAgent,
+  SequentialAgent,
+  type ToolCallInfo,
+  type ToolErrorCallback,
+} from '../invocations/agents.js';
+export {
+  type AgentModel,
+  type ModelFunction,
+  AgentRequest,
+  type AgentResponse,
+} from '../invocations/model.js';
+export type { LlmAgentTool, ConfirmationDetails, SessionTool } from '../invocations/tools.js';
+export type { Plugin } from '../invocations/plugin.js';
+export { Runner, type RunnerConfig, type RunInput } from '../invocations/runner.js';

@@ -1,0 +1,84 @@
+/**
+ * What events say: contents and their parts.
+ */
+
+/** A function that a model calls. */
+export interface FunctionCall {
+  /** Unique in the session. The module gives one to a call without. */
+  readonly id?: string;
+  readonly name: string;
+  readonly args?: Readonly<Record<string, unknown>>;
+}
+
+/** The answer to a function call. */
+export interface FunctionResponse {
+  /** That of the call. */
+  readonly id?: string;
+  readonly name: string;
+  readonly response?: Readonly<Record<string, unknown>>;
+}
+
+/** Bytes within a part. */
+export interface InlineData {
+  readonly mimeType: string;
+  readonly data: Uint8Array;
+}
+
+/** A file that lies elsewhere. */
+export interface FileData {
+  readonly fileUri: string;
+  readonly mimeType?: string;
+}
+
+/** A part of a content: one of its members is there, and others are kept as they are. */
+export interface Part {
+  readonly text?: string;
+  /** The text is a thought of the model. */
+  readonly thought?: boolean;
+  readonly inlineData?: InlineData;
+  readonly fileData?: FileData;
+  readonly functionCall?: FunctionCall;
+  readonly functionResponse?: FunctionResponse;
+  readonly executableCode?: Readonly<Record<string, unknown>>;
+  readonly codeExecutionResult?: Readonly<Record<string, unknown>>;
+  readonly [name: string]: unknown;
+}
+
+/** What somebody says. */
+export interface Content {
+  /** `user` or `model`. Default: that of its author. */
+  readonly role?: string;
+  readonly parts?: readonly Part[];
+}
+
+/** Tokens that a model has read and written. */
+export interface EventUsage {
+  readonly promptTokens?: number;
+  readonly completionTokens?: number;
+  readonly totalTokens?: number;
+  readonly cachedTokens?: number;
+  readonly reasoningTokens?: number;
+  readonly [name: string]: unknown;
+}
+
+/** A content in place of a text, or of something that has a content. */
+export function contentOf(
+  given: string | Content | { readonly content?: Content | undefined },
+  role?: string,
+): Content {
+  if (typeof given === 'string') {
+    const parts = [{ text: given }];
+    return role === undefined ? { parts } : { role, parts };
+  }
+  if ('content' in given && given.content !== undefined) return given.content;
+  return given as Content;
+}
+
+/** The text of a content, without its thoughts. */
+export function textOf(content: Content | undefined): string {
+  let text = '';
+  for (const part of content?.parts ?? []) {
+    if (typeof part.text === 'string' && part.thought !== true) text += part.text;
+  }
+  return text;
+}

@@ -1,0 +1,204 @@
+/**
+ * What code of an invocation gets: the contexts of agents, of callbacks and of tools.
+ */
+import { SessionMethod } from '../abi/frames.gen.js';
+import { writeActionsArgs } from '../codec/tuples.gen.js';
+import { DispatchContext } from '../context/dispatch-context.js';
+import { stateOf } from '../context/state-of.js';
+import type { ContextState } from '../turn/context-state.js';
+import type { Content, Part } from './content.js';
+import type { AgentInfo, LiveSession, OpenInvocation } from './contract.js';
+import { actionsValue, EventActions } from './event.js';
+import { liveState, type State } from './state.js';
+
+/** @internal Name of the property with the invocation of a context. */
+export const invocationOf = Symbol('invocation');
+
+/** What code of an invocation has in common. */
+abstract class Context {
+  /** @internal */
+  readonly [invocationOf]: OpenInvocation;
+
+  /** @internal */
+  constructor(invocation: OpenInvocation) {
+    this[invocationOf] = invocation;
+  }
+
+  /** The id of the invocation, which its events carry. */
+  get invocationId(): string {
+    return this[invocationOf].id;
+  }
+
+  /** What the user has said. */
+  get userContent(): Content | undefined {
+    return this[invocationOf].message;
+  }
+
+  /** Fires when the invocation is aborted. */
+  get abortSignal(): AbortSignal {
+    return this[invocationOf].root.signal;
+  }
+
+  /** The session of the invocation. */
+  get session(): LiveSession {
+    return this[invocationOf].session;
+  }
+}
+
+/** What the generator of a custom agent gets. */
+export class InvocationContext extends Context {
+  /** The agent that runs. */
+  readonly agent: AgentInfo;
+  /** Of an agent below a parallel one: names from there on, joined by dots; empty for others. */
+  readonly branch: string;
+  /** @internal Names this run of the agent. */
+  readonly run: number;
+
+  /** @internal */
+  constructor(invocation: OpenInvocation, agent: AgentInfo, run: number, branch: string) {
+    super(invocation);
+    this.agent = agent;
+    this.run = run;
+    this.branch = branch;
+  }
+}
+
+/** What callbacks of agents and plugins get. */
+export class CallbackContext extends Context {
+  /** The name of the agent; empty for a plugin that is called outside of agents. */
+  readonly agentName: string;
+  /** What the event does that the callback belongs to. */
+  readonly actions: EventActions = new EventActions();
+  /** The state. A change is seen by everybody in the invocation, and is stored with the callback's event. */
+  readonly state: State;
+
+  /** @internal */
+  constructor(invocation: OpenInvocation, agentName: string) {
+    super(invocation);
+    this.agentName = agentName;
+    this.state = liveState(invocation, () => this.actions.stateDelta);
+  }
+
+  /** The same as {@link actions}. */
+  get eventActions(): EventActions {
+    return this.actions;
+  }
+
+  /**
+   * Saves a version of an artifact. It belongs to the session, or to the user if its name begins with `user:`, once the
+   * callback's event is stored.
+   *
+   * @returns the version, from 0
+   */
+  saveArtifact(name: string, part: Part): Promise<number> {
+    return save(this[invocationOf], this.actions, name, part);
+  }
+
+  /** An artifact's version, the last one by default; undefined if there is none. */
+  loadArtifact(name: string, version?: number): Promise<Part | undefined> {
+    return this[invocationOf].artifacts.load(name, version);
+  }
+
+  /** The names of the artifacts of the session and of the user, in the order of their UTF-8 bytes. */
+  listArtifacts(): Promise<string[]> {
+    return this[invocationOf].artifacts.list();
+  }
+}
+
+/** Which call of a tool a context is for. */
+export interface ToolExecution {
+  readonly executionId: string;
+  readonly providerCallId: string;
+}
+
+/** What the handlers of tools get. It is a context of a dispatch, too. */
+export class ToolContext extends DispatchContext {
+  /** The id of the function call. */
+  readonly functionCallId: string;
+  /** What the event with the tool's answer does. */
+  readonly actions: EventActions = new EventActions();
+  /** The state. A change is seen by everybody in the invocation, and is stored with the tool's answer. */
+  readonly state: State;
+  readonly #executionId: string;
+
+  /** @internal */
+  constructor(
+    state: ContextState,
+    key: string | undefined,
+    signal: AbortSignal | undefined,
+    execution: ToolExecution | undefined,
+  ) {
+    super(state, key, signal);
+    this.functionCallId = execution?.providerCallId ?? '';
+    this.#executionId = execution?.executionId ?? '';
+    this.state = liveState(this.#invocation, () => this.actions.stateDelta);
+  }
+
+  get #invocation(): OpenInvocation {
+    return this[stateOf].turn as unknown as OpenInvocation;
+  }
+
+  /** The same as {@link actions}. */
+  get eventActions(): EventActions {
+    return this.actions;
+  }
+
+  /** The id of the invocation, which its events carry. */
+  get invocationId(): string {
+    return this.#invocation.id;
+  }
+
+  /** The name of the agent whose model has called the tool. */
+  get agentName(): string {
+    return this.#invocation.agentOf(this[stateOf].number);
+  }
+
+  /** What the user has said. */
+  get userContent(): Content | undefined {
+    return this.#invocation.message;
+  }
+
+  /** The session of the invocation. */
+  get session(): LiveSession {
+    return this.#invocation.session;
+  }
+
+  /** Saves a version of an artifact: see {@link CallbackContext.saveArtifact}. */
+  saveArtifact(name: string, part: Part): Promise<number> {
+    return save(this.#invocation, this.actions, name, part);
+  }
+
+  /** An artifact's version, the last one by default; undefined if there is none. */
+  loadArtifact(name: string, version?: number): Promise<Part | undefined> {
+    return this.#invocation.artifacts.load(name, version);
+  }
+
+  /** The names of the artifacts of the session and of the user, in the order of their UTF-8 bytes. */
+  listArtifacts(): Promise<string[]> {
+    return this.#invocation.artifacts.list();
+  }
+
+  /** @internal Tells the module what the handler has done besides its result. */
+  tell(): void {
+    const actions = actionsValue(this.actions);
+    if (actions === undefined) return;
+    const { number } = this[stateOf];
+    const executionId = this.#executionId;
+    this.#invocation.ask(
+      SessionMethod.Actions,
+      (enc) => writeActionsArgs(enc, { executionId, actions: (e) => e.value(actions, 'actions') }),
+      number,
+    );
+  }
+}
+
+async function save(
+  invocation: OpenInvocation,
+  actions: EventActions,
+  name: string,
+  part: Part,
+): Promise<number> {
+  const version = await invocation.artifacts.save(name, part);
+  actions.artifactDelta[name] = version;
+  return version;
+}

@@ -1,0 +1,218 @@
+/**
+ * Events: what an invocation consists of.
+ */
+import { Encoder } from '../codec/encoder.js';
+import { decodeValue } from '../codec/decoder.js';
+import { copyValue } from '../stash/copy-value.js';
+import type { Content, EventUsage, FunctionCall, FunctionResponse } from './content.js';
+
+/** What a person is asked before a function call runs. */
+export interface ConfirmationRequest {
+  /** The function. */
+  readonly name: string;
+  /** The arguments with which it runs. */
+  readonly args?: Readonly<Record<string, unknown>>;
+  readonly hint?: string;
+  readonly payload?: unknown;
+}
+
+/** The actions of an event: what it does besides what it says. */
+export interface ActionsData {
+  /** Values of the state that it sets, by name with scope. null deletes one. */
+  readonly stateDelta?: Readonly<Record<string, unknown>>;
+  /** Versions of artifacts that it adds, by name. */
+  readonly artifactDelta?: Readonly<Record<string, number>>;
+  /** The answer of a tool is the agent's answer: the model is not asked again. */
+  readonly skipSummarization?: boolean;
+  /** Name of the agent that goes on. */
+  readonly transferToAgent?: string;
+  /** Ends the loop around the agent. */
+  readonly escalate?: boolean;
+  /** What a person is asked, by the id of the function call that waits for it. */
+  readonly requestedConfirmations?: Readonly<Record<string, ConfirmationRequest>>;
+  /** Stands for a range of earlier events. */
+  readonly compaction?: Readonly<Record<string, unknown>>;
+  /** The state goes back to what it was before this invocation, which is hidden with all that came behind it. */
+  readonly rewindBeforeInvocationId?: string;
+}
+
+/** An event as plain data: what a session keeps. */
+export interface EventData {
+  /** Unique in the session. */
+  readonly id?: string;
+  readonly invocationId?: string;
+  /** `user`, or an agent's name. */
+  readonly author?: string;
+  /** In ms since the Unix epoch. */
+  readonly timestamp?: number;
+  /** Of an agent below a parallel one: names from there on, joined by dots. */
+  readonly branch?: string;
+  readonly content?: Content | undefined;
+  /** Part of a stream: it is not stored, and its actions are not applied. */
+  readonly partial?: boolean;
+  readonly turnComplete?: boolean;
+  readonly interrupted?: boolean;
+  readonly finishReason?: string;
+  readonly errorCode?: string;
+  readonly errorMessage?: string;
+  readonly usage?: EventUsage;
+  /** Ids of function calls that wait for an answer from outside. */
+  readonly longRunningToolIds?: Iterable<string>;
+  readonly customMetadata?: Readonly<Record<string, unknown>>;
+  readonly actions?: ActionsData;
+}
+
+/** The actions of an event in the making: code changes them as it likes. */
+export class EventActions implements ActionsData {
+  /** Values of the state to set, by name with scope. null deletes one. */
+  stateDelta: Record<string, unknown>;
+  /** Versions of artifacts that were added, by name. */
+  artifactDelta: Record<string, number>;
+  declare skipSummarization?: boolean;
+  declare transferToAgent?: string;
+  declare escalate?: boolean;
+  declare requestedConfirmations?: Record<string, ConfirmationRequest>;
+  declare compaction?: Record<string, unknown>;
+  declare rewindBeforeInvocationId?: string;
+
+  constructor({ stateDelta, artifactDelta, ...others }: ActionsData = {}) {
+    this.stateDelta = { ...stateDelta };
+    this.artifactDelta = { ...artifactDelta };
+    Object.assign(this, others);
+  }
+}
+
+/** An event: frozen plain data with methods. */
+export class Event implements EventData {
+  declare readonly id: string;
+  declare readonly invocationId: string;
+  declare readonly author: string;
+  declare readonly timestamp: number;
+  declare readonly branch?: string;
+  declare readonly content?: Content | undefined;
+  declare readonly partial?: boolean;
+  declare readonly turnComplete?: boolean;
+  declare readonly interrupted?: boolean;
+  declare readonly finishReason?: string;
+  declare readonly errorCode?: string;
+  declare readonly errorMessage?: string;
+  declare readonly usage?: EventUsage;
+  declare readonly longRunningToolIds?: readonly string[];
+  declare readonly customMetadata?: Readonly<Record<string, unknown>>;
+  readonly actions: Readonly<EventActions>;
+
+  /**
+   * Copies what it is given.
+   *
+   * @throws TurncoreError E_INVALID_VALUE naming a part that is no JSON-like data
+   */
+  constructor(data: EventData = {}) {
+    const { actions, longRunningToolIds: ids, ...others } = data;
+    Object.assign(this, copyValue(others, 'event'));
+    if (ids !== undefined) this.longRunningToolIds = [...ids];
+    this.actions = new EventActions(
+      copyValue({ ...actions }, 'event.actions') as ActionsData | undefined,
+    );
+    freeze(this);
+  }
+
+  /** See {@link isFinalResponse}. */
+  isFinalResponse(): boolean {
+    return isFinalResponse(this);
+  }
+
+  /** See {@link functionCalls}. */
+  getFunctionCalls(): FunctionCall[] {
+    return functionCalls(this);
+  }
+
+  /** See {@link functionResponses}. */
+  getFunctionResponses(): FunctionResponse[] {
+    return functionResponses(this);
+  }
+}
+
+/**
+ * Whether an event ends an agent's answer: it has no function call and no function response, is not partial and does not
+ * end with the result of code; or nobody shall put its function response into words, or it waits for an answer from
+ * outside.
+ */
+export function isFinalResponse(event: EventData): boolean {
+  const { actions, longRunningToolIds: ids = [], content, partial } = event;
+  if (actions?.skipSummarization === true || !ids[Symbol.iterator]().next().done) return true;
+  if (partial === true) return false;
+  const parts = content?.parts ?? [];
+  if (parts.some(({ functionCall, functionResponse }) => functionCall ?? functionResponse)) {
+    return false;
+  }
+  return parts.at(-1)?.codeExecutionResult === undefined;
+}
+
+/** The function calls of an event, in order. */
+export function functionCalls({ content }: EventData): FunctionCall[] {
+  return (content?.parts ?? []).flatMap(({ functionCall }) => functionCall ?? []);
+}
+
+/** The function responses of an event, in order. */
+export function functionResponses({ content }: EventData): FunctionResponse[] {
+  return (content?.parts ?? []).flatMap(({ functionResponse }) => functionResponse ?? []);
+}
+
+/** An event of data that nobody else has. */
+export function revive(data: EventData): Event {
+  const event = Object.create(Event.prototype) as Event;
+  Object.assign(event, data, { actions: new EventActions(data.actions) });
+  return freeze(event);
+}
+
+/** An event of the bytes that a store keeps. */
+export function reviveBody(body: Uint8Array): Event {
+  return revive(decodeValue(body) as EventData);
+}
+
+/** The most nesting of an event: that of a frame. */
+const DEPTH = 64;
+
+/** The bytes of an event as the module sent it. */
+export function bodyOf(event: unknown): Uint8Array<ArrayBuffer> {
+  scratch.reset();
+  scratch.value(event, 'event', DEPTH);
+  return scratch.copy();
+}
+
+const scratch = new Encoder(4096);
+
+/** An event as it crosses: what is empty is left out. */
+export function eventValue(event: EventData): Record<string, unknown> {
+  const { actions, longRunningToolIds: ids, ...others } = event;
+  const value: Record<string, unknown> = { ...others };
+  if (ids !== undefined) value['longRunningToolIds'] = [...ids];
+  const given = actionsValue(actions);
+  if (given !== undefined) value['actions'] = given;
+  return value;
+}
+
+/** Actions as they cross; undefined if there are none. */
+export function actionsValue(actions: ActionsData | undefined): object | undefined {
+  if (actions === undefined) return undefined;
+  let value: Record<string, unknown> | undefined;
+  for (const [name, given] of Object.entries(actions)) {
+    if (given === undefined || given === null || given === false || given === '') continue;
+    if (typeof given === 'object' && Object.keys(given as object).length === 0) continue;
+    (value ??= {})[name] = name === 'stateDelta' ? deletions(given as object) : given;
+  }
+  return value;
+}
+
+/** A delta in which undefined deletes, too. */
+function deletions(delta: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(delta).map(([name, value]) => [name, value ?? null]));
+}
+
+/** Freezes data with all that is in it. Bytes cannot be frozen. */
+export function freeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+  if (Object.isFrozen(value)) return value;
+  for (const name in value) freeze(value[name]);
+  return Object.freeze(value);
+}

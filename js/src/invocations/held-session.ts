@@ -1,0 +1,78 @@
+/**
+ * Sessions that a process has read: each of their events is read once, and told once to an instance.
+ */
+import { Collection } from '../abi/frames.gen.js';
+import type { Encoder } from '../codec/encoder.js';
+import { encodeBody, type Encodable } from '../primitives/body.js';
+import type { Appender, SessionEvent } from '../store/appender.js';
+import { type Event, reviveBody } from './event.js';
+
+/** An event that is stored. */
+class HeldEvent implements Encodable {
+  readonly id: string;
+  readonly body: Uint8Array;
+  readonly revision: string;
+  #event: Event | undefined;
+
+  constructor({ id, body, revision }: SessionEvent) {
+    this.id = id;
+    this.body = body;
+    this.revision = revision;
+  }
+
+  /** What it says. */
+  get event(): Event {
+    return (this.#event ??= reviveBody(this.body));
+  }
+
+  [encodeBody](enc: Encoder): void {
+    enc.raw(this.body);
+  }
+
+  is({ id, body }: SessionEvent): boolean {
+    if (id !== this.id || body.length !== this.body.length) return false;
+    return body.every((byte, i) => byte === this.body[i]);
+  }
+}
+
+/** The events of a session as they were read. They only grow. */
+export class HeldSession {
+  /** The number of its collection in an instance. */
+  readonly collection = Collection.Events;
+  readonly #events: HeldEvent[] = [];
+
+  /** How many there are. */
+  get length(): number {
+    return this.#events.length;
+  }
+
+  /** An event by its place. */
+  at(index: number): HeldEvent | undefined {
+    return this.#events[index];
+  }
+
+  /** The events that users see, of the first ones. The first event of all creates the session. */
+  shown(count: number): Event[] {
+    return this.#events.slice(1, count).map(({ event }) => event);
+  }
+
+  /** Takes the event of a place. Who reads and who appends may both bring it. */
+  put(index: number, event: SessionEvent): void {
+    if (index === this.#events.length) this.#events.push(new HeldEvent(event));
+  }
+
+  /**
+   * Reads the events that others have appended.
+   *
+   * @returns whether the session is the one that was read before; otherwise it was deleted meanwhile
+   */
+  async refresh(store: Appender, session: string): Promise<boolean> {
+    const last = this.#events.length - 1;
+    // The last one comes again: it tells that the session is the same.
+    const query = last > 0 ? { after: this.#events[last - 1]!.revision } : {};
+    const found = await store.events(session, query);
+    if (last >= 0 && (found[0] === undefined || !this.#events[last]!.is(found[0]))) return false;
+    found.forEach((event, i) => this.put(Math.max(last, 0) + i, event));
+    return true;
+  }
+}

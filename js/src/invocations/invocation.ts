@@ -1,0 +1,395 @@
+/**
+ * The host's side of an invocation.
+ */
+import { EffectKind, SessionEffect, SessionMethod, SyncKind } from '../abi/frames.gen.js';
+import { isThenable } from '../awaitable.js';
+import { CodecError } from '../codec/decoder.js';
+import type { Encoder } from '../codec/encoder.js';
+import {
+  type AppendArgs,
+  type EffectFrame,
+  type MethodArgs,
+  type SyncFrame,
+  toAgentArgs,
+  toAppendArgs,
+  toDeliverArgs,
+  toHookArgs,
+  type ToolArgs,
+  writeRunAgentArgs,
+  writeStartInvocation,
+  writeYieldArgs,
+} from '../codec/tuples.gen.js';
+import { TurnContext } from '../context/turn-context.js';
+import { isTurncoreError } from '../errors.js';
+import type { HttpSettings } from '../http/exchange.js';
+import { toText } from '../primitives/tokenizable.js';
+import { Stash } from '../stash/stash.js';
+import { ContextState } from '../turn/context-state.js';
+import type { Core } from '../turn/core.js';
+import type { Effect } from '../turn/effect.js';
+import { HistoryUploads } from '../turn/history-uploads.js';
+import { lateEffects } from '../turn/late.js';
+import type { Run } from '../turn/runs.js';
+import { Turn } from '../turn/turn.js';
+import type { BaseAgent } from './agents.js';
+import { SessionArtifacts } from './artifacts.js';
+import { Channel, stopped } from './channel.js';
+import type { Content } from './content.js';
+import { CallbackContext, InvocationContext, ToolContext } from './contexts.js';
+import type { AgentInfo, LiveSession, OpenInvocation } from './contract.js';
+import { actionsValue, type Event, type EventData, eventValue, revive } from './event.js';
+import type { SessionKey } from './keys.js';
+import { appendOf, type LoadedSession, type SessionStore, writeMethod } from './session-service.js';
+import { liveState } from './state.js';
+import type { Member, Team } from './team.js';
+
+/** The first number of an agent that a generator runs. */
+const FIRST_RUN = 0x80000000;
+/** The number before that of the first session that an instance is told of. Histories have lower ones. */
+const BEFORE_SESSIONS = 0x80000000;
+
+/** The sessions that instances were told of. */
+const uploads = new WeakMap<Core, HistoryUploads>();
+
+/** What an invocation is started with. */
+export interface InvocationSetup {
+  readonly id: string;
+  readonly team: Team;
+  readonly store: SessionStore;
+  readonly key: SessionKey;
+  readonly loaded: LoadedSession;
+  readonly http: HttpSettings;
+  readonly message: Content | undefined;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly controller: AbortController;
+}
+
+/** A running invocation. */
+export class Invocation extends Turn implements OpenInvocation {
+  readonly message: Content | undefined;
+  readonly artifacts: SessionArtifacts;
+  readonly session: LiveSession;
+  readonly #setup: InvocationSetup;
+  /** Its events on their way to the caller. */
+  readonly #events = new Channel();
+  /** Those of agents that generators run. */
+  readonly #children = new Map<number, Channel>();
+  #lastRun = FIRST_RUN - 1;
+  /** How many events the session has. */
+  #count: number;
+  /** The call of a tool that is about to get its context. */
+  #executing: ToolArgs | undefined;
+  /** The agents of model calls, by number. */
+  readonly #agents: (Member | undefined)[] = [];
+
+  constructor(core: Core, number: number, setup: InvocationSetup) {
+    super(
+      core,
+      number,
+      {
+        definition: setup.team.definition,
+        http: setup.http,
+        id: setup.id,
+        standalone: false,
+        systemPrompt: NO_TEXT,
+        instructions: [],
+        stash: new Stash().snapshot(),
+        initial: [],
+        dispatchBus: undefined,
+        bus: undefined,
+        tap: undefined,
+        controller: setup.controller,
+        gates: undefined,
+        waitFor: undefined,
+      },
+      (state, key, signal) =>
+        state.number === 0
+          ? new TurnContext(state, key, signal)
+          : new ToolContext(state, key, signal, (state.turn as unknown as Invocation).#executing),
+    );
+    const { key, loaded } = setup;
+    this.#setup = setup;
+    this.message = setup.message;
+    this.#count = loaded.count;
+    this.artifacts = new SessionArtifacts(setup.store, loaded.stored, key);
+    const shown = (): readonly Event[] => loaded.held.shown(this.#count);
+    this.session = {
+      id: key.sessionId,
+      appName: key.appName,
+      userId: key.userId,
+      state: liveState(this, () => undefined),
+      get events() {
+        return shown();
+      },
+    };
+    this.runs = RUNS;
+  }
+
+  /** Starts an invocation. @throws the refusal */
+  static start(core: Core, seed: Uint8Array, setup: InvocationSetup): Invocation {
+    const { team, key, loaded, message, options } = setup;
+    const runner = team.open(core);
+    let told = uploads.get(core);
+    if (told === undefined) {
+      uploads.set(core, (told = new HistoryUploads(core.instance, BEFORE_SESSIONS)));
+    }
+    const invocation = new Invocation(core, ++core.lastTurn, setup);
+    try {
+      const enc = core.frame();
+      writeStartInvocation(enc, {
+        turn: invocation.number,
+        runner,
+        now: invocation.now,
+        seed,
+        id: setup.id,
+        session: key.sessionId,
+        user: key.userId,
+        history: told.number(loaded.held, loaded.count),
+        count: loaded.count,
+        state: (e) => {
+          e.mapHeader(loaded.state.length);
+          for (const [name, value] of loaded.state) {
+            e.str(name);
+            e.raw(value);
+          }
+        },
+        message: message === undefined ? null : (e) => e.value(message, 'newMessage'),
+        options: (e) => e.value(options, 'options'),
+        aborted: invocation.root.aborted,
+      });
+      const { signal } = setup.controller;
+      signal.addEventListener('abort', () => invocation.#events.stop(signal.reason as Error));
+      void invocation.done.then(() => invocation.#close());
+      core.run(invocation, enc);
+    } catch (error) {
+      invocation.discard();
+      throw error;
+    }
+    return invocation;
+  }
+
+  // For the caller
+
+  /**
+   * The next event; undefined when there are no more.
+   *
+   * @throws (rejects) what the invocation has failed with, or the reason of its abort
+   */
+  async next(): Promise<Event | undefined> {
+    const event = await this.#events.next();
+    if (event !== undefined) return event;
+    const { status, error } = await this.done;
+    const why = status === 'aborted' && this.root.aborted ? this.root.reason : error;
+    // eslint-disable-next-line @typescript-eslint/only-throw-error -- the reason stays what it is
+    if (why !== undefined) throw why;
+    return undefined;
+  }
+
+  /** Ends the invocation, because its caller has left. Resolves when all has ended. @throws what fails meanwhile */
+  async stop(): Promise<void> {
+    if (this.ended) return;
+    const reason = stopped();
+    this.#events.stop(reason);
+    const { status, error } = await this.done;
+    if (status === 'failed' && error !== reason) throw error;
+  }
+
+  // For contexts
+
+  ask(method: number, write: ((enc: Encoder) => void) | null, context = 0): unknown {
+    return this.callNow(context, method as never, write as never);
+  }
+
+  later(method: number, write: (enc: Encoder) => void, context = 0): Promise<unknown> {
+    return this.callLater(context, method as never, write as never);
+  }
+
+  agentOf(context: number): string {
+    return this.#agents[context]?.agent.name ?? '';
+  }
+
+  async *runAgent(run: number, agent: AgentInfo): AsyncGenerator<Event, void, undefined> {
+    const number = ++this.#lastRun;
+    const events = new Channel();
+    this.#children.set(number, events);
+    const args = { run, agent: this.#setup.team.numberOf(agent), number };
+    const reply = this.later(SessionMethod.RunAgent, (enc) => writeRunAgentArgs(enc, args)).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    void reply.then(() => events.close());
+    let over = false;
+    try {
+      for (let event; (event = await events.next()) !== undefined;) yield event;
+      over = true;
+    } finally {
+      if (!over) {
+        events.stop();
+        await reply;
+      }
+      this.#children.delete(number);
+    }
+    const failure = await reply;
+    if (failure !== undefined) throw failure.error;
+  }
+
+  // For the core
+
+  /** Calls of methods about sessions have arguments that write themselves. */
+  override encodeCall<M extends keyof MethodArgs>(
+    call: number,
+    context: number,
+    method: M,
+    args: MethodArgs[M],
+  ): Encoder {
+    if (method < SessionMethod.GetState) return super.encodeCall(call, context, method, args);
+    const enc = this.core.frame();
+    writeMethod(enc, {
+      turn: this.number,
+      call,
+      elapsed: this.elapsed(),
+      context,
+      method,
+      args: args as never,
+    });
+    return enc;
+  }
+
+  /** The only change inside the module that a host hears of: a model call of an agent begins. */
+  override sync({ sync, context, other }: SyncFrame): boolean {
+    const member = this.#setup.team.member(other);
+    if (sync !== SyncKind.Open || member?.definition === undefined) {
+      throw new CodecError('frame', 0, `agent ${other} has no model call ${context}`);
+    }
+    const { definition } = member;
+    this.#agents[context] = member;
+    this.contexts[context] = new ContextState(
+      this,
+      context,
+      this.root,
+      definition,
+      undefined,
+      this.root.stashSnapshot(),
+      definition.toolState,
+      this.makeFacade,
+    );
+    return false;
+  }
+
+  /** Calls the handler of a tool. Its context is for the call. */
+  execute(effect: Effect, args: ToolArgs, frame: EffectFrame): void {
+    this.#executing = args;
+    try {
+      lateEffects()![EffectKind.Tool](effect, args, frame);
+    } finally {
+      this.#executing = undefined;
+    }
+  }
+
+  /** Stores an event, and delivers it if the caller is to have it. */
+  append(effect: Effect, args: AppendArgs): void {
+    const { store, loaded } = this.#setup;
+    const { held, stored } = loaded;
+    const place = this.#count;
+    const append = appendOf(args, held.at(place - 1)?.revision, (id) => this.artifacts.body(id));
+    const { event } = append;
+    effect.perform(
+      () => {
+        const revision = store.append(stored, append);
+        return isThenable(revision) ? revision : { revision };
+      },
+      (given) => {
+        const revision =
+          typeof given === 'string' ? given : (given as { revision: string }).revision;
+        this.#count = place + 1;
+        held.put(place, { ...event, revision });
+        if (args.deliver) this.#events.offer(revive(args.event as EventData), effect);
+        else effect.settle();
+      },
+    );
+  }
+
+  /** Delivers an event that is not stored. @param run of the agent that a generator runs; 0 for the caller */
+  deliver(effect: Effect, run: number, event: EventData): void {
+    const channel = run === 0 ? this.#events : this.#children.get(run);
+    if (channel === undefined) effect.fail(stopped());
+    else channel.offer(revive(event), effect);
+  }
+
+  /** Calls host code at a hook. */
+  hook(effect: Effect, args: ReturnType<typeof toHookArgs>): void {
+    const { hook, plugin, index, agent, value } = args;
+    const { team } = this.#setup;
+    const callback = team.callback(hook, plugin, agent, index);
+    if (callback === undefined)
+      throw new CodecError('frame', 0, `unknown callback of hook ${hook}`);
+    const context = effect.state.number;
+    const ctx = new CallbackContext(this, team.member(agent)?.agent.name ?? '');
+    effect.perform(
+      () => callback(ctx, { invocation: this, context, value }),
+      (answer) => {
+        const actions = actionsValue(ctx.actions);
+        const given = answer !== undefined && answer !== null;
+        if (!given && actions === undefined) effect.settle();
+        else effect.settle({ ...(given && { value: answer }), ...(actions && { actions }) });
+      },
+    );
+  }
+
+  /** Runs the generator of an agent. */
+  generate(effect: Effect, { agent, run, branch }: ReturnType<typeof toAgentArgs>): void {
+    const member = this.#setup.team.member(agent);
+    if (member === undefined) throw new CodecError('frame', 0, `unknown agent ${agent}`);
+    const of = member.agent;
+    effect.perform(() => this.#drive(of, new InvocationContext(this, of, run, branch)));
+  }
+
+  async #drive(agent: BaseAgent, ctx: InvocationContext): Promise<void> {
+    const { run } = ctx;
+    const generator = agent.runAsyncImpl(ctx);
+    let failures = 0;
+    for (let step = await generator.next(undefined as never); step.done !== true;) {
+      try {
+        const value = eventValue(step.value);
+        const stored = await this.later(SessionMethod.Yield, (enc) =>
+          writeYieldArgs(enc, { run, event: (e) => e.value(value, 'event') }),
+        );
+        step = await generator.next(revive(stored as EventData));
+      } catch (error) {
+        if (step.done === true) throw error;
+        // It may clean up, and go on to its end. What it yields meanwhile nobody gets.
+        if (++failures > MOST_FAILURES) return;
+        step =
+          failures > 1 || isTurncoreError(error, 'E_INVOCATION_STOPPED')
+            ? await generator.return(undefined)
+            : await generator.throw(error);
+      }
+    }
+  }
+
+  #close(): void {
+    this.#events.close();
+    for (const events of this.#children.values()) events.stop();
+  }
+}
+
+/** How often a generator is told of a failure. */
+const MOST_FAILURES = 3;
+
+const NO_TEXT = toText('', () => undefined) as never;
+
+/** How to run the effects of invocations. */
+const RUNS: Readonly<Record<number, Run<never>>> = {
+  [EffectKind.Tool]: (effect, args, frame) => of(effect).execute(effect, args, frame),
+  [SessionEffect.Append]: (effect, args) => of(effect).append(effect, toAppendArgs(args)),
+  [SessionEffect.Deliver]: (effect, args) => {
+    const { run, event } = toDeliverArgs(args);
+    of(effect).deliver(effect, run, event as EventData);
+  },
+  [SessionEffect.Hook]: (effect, args) => of(effect).hook(effect, toHookArgs(args)),
+  [SessionEffect.Agent]: (effect, args) => of(effect).generate(effect, toAgentArgs(args)),
+};
+
+function of(effect: Effect): Invocation {
+  return effect.turn as never; // others have no such effects
+}

@@ -1,0 +1,64 @@
+/**
+ * Where a store keeps a session and the state that sessions share.
+ */
+import { invocationError } from '../session-errors.js';
+
+/** Names a session. */
+export interface SessionKey {
+  readonly appName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+/** The id of the event that creates a session: a session has one. */
+export const CREATED = 'created';
+
+/** The beginning of the ids of a user's sessions in a store. */
+export function userPrefix(appName: string, userId: string): string {
+  return `${escape(appName)}/${escape(userId)}/`;
+}
+
+/** The id of a session in a store. @throws TurncoreError E_INVALID_INVOCATION */
+export function storedId({ appName, userId, sessionId }: SessionKey): string {
+  requireName(appName, 'appName');
+  requireName(userId, 'userId');
+  requireName(sessionId, 'sessionId');
+  return userPrefix(appName, userId) + escape(sessionId);
+}
+
+/** The id of a session as its user knows it, from a store's without the beginning. */
+export function sessionIdOf(rest: string): string {
+  return rest.replaceAll('%2F', '/').replaceAll('%25', '%');
+}
+
+/** The scope of what all sessions of an application share. */
+export function appScope(appName: string): string {
+  return `app/${escape(appName)}`;
+}
+
+/** The scope of what all sessions of a user share. */
+export function userScope(appName: string, userId: string): string {
+  return `user/${escape(appName)}/${escape(userId)}`;
+}
+
+/** The scope in a store, and the name in it, of an artifact. Artifacts whose names begin with user: are the user's. */
+export function artifactPlace({ appName, userId }: SessionKey, name: string): [string, string] {
+  const own = !name.startsWith('user:');
+  return own ? ['', name] : [userScope(appName, userId), name.slice('user:'.length)];
+}
+
+/** The id under which a session keeps the bytes of an artifact until an event names it. */
+export function artifactBytes(scope: string, name: string, version: number): string {
+  return `artifact:${JSON.stringify([scope, name, version])}`;
+}
+
+function requireName(value: unknown, field: string): void {
+  if (typeof value === 'string' && value !== '') return;
+  throw invocationError('E_INVALID_INVOCATION', `${field}: must be a non-empty string`, {
+    details: { field },
+  });
+}
+
+function escape(name: string): string {
+  return name.replaceAll('%', '%25').replaceAll('/', '%2F');
+}

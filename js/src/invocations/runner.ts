@@ -1,0 +1,155 @@
+/**
+ * Runs agents in sessions.
+ */
+import { uuidv6, UUID_ENTROPY } from '../entropy.js';
+import type { Host, HostOptions } from '../host/host.js';
+import type { BaseAgent } from './agents.js';
+import { type Content, contentOf } from './content.js';
+import type { Event } from './event.js';
+import { Invocation } from './invocation.js';
+import type { SessionKey } from './keys.js';
+import type { Plugin } from './plugin.js';
+import { notFound, SessionService, sessionCore, type SessionStore } from './session-service.js';
+import { Team } from './team.js';
+
+/** What a {@link Runner} is configured with. */
+export interface RunnerConfig {
+  /** Name of the application, to which sessions and state belong. */
+  readonly appName: string;
+  /** The agent that answers first, with those below it. */
+  readonly agent: BaseAgent;
+  /** Keeps the sessions. Default: one of its own, with the store. */
+  readonly sessionService?: SessionService | undefined;
+  /** Where sessions are kept, for a runner without `sessionService`. Default: in memory. */
+  readonly store?: SessionStore | undefined;
+  /** Code around all agents, in order. */
+  readonly plugins?: readonly Plugin[] | undefined;
+  /** The most model calls of an invocation, whichever agents make them. Default 500. */
+  readonly maxModelCalls?: number | undefined;
+  /** Options of the host that runs the module; or a Host, to share an instance. Default: that of the service. */
+  readonly host?: Host | HostOptions | undefined;
+}
+
+/** What an invocation answers. */
+export interface RunInput {
+  readonly userId: string;
+  readonly sessionId: string;
+  /** What the user says; or the answers to function calls that wait for one. */
+  readonly newMessage?: string | Content | undefined;
+  /** Aborts the invocation. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Bytes of entropy for an invocation. */
+const SEED = 16;
+
+/** Runs agents in sessions: each message is answered by an invocation. */
+export class Runner {
+  readonly appName: string;
+  readonly agent: BaseAgent;
+  readonly sessionService: SessionService;
+  readonly #team: Team;
+  readonly #host: Host;
+  readonly #maxModelCalls: number | undefined;
+
+  /** @throws TurncoreError E_INVALID_AGENT for an agent that has two places in the tree */
+  constructor(config: RunnerConfig) {
+    const { appName, agent, sessionService, store, plugins = [], host, maxModelCalls } = config;
+    this.appName = appName;
+    this.agent = agent;
+    const service = sessionService ?? new SessionService({ store, host });
+    this.sessionService = service;
+    this.#team = new Team(appName, agent, plugins);
+    const own = sessionService === undefined || host === undefined;
+    const base = own ? service.host : new SessionService({ store: service.store, host }).host;
+    const { credentials } = this.#team;
+    this.#host = Object.keys(credentials).length === 0 ? base : base.withCredentials(credentials);
+    this.#maxModelCalls = maxModelCalls;
+  }
+
+  /**
+   * Answers a message and gives the events as they come. An event that is not partial is stored before it is given, and its
+   * agent goes on when the next one is asked for.
+   *
+   * Leaving the loop ends the invocation: agents clean up, plugins are told, and then the loop is left.
+   *
+   * @throws TurncoreError E_SESSION_NOT_FOUND; E_SESSION_CONFLICT if somebody else has written to the session; what an
+   *   agent or a model throws; the reason of an abort
+   */
+  async *runAsync(input: RunInput): AsyncGenerator<Event, void, undefined> {
+    const { newMessage } = input;
+    yield* this.#run(
+      input,
+      newMessage === undefined ? undefined : contentOf(newMessage, 'user'),
+      {},
+    );
+  }
+
+  /** Answers a message and resolves to all events. @throws (rejects) what {@link runAsync} throws */
+  async run(input: RunInput): Promise<Event[]> {
+    const events: Event[] = [];
+    for await (const event of this.runAsync(input)) events.push(event);
+    return events;
+  }
+
+  /**
+   * Takes a session back to what it was before an invocation: its state, initial values too, but not what it shares. The
+   * invocation and what came behind it stay in the session, and models see them no more.
+   *
+   * @returns the event that says so
+   * @throws TurncoreError (rejects) E_INVOCATION_NOT_FOUND, E_SESSION_NOT_FOUND, E_SESSION_CONFLICT
+   */
+  async rewind(
+    input: Omit<RunInput, 'newMessage'> & { readonly rewindBeforeInvocationId: string },
+  ): Promise<Event> {
+    const options = { rewindBefore: input.rewindBeforeInvocationId };
+    let last: Event | undefined;
+    for await (const event of this.#run(input, undefined, options)) last = event;
+    return last!;
+  }
+
+  async *#run(
+    { userId, sessionId, signal }: RunInput,
+    message: Content | undefined,
+    more: Readonly<Record<string, unknown>>,
+  ): AsyncGenerator<Event, void, undefined> {
+    const key = { appName: this.appName, userId, sessionId };
+    const controller = new AbortController();
+    const abort = (): void => controller.abort(signal?.reason);
+    if (signal?.aborted === true) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
+    let invocation: Invocation | undefined;
+    try {
+      invocation = await this.#start(key, message, more, controller);
+      for (let event; (event = await invocation.next()) !== undefined;) yield event;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+      await invocation?.stop();
+    }
+  }
+
+  async #start(
+    key: SessionKey,
+    message: Content | undefined,
+    more: Readonly<Record<string, unknown>>,
+    controller: AbortController,
+  ): Promise<Invocation> {
+    const host = this.#host;
+    const { sessionService } = this;
+    const core = await sessionCore(host);
+    const loaded = await sessionService.load(key);
+    if (loaded === undefined) throw notFound(key);
+    const maxModelCalls = this.#maxModelCalls;
+    return Invocation.start(core.alive ? core : await sessionCore(host), host.entropy(SEED), {
+      id: uuidv6(host.clock(), host.entropy(UUID_ENTROPY)),
+      team: this.#team,
+      store: sessionService.store,
+      key,
+      loaded,
+      http: host.http,
+      message,
+      options: { ...(maxModelCalls !== undefined && { maxModelCalls }), ...more },
+      controller,
+    });
+  }
+}

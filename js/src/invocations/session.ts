@@ -1,0 +1,78 @@
+/**
+ * Sessions outside of invocations.
+ */
+import type { AppendArgs } from '../codec/tuples.gen.js';
+import { type Event, freeze, revive } from './event.js';
+import { appScope, type SessionKey } from './keys.js';
+import type { State } from './state.js';
+
+/** What a {@link Session} is made of. */
+export interface SessionParts extends SessionKey {
+  readonly state: State;
+  readonly events: Event[];
+  readonly revision: string;
+}
+
+/**
+ * A session as it was when it was read, and as `appendEvent` has changed it since: its state, and what was said and done in
+ * it.
+ */
+export class Session {
+  /** Unique among the sessions of the user. */
+  readonly id: string;
+  readonly appName: string;
+  readonly userId: string;
+  /** A copy of its values and of those that it shares, by name with scope. Changes of the copy are not stored. */
+  readonly state: State;
+  readonly #events: Event[];
+  #revision: string;
+
+  /** @internal */
+  constructor({ sessionId, appName, userId, state, events, revision }: SessionParts) {
+    this.id = sessionId;
+    this.appName = appName;
+    this.userId = userId;
+    this.state = state;
+    this.#events = events;
+    this.#revision = revision;
+  }
+
+  /** Its events, in order. */
+  get events(): readonly Event[] {
+    return this.#events;
+  }
+
+  /** Counts what was appended: an append fails if the store has another one. */
+  get revision(): string {
+    return this.#revision;
+  }
+
+  /** When its last event was made, in ms since the Unix epoch; 0 if there is none. */
+  get lastUpdateTime(): number {
+    return this.#events.at(-1)?.timestamp ?? 0;
+  }
+
+  /** @internal */
+  get key(): SessionKey {
+    return { appName: this.appName, userId: this.userId, sessionId: this.id };
+  }
+
+  /** @internal Takes what was appended. @returns the event */
+  appended({ event, state }: AppendArgs, revision: string): Event {
+    for (const { scope, name, value } of state) {
+      const key = scopedName(this.appName, scope, name);
+      if (value === null) Reflect.deleteProperty(this.state, key);
+      else this.state[key] = value;
+    }
+    const made = revive(event as object);
+    this.#events.push(made);
+    this.#revision = revision;
+    return freeze(made);
+  }
+}
+
+/** The name of a value with its scope, from the store's. */
+export function scopedName(appName: string, scope: string, name: string): string {
+  if (scope === '') return name;
+  return `${scope === appScope(appName) ? 'app' : 'user'}:${name}`;
+}

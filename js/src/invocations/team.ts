@@ -1,0 +1,334 @@
+/**
+ * A tree of agents with the plugins around it, as the module is told of it.
+ */
+import { AgentKind, Hook } from '../abi/frames.gen.js';
+import { ChatExecutor } from '../chat/chat-executor.js';
+import { providerKey } from '../chat/providers.js';
+import type { Encoder, Write } from '../codec/encoder.js';
+import { writeOpenAgents } from '../codec/tuples.gen.js';
+import { type ChatModel, executorOf, originOf } from '../front/create-runner.js';
+import type { Credential } from '../http/credential.js';
+import { Tokenizers } from '../primitives/tokenizers.js';
+import { invocationError } from '../session-errors.js';
+import type { Core } from '../turn/core.js';
+import { type Callbacks as TurnCallbacks, type Definition, toolParts } from '../turn/definition.js';
+import type { AnyTool } from '../tools/tool.js';
+import {
+  type BaseAgent,
+  configOf,
+  kindOf,
+  type LlmAgentConfig,
+  type LoopAgentConfig,
+} from './agents.js';
+import { contentOf } from './content.js';
+import type { CallbackContext } from './contexts.js';
+import { type EventData, eventValue, revive } from './event.js';
+import { executorFor, AgentRequest, responseOf } from './model.js';
+import type { AgentInfo, OpenInvocation } from './contract.js';
+import type { Plugin } from './plugin.js';
+import { type SessionTool, toolOf } from './tools.js';
+
+/** A call of host code at a hook. */
+export interface HookCall {
+  readonly invocation: OpenInvocation;
+  /** The number of the model call that it is about; 0 for none. */
+  readonly context: number;
+  /** What the hook gets. */
+  readonly value: unknown;
+}
+
+/** Host code at a hook: calls a function, and gives its answer as the module takes it. */
+type Callback = (ctx: CallbackContext, call: HookCall) => unknown;
+
+/** An agent of a team. */
+export interface Member {
+  readonly number: number;
+  readonly agent: BaseAgent;
+  readonly children: readonly number[];
+  /** Of an agent with a model. */
+  readonly definition: Definition | undefined;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Callbacks by hook. */
+  readonly hooks: readonly (readonly Callback[])[];
+}
+
+/** The names of hooks, in a plugin and in an agent, by number. The ones of plugins alone have no second name. */
+const NAMES: readonly (readonly [plugin: string, agent?: string])[] = [
+  ['onUserMessage'],
+  ['beforeRun'],
+  ['afterRun'],
+  ['onEvent'],
+  ['beforeAgent', 'beforeAgentCallback'],
+  ['afterAgent', 'afterAgentCallback'],
+  ['beforeModel', 'beforeModelCallback'],
+  ['afterModel', 'afterModelCallback'],
+  ['onModelError', 'onModelErrorCallback'],
+  ['beforeTool', 'beforeToolCallback'],
+  ['afterTool', 'afterToolCallback'],
+  ['onToolError', 'onToolErrorCallback'],
+];
+
+/** How a function at a hook is called, and what is made of its answer. */
+const CALLS: Readonly<
+  Record<number, readonly [input: (call: HookCall) => unknown, answer: (given: never) => unknown]>
+> = {
+  [Hook.UserMessage]: [({ value }) => value, contentOf],
+  [Hook.BeforeRun]: [nothing, modelContent],
+  [Hook.AfterRun]: [nothing, nothing],
+  [Hook.Event]: [({ value }) => revive(value as EventData), eventValue],
+  [Hook.BeforeAgent]: [nothing, modelContent],
+  [Hook.AfterAgent]: [nothing, modelContent],
+  [Hook.BeforeModel]: [requestOf, responseOf],
+  [Hook.AfterModel]: [({ value }) => value, responseOf],
+  [Hook.ModelError]: [({ value }) => new Error(String(value)), responseOf],
+  [Hook.BeforeTool]: [({ value }) => value, same],
+  [Hook.AfterTool]: [({ value }) => value, same],
+  [Hook.ToolError]: [({ value }) => value, same],
+};
+
+type AnyFunction = (...args: unknown[]) => unknown;
+
+/** Host code that calls a function at a hook. */
+function callbackOf(hook: number, run: AnyFunction): Callback {
+  const [input, answer] = CALLS[hook]!;
+  return async (ctx, call) => {
+    const given = await run(ctx, input(call));
+    return given === undefined || given === null ? undefined : answer(given as never);
+  };
+}
+
+/** What agents do not use of a definition. */
+const NO_WRITE = [unused, unused, unused] as const;
+const CALLBACKS: TurnCallbacks = {
+  writes: Array.from({ length: 6 }, () => NO_WRITE),
+  replaceToolCallGroup: undefined,
+  commit: undefined,
+  own: undefined,
+  discard: undefined,
+  storeMediaBytes: unused,
+  storeRetrievableBytes: unused,
+  fetches: Array.from({ length: 7 }, () => unused),
+};
+
+function definitionOf(
+  executor: Definition['executor'],
+  tools: readonly AnyTool[],
+  all: readonly AnyTool[],
+): Definition {
+  return {
+    executor,
+    ...toolParts(tools),
+    toolNumbers: new Map(all.map((tool, i) => [tool, i + 1])),
+    pipelines: [[], [], [], []],
+    callbacks: CALLBACKS,
+    tokenizers: new Tokenizers({}, 'E_INVALID_VALUE'),
+    wrappers: { wrapTool: [], wrapModel: [] },
+  };
+}
+
+/** A tree of agents with the plugins around it. */
+export class Team {
+  readonly appName: string;
+  readonly members: readonly Member[];
+  readonly plugins: readonly Plugin[];
+  /** Of the invocations themselves: it has the tools of all agents. */
+  readonly definition: Definition;
+  /** Keys of models, by the names of their credentials. */
+  readonly credentials: Readonly<Record<string, Credential>>;
+  readonly #hooks: readonly ReadonlyMap<number, Callback>[];
+  readonly #numbers = new Map<AgentInfo, number>();
+
+  /** @throws TurncoreError E_INVALID_AGENT */
+  constructor(appName: string, root: BaseAgent, plugins: readonly Plugin[]) {
+    this.appName = appName;
+    this.plugins = plugins;
+    const agents: BaseAgent[] = [];
+    const add = (agent: BaseAgent): void => {
+      if (this.#numbers.has(agent)) {
+        throw invocationError('E_INVALID_AGENT', `agent ${agent.name} has two places in the tree`);
+      }
+      this.#numbers.set(agent, agents.push(agent));
+      agent.subAgents.forEach(add);
+    };
+    add(root);
+    const models = agents.filter((agent) => agent[kindOf] === AgentKind.LLM);
+    const toolsOf = new Map(
+      models.map((agent) => [agent, ((agent[configOf] as LlmAgentConfig).tools ?? []).map(toolOf)]),
+    );
+    const all = [...toolsOf.values()].flat();
+    const credentials: Record<string, Credential> = {};
+    this.members = agents.map((agent, i) => {
+      const tools = toolsOf.get(agent);
+      const executor =
+        tools && modelOf(agent[configOf] as LlmAgentConfig, `apiKey${i + 1}`, credentials);
+      return {
+        number: i + 1,
+        agent,
+        children: agent.subAgents.map((child) => this.#numbers.get(child)!),
+        definition: executor && definitionOf(executor, tools, all),
+        options: optionsOf(agent),
+        hooks: hooksOf(agent),
+      };
+    });
+    this.definition = definitionOf(unused, all, all);
+    this.credentials = credentials;
+    this.#hooks = plugins.map(
+      (plugin) =>
+        new Map(
+          NAMES.flatMap(([name], hook) => {
+            const run = (plugin as unknown as Record<string, AnyFunction | undefined>)[name];
+            return run === undefined ? [] : [[hook, callbackOf(hook, run.bind(plugin))] as const];
+          }),
+        ),
+    );
+  }
+
+  /** The agent of a number. */
+  member(number: number): Member | undefined {
+    return this.members[number - 1];
+  }
+
+  /** The number of an agent. @throws TurncoreError E_INVALID_AGENT */
+  numberOf(agent: AgentInfo): number {
+    const number = this.#numbers.get(agent);
+    if (number !== undefined) return number;
+    throw invocationError('E_INVALID_AGENT', `agent ${agent.name} is not in the tree of agents`);
+  }
+
+  /** Host code at a hook of a plugin (from 1), or of an agent. */
+  callback(hook: number, plugin: number, agent: number, index: number): Callback | undefined {
+    if (plugin > 0) return this.#hooks[plugin - 1]?.get(hook);
+    return this.member(agent)?.hooks[hook]?.[index];
+  }
+
+  /** The number of the team in an instance, which is told of it if necessary. @throws the refusal */
+  open(core: Core): number {
+    const runners = this.members.map(({ definition }) =>
+      definition === undefined ? 0 : core.openRunner(definition),
+    );
+    return core.openRunner<Team>(this, (enc, runner, call) => {
+      writeOpenAgents(enc, {
+        runner,
+        call,
+        app: this.appName,
+        root: 1,
+        agents: this.members.map(({ number, agent, children, options, hooks }, i) => ({
+          number,
+          kind: agent[kindOf],
+          name: agent.name,
+          description: agent.description,
+          runner: runners[i]!,
+          children,
+          options: valueOf(options, `agent ${agent.name}`),
+          hooks: hooks.map(({ length }) => length),
+        })),
+        plugins: this.plugins.map(({ name }, i) => ({
+          name,
+          hooks: [...this.#hooks[i]!.keys()].reduce((bits, hook) => bits | (1 << hook), 0),
+        })),
+      });
+    });
+  }
+}
+
+function valueOf(value: object, field: string): Write | null {
+  return Object.keys(value).length === 0 ? null : (enc: Encoder) => enc.value(value, field);
+}
+
+/** The executor of an agent's model. Its key goes under the name of a credential. */
+function modelOf(
+  { model }: LlmAgentConfig,
+  name: string,
+  credentials: Record<string, Credential>,
+): Definition['executor'] {
+  if (typeof model === 'function') return executorFor(model);
+  if (model instanceof ChatExecutor) return model;
+  const { apiKey, ...options } = model as ChatModel;
+  if (apiKey === undefined) return executorOf({ model });
+  const { provider = 'openai' } = options;
+  credentials[name] = providerKey(provider, apiKey, [originOf(model as ChatModel)]);
+  return executorOf({ model: { ...options, credential: name } });
+}
+
+/** The options of an agent as the module takes them. */
+function optionsOf(agent: BaseAgent): Record<string, unknown> {
+  const config = agent[configOf] as LlmAgentConfig & LoopAgentConfig;
+  const text = (value: unknown): string | undefined =>
+    typeof value === 'string' ? value : undefined;
+  const named = (
+    names: readonly string[] | undefined,
+    chosen: (tool: SessionTool) => boolean,
+  ): string[] | undefined => {
+    const tools = (config.tools ?? []) as readonly SessionTool[];
+    const list = [...(names ?? []), ...tools.filter(chosen).map(({ name }) => name)];
+    return list.length === 0 ? undefined : list;
+  };
+  const all: Record<string, unknown> = {
+    instruction: text(config.instruction),
+    globalInstruction: text(config.globalInstruction),
+    outputKey: config.outputKey,
+    includeContents: config.includeContents,
+    disallowTransferToParent: config.disallowTransferToParent,
+    disallowTransferToPeers: config.disallowTransferToPeers,
+    longRunning: named(config.longRunningTools, (tool) => tool.isLongRunning === true),
+    confirm: named(config.confirmTools, (tool) => tool.requireConfirmation === true),
+    confirmHook: named(undefined, (tool) => typeof tool.requireConfirmation === 'function'),
+    maxIterations: config.maxIterations,
+  };
+  return Object.fromEntries(
+    Object.entries(all).filter(([, value]) => value !== undefined && value !== null),
+  );
+}
+
+/** Host code at the hooks of an agent. */
+function hooksOf(agent: BaseAgent): Callback[][] {
+  const config = agent[configOf] as unknown as Record<string, unknown>;
+  const hooks = NAMES.map(([, name], hook) => {
+    const given = name === undefined ? undefined : config[name];
+    const list = Array.isArray(given)
+      ? given
+      : given === undefined || given === null
+        ? []
+        : [given];
+    return (list as AnyFunction[]).map((run) => callbackOf(hook, run));
+  });
+  const { instruction, globalInstruction, tools = [] } = config as unknown as LlmAgentConfig;
+  hooks[Hook.Instruction] = instructionHook(instruction);
+  hooks[Hook.GlobalInstruction] = instructionHook(globalInstruction);
+  const confirms = tools.some(
+    (tool) => typeof (tool as SessionTool).requireConfirmation === 'function',
+  );
+  hooks[Hook.Confirm] = confirms ? [(ctx, { value }) => confirm(tools as never, ctx, value)] : [];
+  return hooks;
+}
+
+function instructionHook(given: LlmAgentConfig['instruction']): Callback[] {
+  return typeof given === 'function' ? [(ctx) => given(ctx)] : [];
+}
+
+/** Asks the predicate of a tool whether a person is asked before it runs. */
+function confirm(tools: readonly SessionTool[], ctx: CallbackContext, value: unknown): unknown {
+  const { tool: name, args } = value as { readonly tool: string; readonly args: unknown };
+  const ask = tools.find((tool) => tool.name === name)?.requireConfirmation;
+  return typeof ask === 'function' ? ask(args as never, ctx) : ask;
+}
+
+function requestOf({ invocation, context }: HookCall): AgentRequest {
+  return new AgentRequest(invocation, context, invocation.root.signal);
+}
+
+function modelContent(given: Parameters<typeof contentOf>[0]): object {
+  return contentOf(given, 'model');
+}
+
+function same(value: unknown): unknown {
+  return value;
+}
+
+function nothing(): undefined {
+  return undefined;
+}
+
+function unused(): never {
+  throw new Error('an agent stores nothing by itself');
+}

@@ -1,0 +1,68 @@
+/**
+ * Tools of agents.
+ */
+import { type Awaitable, isThenable } from '../awaitable.js';
+import { builtinOf } from '../builtin.js';
+import { isTool } from '../tools/is-tool.js';
+import { type AnyTool, type ObjectSchema, Tool } from '../tools/tool.js';
+import type { StandardSchema } from '../tools/standard-schema.js';
+import { ToolContext } from './contexts.js';
+
+/** What a person is asked before a tool runs. */
+export interface ConfirmationDetails {
+  readonly hint?: string;
+  readonly payload?: unknown;
+}
+
+/** A tool as an object with a method. */
+export interface SessionTool<Params = never> {
+  /** Unique among the agent's tools. */
+  readonly name: string;
+  /** For the model. */
+  readonly description: string;
+  /** The schema of the arguments: a JSON Schema, or a Standard Schema such as Zod's. Default: any object. */
+  readonly inputSchema?: ObjectSchema | StandardSchema | undefined;
+  /** Its answer comes later, from outside, unless it gives one at once. Default false. */
+  readonly isLongRunning?: boolean | undefined;
+  /** Whether a person is asked before it runs. */
+  readonly requireConfirmation?:
+    | boolean
+    | ((params: never, ctx: object) => Awaitable<boolean | ConfirmationDetails>)
+    | undefined;
+  /** Runs the tool. What it throws, the model gets as the result. */
+  readonly runAsync: {
+    run(params: Params, toolCtx: ToolContext): unknown;
+  }['run'];
+}
+
+/** A tool of an agent: one of turncore, or an object with a method. */
+export type LlmAgentTool = AnyTool | SessionTool;
+
+/** A tool that tells the module what its handler has done besides its result. */
+export function toolOf(given: LlmAgentTool): AnyTool {
+  const tool = isTool(given) ? given : madeOf(given);
+  if (builtinOf(tool.handler) !== undefined) return tool; // it runs in the module
+  const handler: AnyTool['handler'] = (args, ctx, meta) => {
+    const told = ctx instanceof ToolContext ? ctx : undefined;
+    let result: unknown;
+    try {
+      result = tool.handler(args, ctx, meta);
+    } catch (error) {
+      told?.tell();
+      throw error;
+    }
+    if (isThenable(result)) return Promise.resolve(result).finally(() => told?.tell());
+    told?.tell();
+    return result;
+  };
+  return Object.create(tool, { handler: { value: handler } }) as AnyTool;
+}
+
+function madeOf(tool: SessionTool): AnyTool {
+  return new Tool({
+    name: tool.name,
+    description: tool.description,
+    inputSchema: tool.inputSchema ?? { type: 'object' },
+    handler: (params: unknown, ctx) => tool.runAsync(params as never, ctx as never),
+  });
+}
