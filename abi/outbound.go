@@ -69,7 +69,7 @@ type Sync struct {
 	Collection uint8
 	Sync       uint8 // SyncAdd, …
 	Handle     int64 // > 0 given by the host, < 0 by the guest. SyncSignal: SignalAck, …
-	Other      int64 // SyncReplace: replaces Handle. SyncOpen: the context to copy. SyncAdd: see EditKeep; 0 for none
+	Other      int64 // SyncReplace: replaces Handle. SyncOpen: the context to copy; in an invocation the agent. SyncAdd: see EditKeep; 0 for none
 	Data       Raw
 }
 

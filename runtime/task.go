@@ -118,6 +118,14 @@ type Forge struct {
 	Classes []string
 }
 
+// Encoded is an effect of a kind that this package does not know, with its encoded arguments. Its value is the host's.
+type Encoded struct {
+	Kind    uint8
+	Context uint32
+	Args    []byte
+}
+
+func (*Encoded) effect()        {}
 func (*Spool) effect()          {}
 func (*Read) effect()           {}
 func (*Estimate) effect()       {}

@@ -141,9 +141,9 @@ func (l faults) sessions() []byte {
 	for _, f := range l.in(sessionSection) {
 		fmt.Fprintf(&b, "\t// %s: %s\n\t%s fault.Code = %q\n", goName(f.Code), f.Message, goName(f.Code), f.Code)
 	}
-	b.WriteString(")\n\n// faults are errors of these codes without details.\nvar faults = map[fault.Code]fault.Error{\n")
+	b.WriteString(")\n\n// table describes each code.\nvar table = [...]info{\n")
 	for _, f := range l.in(sessionSection) {
-		fmt.Fprintf(&b, "\t%[1]s: {Code: %[1]s, Message: %[2]q, Status: %[3]d, Fatal: %[4]t},\n", goName(f.Code), f.Message, f.Status, f.Fatal)
+		fmt.Fprintf(&b, "\t{%s, %q, %d, %t},\n", goName(f.Code), f.Message, f.Status, f.Fatal)
 	}
 	b.WriteString("}\n")
 	return b.Bytes()

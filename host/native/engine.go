@@ -39,7 +39,11 @@ func init() {
 // replaces a built-in one of the same name.
 func New(providers ...chat.Provider) *Engine {
 	all := slices.Concat(provider.All, providers)
-	return &Engine{start: func() engine.Core { return guest.New(all...) }}
+	return &Engine{start: func() engine.Core {
+		g := guest.New(all...)
+		g.ServeSessions()
+		return g
+	}}
 }
 
 // Name returns "native".

@@ -23,7 +23,7 @@ type Parts struct {
 }
 
 // Serve makes the module an agent module, before the first step.
-func (in *Instance) Serve(a Agent) { in.agent, in.ofAgent = a, abi.FeatureAgent }
+func (in *Instance) Serve(a Agent) { in.agent, in.more = a, in.more|abi.FeatureAgent }
 
 // Together runs functions as tasks of a turn, at most so many at once, and returns when all have returned, with the first
 // error in their order. A function that panics fails with that. task is the one that waits.

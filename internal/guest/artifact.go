@@ -6,9 +6,13 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// ask appends the frame of an effect about artifacts to the outbox.
+// ask appends the frame of an effect about artifacts, or of an encoded one, to the outbox.
 func (t *turn) ask(eff *effect, e runtime.Effect) {
 	switch e := e.(type) {
+	case *runtime.Encoded:
+		eff.valued = true
+		t.in.out = append(t.effectHead(eff, e.Kind, e.Context), e.Args...)
+		return
 	case *runtime.Spool:
 		args := abi.SpoolArgs{Handle: e.Handle}
 		t.in.out = args.Append(t.effectHead(eff, abi.EffectSpool, e.Context))

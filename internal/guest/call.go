@@ -23,6 +23,9 @@ func (in *Instance) call(f *abi.Call) error {
 		return nil
 	}
 	t.run.SetElapsed(f.Elapsed)
+	if t.fronted {
+		return in.front.call(t, f)
+	}
 	d := t.run.DispatchContext(f.Context)
 	if d == nil && f.Context != 0 {
 		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "context "+itoa(int64(f.Context))))
@@ -138,6 +141,9 @@ func (in *Instance) callOutside(f *abi.Call) error {
 	if f.Method == abi.MethodDescribe && in.agent != nil {
 		t.reply(f.Call, in.agent.Describe(), nil)
 		return nil
+	}
+	if f.Method >= abi.SessionMethodGetState && in.front != nil {
+		return in.front.call(t, f)
 	}
 	if f.Method != abi.MethodValidate {
 		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))+" outside a turn"))

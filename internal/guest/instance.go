@@ -37,7 +37,8 @@ type Instance struct {
 	providers []chat.Provider
 	platform  Platform
 	agent     Agent        // nil in the core module
-	ofAgent   abi.Features // the feature of an agent module
+	more      abi.Features // features of an agent module, or of sessions
+	front     front        // nil in a module without sessions
 
 	idle    []*coroutine
 	spare   []*effect // settled ones, for reuse
@@ -190,6 +191,8 @@ func (in *Instance) takeOp(op abi.Op, r *abi.Reader) error {
 			if h := in.histories[f.History]; h != nil {
 				in.quota.DropHistory(h)
 				delete(in.histories, f.History)
+			} else if in.front != nil {
+				in.front.drop(f.History)
 			}
 		}
 	case abi.OpOpenRunner:
@@ -201,6 +204,9 @@ func (in *Instance) takeOp(op abi.Op, r *abi.Reader) error {
 		var f abi.CloseRunner
 		if f.Decode(r); r.OK() {
 			delete(in.runners, f.Runner)
+			if in.front != nil {
+				in.front.close(f.Runner)
+			}
 		}
 	case abi.OpGCPercent:
 		var f abi.GCPercent
@@ -216,9 +222,25 @@ func (in *Instance) takeOp(op abi.Op, r *abi.Reader) error {
 			return in.hello(&f)
 		}
 	default:
+		if in.front != nil {
+			return in.front.take(op, r)
+		}
 		return fault.New(fault.ABIUnknownFrame, "op "+itoa(int64(op)))
 	}
 	return nil
+}
+
+// front is a second front door beside that of turns.
+type front interface {
+	// take handles a frame that turns do not have.
+	take(op abi.Op, r *abi.Reader) error
+	// call serves a method of turn 0 that turns do not have, or of a turn that belongs to the front.
+	call(t *turn, f *abi.Call) error
+	// tell takes a history of events, drop forgets it.
+	tell(f *abi.History, data []byte) error
+	drop(history uint32)
+	// close closes a runner.
+	close(runner uint32)
 }
 
 func (in *Instance) hello(f *abi.Hello) error {
@@ -239,7 +261,7 @@ func (in *Instance) hello(f *abi.Hello) error {
 	in.marks = f.Features&abi.FeatureInterrupts != 0
 	in.append(&abi.Welcome{
 		Op: abi.OpWelcome, Major: abi.Major, Minor: abi.Minor,
-		Features: f.Features & (supported | in.ofAgent), Limits: in.limits, Quota: quota, Build: Build, Providers: in.speaks(),
+		Features: f.Features & (supported | in.more), Limits: in.limits, Quota: quota, Build: Build, Providers: in.speaks(),
 	})
 	return nil
 }
@@ -284,6 +306,9 @@ func (in *Instance) speaks() []string {
 
 func (in *Instance) history(f *abi.History) error {
 	data, err := abi.BytesOf(f.Block)
+	if err == nil && f.Collection == abi.CollectionEvents && in.front != nil {
+		return in.front.tell(f, data)
+	}
 	if err != nil || f.History == 0 || int(f.Collection) >= runtime.Collections || uint64(f.Count) > uint64(len(data)) {
 		return fault.New(fault.ABIMalformedFrame, "History: number, collection, count or block")
 	}

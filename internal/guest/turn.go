@@ -24,6 +24,7 @@ type turn struct {
 	plain   bool     // errors are sent without causes and details
 	named   int64    // lowest guest handle that a Sync has named
 	late    []uint32 // tool calls given up, until their results arrive
+	fronted bool     // it belongs to the instance's front
 }
 
 func (in *Instance) startTurn(f *abi.StartTurn) error {

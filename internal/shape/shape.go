@@ -47,6 +47,7 @@ func (s Shape) Apply(ctx context.Context, file []byte) (_ []byte, err error) {
 var seldom = []string{
 	"internal/catalogue", "internal/pattern",
 	"runtime/internal/jsonpath", "runtime/internal/markdown", "runtime/internal/yaml",
+	"runtime/invocation", "runtime/session",
 }
 
 // Flags returns what go build needs to compile a package for the shape, with build tags of the package's own. goroot is the

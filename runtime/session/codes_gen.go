@@ -28,16 +28,16 @@ const (
 	ModelCallLimit fault.Code = "E_MODEL_CALL_LIMIT"
 )
 
-// faults are errors of these codes without details.
-var faults = map[fault.Code]fault.Error{
-	CallAnswered:         {Code: CallAnswered, Message: "The function call has its answer.", Status: 409, Fatal: false},
-	CallNotAsked:         {Code: CallNotAsked, Message: "No event asks for this function call.", Status: 404, Fatal: true},
-	InvalidAgent:         {Code: InvalidAgent, Message: "The agent's configuration is invalid.", Status: 529, Fatal: true},
-	InvalidEvent:         {Code: InvalidEvent, Message: "The event is invalid.", Status: 422, Fatal: true},
-	InvalidInvocation:    {Code: InvalidInvocation, Message: "The invocation's input is invalid.", Status: 422, Fatal: true},
-	InvalidState:         {Code: InvalidState, Message: "The state is invalid.", Status: 422, Fatal: true},
-	InvocationNotFound:   {Code: InvocationNotFound, Message: "The session has no such invocation.", Status: 404, Fatal: true},
-	InvocationStopped:    {Code: InvocationStopped, Message: "The caller has stopped the invocation.", Status: 499, Fatal: false},
-	InvocationUnfinished: {Code: InvocationUnfinished, Message: "A stream of partial events ended without its final event.", Status: 502, Fatal: false},
-	ModelCallLimit:       {Code: ModelCallLimit, Message: "The invocation reached its bound on model calls.", Status: 508, Fatal: false},
+// table describes each code.
+var table = [...]info{
+	{CallAnswered, "The function call has its answer.", 409, false},
+	{CallNotAsked, "No event asks for this function call.", 404, true},
+	{InvalidAgent, "The agent's configuration is invalid.", 529, true},
+	{InvalidEvent, "The event is invalid.", 422, true},
+	{InvalidInvocation, "The invocation's input is invalid.", 422, true},
+	{InvalidState, "The state is invalid.", 422, true},
+	{InvocationNotFound, "The session has no such invocation.", 404, true},
+	{InvocationStopped, "The caller has stopped the invocation.", 499, false},
+	{InvocationUnfinished, "A stream of partial events ended without its final event.", 502, false},
+	{ModelCallLimit, "The invocation reached its bound on model calls.", 508, false},
 }

@@ -50,55 +50,119 @@ func TestContents(t *testing.T) {
 		want   []string
 	}{
 		{"a conversation", session.View{}, []string{"i1 user: hi", "i1 a: hello", "i2 user: more"}, []string{"user: hi", "model: hello", "user: more"}},
-		{"events without parts", session.View{}, []string{`{author: "system", actions: {stateDelta: {a: 1}}}`, "i1 user: hi",
-			`{author: "a", errorCode: "E"}`, `{author: "a", content: {parts: []}}`}, []string{"user: hi"}},
-		{"text without letters", session.View{}, []string{`{author: "a", content: {parts: [{text: ""}]}}`,
-			`{author: "a", content: {parts: [{text: ""}, {text: "x"}, {text: "", thought: true}, {text: "", thought: true, thoughtSignature: "s"}]}}`},
-			[]string{"model: x, ()"}},
-		{"roles", session.View{}, []string{`{author: "user", content: {role: "model", parts: [{text: "x"}]}}`,
-			`{author: "a", content: {role: "user", parts: [{text: "y"}]}}`}, []string{"model: x", "user: y"}},
+		{"events without parts", session.View{}, []string{
+			`{author: "system", actions: {stateDelta: {a: 1}}}`, "i1 user: hi",
+			`{author: "a", errorCode: "E"}`, `{author: "a", content: {parts: []}}`,
+		}, []string{"user: hi"}},
+		{
+			"text without letters",
+			session.View{},
+			[]string{
+				`{author: "a", content: {parts: [{text: ""}]}}`,
+				`{author: "a", content: {parts: [{text: ""}, {text: "x"}, {text: "", thought: true}, {text: "", thought: true, thoughtSignature: "s"}]}}`,
+			},
+			[]string{"model: x, ()"},
+		},
+		{"roles", session.View{}, []string{
+			`{author: "user", content: {role: "model", parts: [{text: "x"}]}}`,
+			`{author: "a", content: {role: "user", parts: [{text: "y"}]}}`,
+		}, []string{"model: x", "user: y"}},
 		{"own thoughts", session.View{}, []string{`{author: "a", content: {parts: [{text: "hm", thought: true}, {text: "x"}]}}`}, []string{"model: (hm), x"}},
 		{"another agent", session.View{}, []string{"i1 user: hi", "i1 b: hello + call c1", "i1 b: answer c1", "i1 a: x"}, []string{
 			"user: hi", "user: For context:, [b] said: hello, [b] called tool `tc1` with {\"of\":\"c1\"}",
-			"user: For context:, [b] tool `tc1` returned {\"to\":\"c1\"}", "model: x"}},
-		{"another agent's thoughts", session.View{}, []string{`{author: "b", content: {parts: [{text: "hm", thought: true}, {text: ""}]}}`,
-			`{author: "b", content: {parts: [{text: "hm", thought: true}, {fileData: {fileUri: "f"}}]}}`},
-			[]string{`user: For context:, {"fileData":{"fileUri":"f"}}`}},
-		{"branches", session.View{Branch: "p.a"}, []string{"i1 user: 0", "i1 a[p.a]: 1", "i1 a[p]: 2", "i1 a[p.b]: 3", "i1 a[p.a.x]: 4", "i1 a[p.ab]: 5"},
-			[]string{"user: 0", "model: 1", "model: 2"}},
+			"user: For context:, [b] tool `tc1` returned {\"to\":\"c1\"}", "model: x",
+		}},
+		{
+			"another agent's thoughts",
+			session.View{},
+			[]string{
+				`{author: "b", content: {parts: [{text: "hm", thought: true}, {text: ""}]}}`,
+				`{author: "b", content: {parts: [{text: "hm", thought: true}, {fileData: {fileUri: "f"}}]}}`,
+			},
+			[]string{`user: For context:, {"fileData":{"fileUri":"f"}}`},
+		},
+		{
+			"branches",
+			session.View{Branch: "p.a"},
+			[]string{"i1 user: 0", "i1 a[p.a]: 1", "i1 a[p]: 2", "i1 a[p.b]: 3", "i1 a[p.a.x]: 4", "i1 a[p.ab]: 5"},
+			[]string{"user: 0", "model: 1", "model: 2"},
+		},
 		{"outside of a branch", session.View{}, []string{"i1 user: 0", "i1 a[p.a]: 1", "i1 a: 2"}, []string{"user: 0", "model: 2"}},
 		{"name of a branch that begins like another", session.View{Branch: "p.ab"}, []string{"i1 a[p.a]: 1", "i1 a[p.ab]: 2"}, []string{"model: 2"}},
-		{"a call and its response", session.View{}, []string{"i1 user: hi", "i1 a: call c1", "i1 a: answer c1", "i1 a: done"},
-			[]string{"user: hi", "model: c1?", "user: c1=c1", "model: done"}},
-		{"responses in the order of the calls", session.View{}, []string{"i1 a: call c1 + call c2 + call c3", "i1 a: answer c3", "i1 a: answer c2 + answer c1"},
-			[]string{"model: c1?, c2?, c3?", "user: c1=c1, c2=c2, c3=c3"}},
-		{"a later answer", session.View{}, []string{"i1 a: long c1", "i1 a: answer c1 (wait)", "i1 a: please wait", "i2 user: answer c1 (yes) + thanks", "i2 a: ok"},
-			[]string{"model: c1?", "user: c1=c1(yes)", "model: please wait", "user: thanks", "model: ok"}},
-		{"a result after the confirmation", session.View{}, []string{"i1 a: long c1 + call c2", "i1 a: answer c2", "i2 user: answer c1 (confirmed)", "i2 a: answer c1 (result)"},
-			[]string{"model: c1?, c2?", "user: c1=c1(result), c2=c2"}},
+		{
+			"a call and its response",
+			session.View{},
+			[]string{"i1 user: hi", "i1 a: call c1", "i1 a: answer c1", "i1 a: done"},
+			[]string{"user: hi", "model: c1?", "user: c1=c1", "model: done"},
+		},
+		{
+			"responses in the order of the calls",
+			session.View{},
+			[]string{"i1 a: call c1 + call c2 + call c3", "i1 a: answer c3", "i1 a: answer c2 + answer c1"},
+			[]string{"model: c1?, c2?, c3?", "user: c1=c1, c2=c2, c3=c3"},
+		},
+		{
+			"a later answer",
+			session.View{},
+			[]string{"i1 a: long c1", "i1 a: answer c1 (wait)", "i1 a: please wait", "i2 user: answer c1 (yes) + thanks", "i2 a: ok"},
+			[]string{"model: c1?", "user: c1=c1(yes)", "model: please wait", "user: thanks", "model: ok"},
+		},
+		{
+			"a result after the confirmation",
+			session.View{},
+			[]string{"i1 a: long c1 + call c2", "i1 a: answer c2", "i2 user: answer c1 (confirmed)", "i2 a: answer c1 (result)"},
+			[]string{"model: c1?, c2?", "user: c1=c1(result), c2=c2"},
+		},
 		{"a call that waits beside one that does not", session.View{}, []string{"i1 a: long c1 + call c2", "i1 a: answer c2"}, []string{"model: c1?, c2?", "user: c2=c2"}},
 		{"a call that waits", session.View{}, []string{"i1 a: long c1", "i2 user: hello?"}, []string{"model: c1?", "user: hello?"}},
 		{"a response without its call", session.View{}, []string{"i1 user: answer c1 + hi", "i1 a: answer c2", "i1 a: call c2"}, []string{"user: hi", "model: c2?"}},
-		{"calls without ids", session.View{}, []string{`{author: "a", content: {role: "model", parts: [{functionCall: {name: "t"}}]}}`,
-			`{author: "a", content: {role: "user", parts: [{functionResponse: {name: "t", response: {to: "x"}}}]}}`}, []string{"model: ?", "user: =x"}},
+		{"calls without ids", session.View{}, []string{
+			`{author: "a", content: {role: "model", parts: [{functionCall: {name: "t"}}]}}`,
+			`{author: "a", content: {role: "user", parts: [{functionResponse: {name: "t", response: {to: "x"}}}]}}`,
+		}, []string{"model: ?", "user: =x"}},
 		{"the user's answer to another agent's call", session.View{}, []string{"i1 b: long c1", "i2 user: answer c1 (yes) + go on"}, []string{
-			"user: For context:, [b] called tool `tc1` with {\"of\":\"c1\"}", "user: [user] tool `tc1` returned {\"to\":\"c1(yes)\"}, go on"}},
-		{"one id for two calls", session.View{}, []string{"i1 a: call c1", "i1 a: answer c1 (1)", "i2 a: call c1", "i2 a: answer c1 (2)"},
-			[]string{"model: c1?", "user: c1=c1(1)", "model: c1?", "user: c1=c1(2)"}},
-		{"the current turn alone", session.View{None: true, From: 2}, []string{"i1 user: hi", "i1 b: hello", "i2 user: more", "i2 b: x", "i2 a: y"},
-			[]string{"user: more", "user: For context:, [b] said: x", "model: y"}},
+			"user: For context:, [b] called tool `tc1` with {\"of\":\"c1\"}", "user: [user] tool `tc1` returned {\"to\":\"c1(yes)\"}, go on",
+		}},
+		{
+			"one id for two calls",
+			session.View{},
+			[]string{"i1 a: call c1", "i1 a: answer c1 (1)", "i2 a: call c1", "i2 a: answer c1 (2)"},
+			[]string{"model: c1?", "user: c1=c1(1)", "model: c1?", "user: c1=c1(2)"},
+		},
+		{
+			"the current turn alone",
+			session.View{None: true, From: 2},
+			[]string{"i1 user: hi", "i1 b: hello", "i2 user: more", "i2 b: x", "i2 a: y"},
+			[]string{"user: more", "user: For context:, [b] said: x", "model: y"},
+		},
 		{"the current turn, without an earlier call", session.View{None: true, From: 1}, []string{"i1 a: long c1", "i2 user: answer c1 + hi"}, []string{"user: hi"}},
-		{"the current turn of one that goes on", session.View{None: true, From: 1}, []string{"i1 user: hi", "i1 a: long c1", "i2 user: other", "i3 user: answer c1"},
-			[]string{"model: c1?", "user: c1=c1", "user: other"}},
-		{"rewound", session.View{}, []string{"i1 user: 1", "i1 a: one", "i2 user: 2", "i2 a: two", "i3 user: 3", "i3 a: three",
-			`{author: "user", content: {parts: [{text: "never shown"}]}, actions: {rewindBeforeInvocationId: "i2"}}`, "i4 user: 4"},
-			[]string{"user: 1", "model: one", "user: 4"}},
-		{"rewound twice", session.View{}, []string{"i1 user: 1", "i2 user: 2", "i3 user: 3", `{author: "user", actions: {rewindBeforeInvocationId: "i3"}}`,
-			"i4 user: 4", `{author: "user", actions: {rewindBeforeInvocationId: "i2"}}`, "i5 user: 5"}, []string{"user: 1", "user: 5"}},
-		{"rewound before one that is gone", session.View{}, []string{"i1 user: 1", "i2 user: 2", `{author: "user", actions: {rewindBeforeInvocationId: "i2"}}`,
-			"i3 user: 3", `{author: "user", actions: {rewindBeforeInvocationId: "i2"}}`}, []string{"user: 1", "user: 3"}},
-		{"an answer that is rewound", session.View{}, []string{"i1 a: long c1", "i1 a: answer c1 (wait)", "i2 user: answer c1 (yes)",
-			`{author: "user", actions: {rewindBeforeInvocationId: "i2"}}`}, []string{"model: c1?", "user: c1=c1(wait)"}},
+		{
+			"the current turn of one that goes on",
+			session.View{None: true, From: 1},
+			[]string{"i1 user: hi", "i1 a: long c1", "i2 user: other", "i3 user: answer c1"},
+			[]string{"model: c1?", "user: c1=c1", "user: other"},
+		},
+		{
+			"rewound",
+			session.View{},
+			[]string{
+				"i1 user: 1", "i1 a: one", "i2 user: 2", "i2 a: two", "i3 user: 3", "i3 a: three",
+				`{author: "user", content: {parts: [{text: "never shown"}]}, actions: {rewindBeforeInvocationId: "i2"}}`, "i4 user: 4",
+			},
+			[]string{"user: 1", "model: one", "user: 4"},
+		},
+		{"rewound twice", session.View{}, []string{
+			"i1 user: 1", "i2 user: 2", "i3 user: 3", `{author: "user", actions: {rewindBeforeInvocationId: "i3"}}`,
+			"i4 user: 4", `{author: "user", actions: {rewindBeforeInvocationId: "i2"}}`, "i5 user: 5",
+		}, []string{"user: 1", "user: 5"}},
+		{"rewound before one that is gone", session.View{}, []string{
+			"i1 user: 1", "i2 user: 2", `{author: "user", actions: {rewindBeforeInvocationId: "i2"}}`,
+			"i3 user: 3", `{author: "user", actions: {rewindBeforeInvocationId: "i2"}}`,
+		}, []string{"user: 1", "user: 3"}},
+		{"an answer that is rewound", session.View{}, []string{
+			"i1 a: long c1", "i1 a: answer c1 (wait)", "i2 user: answer c1 (yes)",
+			`{author: "user", actions: {rewindBeforeInvocationId: "i2"}}`,
+		}, []string{"model: c1?", "user: c1=c1(wait)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.view.Agent = "a"
@@ -141,28 +205,44 @@ func TestCompaction(t *testing.T) {
 		{"in the middle", with(compaction("s", "2", "3", ""), said("6", "a", "")), []string{"user: 1", "user: s", "model: 4", "user: 5", "model: 6"}},
 		{"of everything", with(compaction("s", "1", "5", "")), []string{"user: s"}},
 		{"of one event", with(compaction("s", "4", "4", "")), []string{"user: 1", "model: 2", "user: 3", "user: s", "user: 5"}},
-		{"with a role", with(`{id: "s", author: "a", content: {role: "model", parts: [{text: "s"}, {text: "hm", thought: true}]}, actions: {compaction: {first: "1", last: "4"}}}`),
-			[]string{"model: s", "user: 5"}},
+		{
+			"with a role", with(`{id: "s", author: "a", content: {role: "model", parts: [{text: "s"}, {text: "hm", thought: true}]}, actions: {compaction: {first: "1", last: "4"}}}`),
+			[]string{"model: s", "user: 5"},
+		},
 		{"without content", with(`{id: "s", author: "a", actions: {compaction: {first: "1", last: "4"}}}`), []string{"user: 5"}},
 		{"of a compaction and more", with(compaction("s", "1", "3", ""), said("6", "a", ""), compaction("t", "1", "5", "")), []string{"user: t", "model: 6"}},
 		{"overlapping", with(compaction("s", "1", "3", ""), compaction("t", "3", "4", "")), []string{"user: s", "user: t", "user: 5"}},
 		{"inside another", with(compaction("s", "1", "4", ""), compaction("t", "2", "3", "")), []string{"user: s", "user: 5"}},
 		{"of unknown events", with(compaction("s", "1", "x", "")), []string{"user: 1", "model: 2", "user: 3", "model: 4", "user: 5", "user: For context:, [summariser] said: s"}},
-		{"of events behind it", append([]string{compaction("s", "1", "2", "")}, conversation...),
-			[]string{"user: For context:, [summariser] said: s", "user: 1", "model: 2", "user: 3", "model: 4", "user: 5"}},
+		{
+			"of events behind it", append([]string{compaction("s", "1", "2", "")}, conversation...),
+			[]string{"user: For context:, [summariser] said: s", "user: 1", "model: 2", "user: 3", "model: 4", "user: 5"},
+		},
 		{"from last to first", with(compaction("s", "3", "1", "")), []string{"user: 1", "model: 2", "user: 3", "model: 4", "user: 5", "user: For context:, [summariser] said: s"}},
 		{"rewound", with(`{id: "s", invocationId: "i", author: "a", content: {parts: [{text: "s"}]}, actions: {compaction: {first: "1", last: "4"}}}`,
 			`{author: "user", actions: {rewindBeforeInvocationId: "i"}}`), []string{"user: 1", "model: 2", "user: 3", "model: 4", "user: 5"}},
 		{"in another branch", with(compaction("s", "1", "4", `branch: "p.x"`)), []string{"user: 1", "model: 2", "user: 3", "model: 4", "user: 5"}},
-		{"of a call and its answer", []string{said("1", "user", ""), call("2", "c"), answer("3", "c"), said("4", "a", ""), compaction("s", "1", "3", "")},
-			[]string{"user: s", "model: 4"}},
-		{"between a call and its answer", []string{said("1", "user", ""), call("2", "c"), said("3", "user", ""), compaction("s", "1", "3", ""), answer("4", "c"), said("5", "a", "")},
-			[]string{"user: s", "model: c?", "user: c=c", "model: 5"}},
+		{
+			"of a call and its answer",
+			[]string{said("1", "user", ""), call("2", "c"), answer("3", "c"), said("4", "a", ""), compaction("s", "1", "3", "")},
+			[]string{"user: s", "model: 4"},
+		},
+		{
+			"between a call and its answer",
+			[]string{said("1", "user", ""), call("2", "c"), said("3", "user", ""), compaction("s", "1", "3", ""), answer("4", "c"), said("5", "a", "")},
+			[]string{"user: s", "model: c?", "user: c=c", "model: 5"},
+		},
 		{"of a call that waits", []string{said("1", "user", ""), call("2", "c"), said("3", "user", ""), compaction("s", "1", "3", "")}, []string{"user: s", "model: c?"}},
-		{"of an answer without its call", []string{call("1", "c"), said("2", "a", ""), answer("3", "c"), said("4", "a", ""), compaction("s", "2", "3", "")},
-			[]string{"model: c?", "user: c=c", "user: s", "model: 4"}},
-		{"of the answer, later", []string{call("1", "c"), said("2", "a", ""), compaction("s", "1", "2", ""), answer("3", "c"), said("4", "a", ""), compaction("t", "3", "3", "")},
-			[]string{"user: s", "user: t", "model: 4"}},
+		{
+			"of an answer without its call",
+			[]string{call("1", "c"), said("2", "a", ""), answer("3", "c"), said("4", "a", ""), compaction("s", "2", "3", "")},
+			[]string{"model: c?", "user: c=c", "user: s", "model: 4"},
+		},
+		{
+			"of the answer, later",
+			[]string{call("1", "c"), said("2", "a", ""), compaction("s", "1", "2", ""), answer("3", "c"), said("4", "a", ""), compaction("t", "3", "3", "")},
+			[]string{"user: s", "user: t", "model: 4"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			wantContents(t, logOf(t, c.events...), session.View{Agent: "a"}, c.want...)
@@ -196,8 +276,16 @@ func TestContentsOnRandomLogs(t *testing.T) {
 	authors := []string{"user", "user", "a", "a", "b", "system"}
 	branches := []string{"", "", "", "p.a", "p", "p.b"}
 	views := []session.View{
-		{Agent: "a"}, {Agent: "b"}, {Agent: "a", Branch: "p.a"}, {Agent: "b", Branch: "p.b"}, {Agent: "a", None: true, From: 3},
-		{Agent: "b", None: true, From: 10}, {Agent: "c", Branch: "p"}, {Agent: "d", Branch: "p.a.d"}, {Agent: "e"}, {}, // more than a log keeps
+		{Agent: "a"},
+		{Agent: "b"},
+		{Agent: "a", Branch: "p.a"},
+		{Agent: "b", Branch: "p.b"},
+		{Agent: "a", None: true, From: 3},
+		{Agent: "b", None: true, From: 10},
+		{Agent: "c", Branch: "p"},
+		{Agent: "d", Branch: "p.a.d"},
+		{Agent: "e"},
+		{}, // more than a log keeps
 	}
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -140,8 +140,14 @@ func TestLastAuthor(t *testing.T) {
 	}
 	l := logOf(t)
 	for _, c := range [][2]string{
-		{`{author: "system"}`, ""}, {"i1 user: x", ""}, {"i1 a: x", "a"}, {"i2 user: x", "a"}, {"i2 b: x", "b"}, {"i3 c: x", "c"},
-		{`{author: "user", actions: {rewindBeforeInvocationId: "i2"}}`, "a"}, {"i4 user: x", "a"},
+		{`{author: "system"}`, ""},
+		{"i1 user: x", ""},
+		{"i1 a: x", "a"},
+		{"i2 user: x", "a"},
+		{"i2 b: x", "b"},
+		{"i3 c: x", "c"},
+		{`{author: "user", actions: {rewindBeforeInvocationId: "i2"}}`, "a"},
+		{"i4 user: x", "a"},
 		{`{author: "user", actions: {rewindBeforeInvocationId: "i1"}}`, ""},
 	} {
 		add(t, l, c[0])

@@ -81,7 +81,10 @@ func TestStateRefuses(t *testing.T) {
 		field string
 		v     []byte
 	}{
-		{"users:x", from(t, `{"users:x": 1}`)}, {"", from(t, `[]`)}, {"", []byte{0x81}}, {"", []byte{0x81, 1, 1}},
+		{"users:x", from(t, `{"users:x": 1}`)},
+		{"", from(t, `[]`)},
+		{"", []byte{0x81}},
+		{"", []byte{0x81, 1, 1}},
 		{"k", []byte{0x82, 0xa1, 'k', 1, 0xa1, 'k', 2}},
 	} {
 		_, err := session.NewState(c.v)

@@ -724,7 +724,7 @@ export interface SyncFrame {
   readonly sync: number;
   /** > 0 given by the host, < 0 by the guest. SyncSignal: SignalAck, … */
   readonly handle: number;
-  /** SyncReplace: replaces Handle. SyncOpen: the context to copy. SyncAdd: see EditKeep; 0 for none */
+  /** SyncReplace: replaces Handle. SyncOpen: the context to copy; in an invocation the agent. SyncAdd: see EditKeep; 0 for none */
   readonly other: number;
   readonly data: Uint8Array<ArrayBuffer> | null;
 }

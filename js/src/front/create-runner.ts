@@ -279,7 +279,10 @@ export function fullModule(): Module {
 }
 
 /** @internal The origin of a model's API. */
-export function originOf({ provider = 'openai', baseURL = baseURLOf(provider) }: ChatModel): string {
+export function originOf({
+  provider = 'openai',
+  baseURL = baseURLOf(provider),
+}: ChatModel): string {
   try {
     return new URL(baseURL ?? '').origin;
   } catch {

@@ -5,10 +5,14 @@ package reactor
 import (
 	"github.com/turncore/turncore/internal/catalogue"
 	"github.com/turncore/turncore/internal/fetch"
+	"github.com/turncore/turncore/internal/guest"
 	"github.com/turncore/turncore/internal/provider"
 )
 
-func init() { catalogue.Fetch = fetch.New }
+func init() {
+	catalogue.Fetch = fetch.New
+	fronts = (*guest.Instance).ServeSessions
+}
 
 // Providers are those of the chat executor.
 var Providers = provider.All

@@ -12,9 +12,15 @@ import (
 
 var instance *guest.Instance
 
+// fronts opens what the full module has beside turns; nil in the core.
+var fronts func(*guest.Instance)
+
 // Serve makes g what the exports run. It is called once, before the module has started.
 func Serve(g *guest.Instance) {
 	instance = g
+	if fronts != nil {
+		fronts(g)
+	}
 	g.RunOn(guest.Platform{Reseed: reseed, SetGCPercent: func(percent int32) { setGCPercent(percent) }})
 }
 

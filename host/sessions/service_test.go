@@ -1,0 +1,188 @@
+package sessions_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/sessions"
+)
+
+func TestSessionsOfUsers(t *testing.T) {
+	p := stage(t, sessions.Config{Agent: gives("a", said("x"))})
+	all := p.r.Sessions()
+	if _, err := all.Create(t.Context(), "u", "s", nil); !errors.Is(err, host.CodeSessionExists) {
+		t.Errorf("a second session of the id: %v", err)
+	}
+	p.create("a/b", "s", map[string]any{"k": 1})
+	p.create("a", "b/s%", nil)
+	p.is("the state", state(p.of("a/b", "s")), `{"k":1}`)
+	list, err := all.List(t.Context(), "a")
+	if err != nil || len(list) != 1 || list[0].ID != "b/s%" || list[0].User != "a" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if list, err = all.List(t.Context(), ""); err != nil || len(list) != 3 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if err := all.Delete(t.Context(), "u", "s"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := all.Get(t.Context(), "u", "s"); !errors.Is(err, host.CodeSessionNotFound) {
+		t.Errorf("a deleted session: %v", err)
+	}
+	p.create("u", "s", nil)
+	p.is("a session made anew", shown(p.say("hello")...)+" "+p.log(), "a:x user:hello a:x")
+	if _, err := all.Get(t.Context(), "", "s"); !errors.Is(err, host.CodeInvalidInvocation) {
+		t.Errorf("no user: %v", err)
+	}
+	if _, err := all.Create(t.Context(), "u", "t", map[string]any{"temp_x": 1}); !errors.Is(err, host.CodeInvalidState) {
+		t.Errorf("a misspelled scope: %v", err)
+	}
+}
+
+func TestAppendOfAPartialEvent(t *testing.T) {
+	p := stage(t, sessions.Config{Agent: gives("a")})
+	s := p.stored()
+	before := s.Revision()
+	e := delta(map[string]any{"k": 1, "app:k": 1, "user:k": 1})
+	e.Partial = true
+	if _, err := p.r.Sessions().Append(t.Context(), s, e); err != nil {
+		t.Fatal(err)
+	}
+	p.is("the session", state(p.stored())+p.log()+p.stored().Revision(), "{}"+before)
+	s2 := p.create("u", "s2", nil)
+	p.is("another session", state(s2), "{}")
+}
+
+func TestAppendTwice(t *testing.T) {
+	p := stage(t, sessions.Config{Agent: gives("a")})
+	s := p.stored()
+	e, err := p.r.Sessions().Append(t.Context(), s, said("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.r.Sessions().Append(t.Context(), s, e); !errors.Is(err, host.CodeSessionConflict) {
+		t.Errorf("the same event again: %v", err)
+	}
+}
+
+func TestRetry(t *testing.T) {
+	p := stage(t, sessions.Config{Agent: gives("a")})
+	all, tries := p.r.Sessions(), 0
+	err := all.Retry(t.Context(), "u", "s", func(s *sessions.Session) error {
+		if tries++; tries == 1 { // somebody else is faster
+			if _, err := all.Append(t.Context(), p.stored(), delta(map[string]any{"n": 1})); err != nil {
+				return err
+			}
+		}
+		n, _ := s.Get("n").(int64)
+		_, err := all.Append(t.Context(), s, delta(map[string]any{"n": n + 1}))
+		return err
+	})
+	if err != nil || tries != 2 {
+		t.Errorf("%d tries, %v", tries, err)
+	}
+	p.is("the state", state(p.stored()), `{"n":2}`)
+}
+
+func TestFork(t *testing.T) {
+	p := bare(t, sessions.Config{Agent: gives("a", delta(map[string]any{"k": 1}), delta(map[string]any{"k": 2}))})
+	p.create("u", "s", map[string]any{"init": 1, "k": 0})
+	list := p.say("hello")
+	whole, err := p.r.Sessions().Fork(t.Context(), "u", "s", "all", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.is("a fork of all", state(whole), `{"init":1,"k":2}`)
+	part, err := p.r.Sessions().Fork(t.Context(), "u", "s", "part", list[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := part.Events()
+	p.is("a fork of a part", state(part)+" "+shown(events...), `{"init":1,"k":1} user:hello a:{"k":1}`)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, after := range []string{"", list[0].ID} {
+		if _, err := p.r.Sessions().Fork(t.Context(), "u", "s", "part", after); !errors.Is(err, host.CodeSessionExists) {
+			t.Errorf("a fork that is there: %v", err)
+		}
+	}
+	if _, err := p.r.Sessions().Fork(t.Context(), "u", "s", "new", "nothing"); !errors.Is(err, host.CodeInvalidEvent) {
+		t.Errorf("an unknown event: %v", err)
+	}
+	for range p.r.Run(t.Context(), sessions.Input{User: "u", Session: "part", Message: sessions.Text("more")}) {
+	}
+	p.is("the first one", p.log(), `user:hello a:{"k":1} a:{"k":2}`)
+}
+
+func TestArtifacts(t *testing.T) {
+	save := tool("save", func(ctx *sessions.ToolContext) (any, error) {
+		for _, name := range []string{"f", "f", "user:g"} {
+			if _, err := ctx.SaveArtifact(name, "text/plain", []byte(name)); err != nil {
+				return nil, err
+			}
+		}
+		a, err := ctx.LoadArtifact("f", -1)
+		return a.Version, err
+	})
+	p := stage(t, sessions.Config{Agent: script(calls("save"), says("x")).agent("a", save)})
+	list := p.say("hello")
+	p.is("the delta", text(list[1].Actions.ArtifactDelta), `{"f":1,"user:g":0}`)
+	all, err := p.r.Sessions().Artifacts(t.Context(), "u", "s")
+	p.is("the artifacts", text(all), `{"f":1,"user:g":0}`)
+	if err != nil {
+		t.Error(err)
+	}
+	a, err := p.r.Sessions().Artifact(t.Context(), "u", "s", "f", 0)
+	if err != nil || a.MIMEType != "text/plain" || string(a.Data) != "f" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if _, err := p.r.Sessions().Fork(t.Context(), "u", "s", "part", list[1].ID); err != nil {
+		t.Error(err)
+	}
+	if a, err = p.r.Sessions().Artifact(t.Context(), "u", "part", "f", -1); err != nil || a.Version != 1 {
+		t.Errorf("the fork has %+v, %v", a, err)
+	}
+	if _, err := p.r.Sessions().Artifact(t.Context(), "u", "s", "f", 2); !errors.Is(err, host.CodeBytesNotFound) {
+		t.Errorf("a version that is not there: %v", err)
+	}
+}
+
+func TestRunAgent(t *testing.T) {
+	model := script(streams("Hello", "He")).agent("m")
+	var stopped error
+	endless := &sessions.CustomAgent{Name: "endless", Run: func(_ *sessions.Context, yield func(*sessions.Event) error) error {
+		for stopped == nil {
+			stopped = yield(said("again"))
+		}
+		return stopped
+	}}
+	agent := &sessions.CustomAgent{Name: "c", Agents: []sessions.Agent{model, endless}}
+	agent.Run = func(ctx *sessions.Context, yield func(*sessions.Event) error) error {
+		for e, err := range ctx.RunAgent(model) {
+			if err != nil {
+				return err
+			}
+			if err := yield(e); err != nil {
+				return err
+			}
+		}
+		for e, err := range ctx.RunAgent(endless) {
+			if err != nil {
+				return err
+			}
+			if err := yield(e); err != nil {
+				return err
+			}
+			break
+		}
+		return yield(said("end"))
+	}
+	p := stage(t, sessions.Config{Agent: agent})
+	p.is("delivered", shown(p.say("hello")...), "~m:He m:Hello endless:again c:end")
+	p.is("stored", p.log(), "user:hello m:Hello endless:again c:end")
+	if !errors.Is(stopped, host.CodeInvocationStopped) {
+		t.Errorf("the agent that was left got %v", stopped)
+	}
+}

@@ -1,0 +1,389 @@
+package guest
+
+import (
+	"bytes"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/invocation"
+	"github.com/turncore/turncore/runtime/session"
+)
+
+// sessions is the front of sessions and invocations.
+type sessions struct {
+	in    *Instance
+	teams map[uint32]*invocation.Team // by runner
+	logs  map[uint32]*eventLog        // by history
+	runs  map[*turn]*invocation.Run
+
+	noConfig runtime.Config // of the turns below invocations: each agent has its own
+}
+
+// eventLog is a session's events as the host tells them, and those that an invocation has appended since.
+type eventLog struct {
+	log   *session.Log
+	told  int // events that the host has told; the log may have more
+	bytes int
+}
+
+// ServeSessions gives the module its second front door, before the first step.
+func (in *Instance) ServeSessions() {
+	in.front = &sessions{
+		in: in, teams: make(map[uint32]*invocation.Team), logs: make(map[uint32]*eventLog), runs: make(map[*turn]*invocation.Run),
+	}
+	in.more |= abi.FeatureSessions
+}
+
+func (s *sessions) take(op abi.Op, r *abi.Reader) error {
+	switch op {
+	case abi.OpOpenAgents:
+		var f abi.OpenAgents
+		if f.Decode(r); r.OK() {
+			s.open(&f)
+		}
+	case abi.OpStartInvocation:
+		var f abi.StartInvocation
+		if f.Decode(r); r.OK() {
+			return s.start(&f)
+		}
+	default:
+		return fault.New(fault.ABIUnknownFrame, "op "+itoa(int64(op)))
+	}
+	return nil
+}
+
+func (s *sessions) open(f *abi.OpenAgents) {
+	team, err := s.team(f)
+	if err == nil && (f.Runner == 0 || s.teams[f.Runner] != nil || s.in.runners[f.Runner] != nil) {
+		err = fault.New(fault.ABIUnknownTarget, "runner "+itoa(int64(f.Runner))+" is 0 or already open")
+	}
+	if err == nil {
+		s.teams[f.Runner] = team
+	}
+	(&turn{in: s.in}).reply(f.Call, nil, err)
+}
+
+func (s *sessions) team(f *abi.OpenAgents) (*invocation.Team, error) {
+	definitions := make([]invocation.Definition, len(f.Agents))
+	for i := range f.Agents {
+		d := &f.Agents[i]
+		if d.Number != uint32(i+1) {
+			return nil, fault.New(fault.ABIMalformedFrame, "OpenAgents: an agent's number is its place in the list")
+		}
+		config := s.in.runners[d.Runner]
+		if config == nil && d.Runner != 0 {
+			return nil, fault.New(fault.ABIUnknownTarget, "runner "+itoa(int64(d.Runner)))
+		}
+		definitions[i] = invocation.Definition{
+			Kind: invocation.Kind(d.Kind), Name: d.Name, Description: d.Description, Config: config, Children: d.Children,
+			Options: valueOf(d.Options), Hooks: d.Hooks,
+		}
+		if config != nil {
+			if e, ok := config.Executor.(chatExecutor); ok {
+				definitions[i].Model = chatModel{e}
+			}
+		}
+	}
+	plugins := make([]invocation.Plugin, len(f.Plugins))
+	for i, p := range f.Plugins {
+		plugins[i] = invocation.Plugin{Name: p.Name, Hooks: p.Hooks}
+	}
+	return invocation.NewTeam(f.App, f.Root, definitions, plugins)
+}
+
+func (s *sessions) close(runner uint32) { delete(s.teams, runner) }
+
+// tell takes events of a session. Those that an invocation of this instance has appended are there already; if others
+// came between, the log begins anew, and the invocations that have the old one keep it.
+func (s *sessions) tell(f *abi.History, data []byte) error {
+	if f.History == 0 || s.in.histories[f.History] != nil || uint64(f.Count) > uint64(len(data)) {
+		return fault.New(fault.ABIMalformedFrame, "History: number, collection, count or block")
+	}
+	l := s.logs[f.History]
+	if l == nil {
+		l = &eventLog{log: &session.Log{}}
+		s.logs[f.History] = l
+	}
+	rest := clone(data)
+	for range f.Count {
+		after, err := value.Skip(rest, value.MaxDepth)
+		if err != nil {
+			return fault.New(fault.ABIMalformedFrame, "History: an event is malformed")
+		}
+		body := rest[: len(rest)-len(after) : len(rest)-len(after)]
+		rest = after
+		if l.told < l.log.Len() && !bytes.Equal(l.log.Body(l.told), body) {
+			if err := l.begin(l.told); err != nil {
+				return err
+			}
+		}
+		if l.told == l.log.Len() {
+			if err := l.log.Add(body); err != nil {
+				return err
+			}
+		}
+		l.told++
+	}
+	l.bytes += len(data)
+	s.in.quota.AddHistory(len(data))
+	return nil
+}
+
+// begin makes a log of the first n events.
+func (l *eventLog) begin(n int) error {
+	log := &session.Log{}
+	for i := range n {
+		if err := log.Add(l.log.Body(i)); err != nil {
+			return err
+		}
+	}
+	l.log = log
+	return nil
+}
+
+func (s *sessions) drop(history uint32) {
+	if l := s.logs[history]; l != nil {
+		s.in.quota.AddHistory(-l.bytes)
+		delete(s.logs, history)
+	}
+}
+
+// log is that of an invocation that begins with the first count events of a history.
+func (s *sessions) log(history, count uint32) (*session.Log, error) {
+	l := s.logs[history]
+	switch {
+	case history == 0 && count == 0:
+		return &session.Log{}, nil
+	case l == nil || int(count) > l.told:
+		return nil, fault.New(fault.ABIUnknownTarget, "StartInvocation: history "+itoa(int64(history))+" has not been told so many events")
+	case int(count) == l.log.Len():
+		return l.log, nil
+	}
+	of := &eventLog{log: l.log}
+	err := of.begin(int(count))
+	return of.log, err
+}
+
+func (s *sessions) start(f *abi.StartInvocation) error {
+	in, team := s.in, s.teams[f.Runner]
+	if f.Turn == 0 || in.turns[f.Turn] != nil || team == nil {
+		return fault.New(fault.ABIUnknownTarget, "StartInvocation: turn "+itoa(int64(f.Turn))+" is 0 or running, or runner "+itoa(int64(f.Runner))+" is not open")
+	}
+	if len(f.Seed) != abi.SeedSize {
+		return badSeed("StartInvocation", f.Seed)
+	}
+	log, err := s.log(f.History, f.Count)
+	if err != nil {
+		return err
+	}
+	t := &turn{in: in, number: f.Turn, fronted: true}
+	t.effects = t.few[:0]
+	run, err := runtime.NewTurn(&s.noConfig, runtime.Input{
+		ID: f.ID, Now: f.Now, Seed: f.Seed, Aborted: f.Aborted, Quota: &in.quota,
+	}, quiet{t})
+	if err != nil {
+		return err
+	}
+	t.run = run
+	r, err := invocation.New(team, run, world{t}, invocation.Input{
+		Session: f.Session, User: f.User, Log: log, State: valueOf(f.State), Message: valueOf(f.Message), Options: valueOf(f.Options),
+	})
+	if err != nil {
+		in.append(&abi.End{Op: abi.OpEnd, Turn: f.Turn, Status: abi.StatusRefused, Error: t.errorValue(err)})
+		run.Release()
+		return nil
+	}
+	in.turns[f.Turn], s.runs[t] = t, r
+	in.spawn(t, func(task runtime.Task) {
+		err := r.Run(task)
+		t.end(outcome(run, err), 0, err)
+	}, func(err error) { t.end(runtime.StatusFailed, 0, err) }, func() { delete(s.runs, t) })
+	return nil
+}
+
+func outcome(run *runtime.Turn, err error) runtime.Status {
+	switch {
+	case err == nil:
+		return runtime.StatusAck
+	case run.Aborted() || fault.Is(err, session.InvocationStopped):
+		return runtime.StatusAborted
+	}
+	return runtime.StatusFailed
+}
+
+// quiet is the world of a turn below an invocation: its events are not those of the invocation.
+type quiet struct{ *turn }
+
+// Stream implements runtime.World.
+func (quiet) Stream(runtime.Head, runtime.StreamEvent) {}
+
+// Event implements runtime.World.
+func (q quiet) Event(h runtime.Head, p any) {
+	switch p.(type) {
+	case *runtime.LogEvent, *runtime.WarningEvent:
+		q.turn.Event(h, p)
+	}
+}
+
+// Sync implements runtime.World.
+func (quiet) Sync(runtime.Sync) {}
+
+// world is what surrounds an invocation.
+type world struct{ t *turn }
+
+func (w world) ask(task runtime.Task, kind uint8, context uint32, args marshaler) ([]byte, error) {
+	return task.Await(&runtime.Encoded{Kind: kind, Context: context, Args: args.Append(nil)})
+}
+
+// Step implements invocation.World.
+func (w world) Step(number, agent uint32) {
+	w.t.in.append(&abi.Sync{Op: abi.OpSync, Turn: w.t.number, Context: number, Sync: abi.SyncOpen, Other: int64(agent)})
+}
+
+// Append implements invocation.World.
+func (w world) Append(task runtime.Task, write *session.Write, deliver bool) error {
+	_, err := w.ask(task, abi.SessionEffectAppend, 0, appendArgs(write, deliver))
+	return err
+}
+
+func appendArgs(w *session.Write, deliver bool) *abi.AppendArgs {
+	args := &abi.AppendArgs{Event: w.Event, Deliver: deliver}
+	for _, c := range w.State {
+		args.State = append(args.State, abi.StateDelta{Scope: c.Scope, Name: c.Name, Value: c.Value})
+	}
+	for _, c := range w.Artifacts {
+		args.Artifacts = append(args.Artifacts, abi.ArtifactDelta{Scope: c.Scope, Name: c.Name, Version: c.Version})
+	}
+	return args
+}
+
+// Deliver implements invocation.World.
+func (w world) Deliver(task runtime.Task, run uint32, event []byte) error {
+	_, err := w.ask(task, abi.SessionEffectDeliver, 0, &abi.DeliverArgs{Run: run, Event: event})
+	return err
+}
+
+// Callback implements invocation.World.
+func (w world) Callback(task runtime.Task, c *invocation.Callback) ([]byte, error) {
+	return w.ask(task, abi.SessionEffectHook, c.Context, &abi.HookArgs{
+		Hook: uint8(c.Hook), Plugin: c.Plugin, Index: c.Index, Agent: c.Agent, Run: c.Run, Value: c.Value,
+	})
+}
+
+// Agent implements invocation.World.
+func (w world) Agent(task runtime.Task, agent, run uint32, branch string) error {
+	_, err := w.ask(task, abi.SessionEffectAgent, 0, &abi.AgentArgs{Agent: agent, Run: run, Branch: branch})
+	return err
+}
+
+// Together implements invocation.World.
+func (w world) Together(task runtime.Task, n int, body func(task runtime.Task, i int) error) error {
+	return task.(*coroutine).each(n, n, body)
+}
+
+// call serves a method in an invocation, or one about sessions outside of any.
+func (s *sessions) call(t *turn, f *abi.Call) error {
+	r := abi.NewReader(f.Args)
+	if f.Turn == 0 {
+		v, err := outside(f.Method, r)
+		if !r.OK() {
+			return malformed(f, r)
+		}
+		t.reply(f.Call, v, err)
+		return nil
+	}
+	run := s.runs[t]
+	if len(f.Args) > int(t.in.limits.Frame)-callMargin {
+		t.reply(f.Call, nil, fault.New(fault.ABILimitExceeded, "arguments of "+itoa(int64(len(f.Args)))+" bytes"))
+		return nil
+	}
+	s.method(t, run, f, r)
+	if !r.OK() {
+		return malformed(f, r)
+	}
+	return nil
+}
+
+func (s *sessions) method(t *turn, run *invocation.Run, f *abi.Call, r *abi.Reader) {
+	context := f.Context // f must not outlive the call
+	switch f.Method {
+	case abi.SessionMethodGetState:
+		var a abi.StateKeyArgs
+		if a.Decode(r); r.OK() {
+			t.reply(f.Call, run.GetState(a.Name), nil)
+		}
+	case abi.SessionMethodSetState:
+		var a abi.SetStateArgs
+		if a.Decode(r); r.OK() {
+			t.reply(f.Call, nil, run.SetState(a.Name, valueOf(a.Value)))
+		}
+	case abi.SessionMethodStateKeys:
+		names := run.StateNames()
+		v := value.AppendListHeader(nil, len(names))
+		for _, name := range names {
+			v = value.AppendString(v, name)
+		}
+		t.reply(f.Call, v, nil)
+	case abi.SessionMethodYield:
+		var a abi.YieldArgs
+		if a.Decode(r); r.OK() {
+			t.serve(f.Call, func(task runtime.Task) ([]byte, error) { return run.Yield(task, a.Run, a.Event) })
+		}
+	case abi.SessionMethodRespond:
+		var a abi.RespondArgs
+		if a.Decode(r); r.OK() {
+			t.serve(f.Call, func(task runtime.Task) ([]byte, error) { return nil, run.Respond(task, context, a.Response) })
+		}
+	case abi.SessionMethodRequest:
+		v, err := run.RequestValue(context)
+		t.reply(f.Call, v, err)
+	case abi.SessionMethodRunAgent:
+		var a abi.RunAgentArgs
+		if a.Decode(r); r.OK() {
+			t.serve(f.Call, func(task runtime.Task) ([]byte, error) { return nil, run.RunAgent(task, a.Run, a.Agent, a.Number) })
+		}
+	case abi.SessionMethodActions:
+		var a abi.ActionsArgs
+		if a.Decode(r); r.OK() {
+			t.reply(f.Call, nil, run.Act(context, a.ExecutionID, a.Actions))
+		}
+	default:
+		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))))
+	}
+}
+
+// outside serves the methods about sessions outside invocations.
+func outside(method uint8, r *abi.Reader) ([]byte, error) {
+	switch method {
+	case abi.SessionMethodNewSession:
+		var a abi.NewSessionArgs
+		if a.Decode(r); r.OK() {
+			w, err := session.Create(a.App, a.User, a.ID, a.Now, a.State)
+			if err != nil {
+				return nil, err
+			}
+			return appendArgs(&w, false).Append(nil), nil
+		}
+	case abi.SessionMethodAppend:
+		var a abi.AppendEventArgs
+		if a.Decode(r); r.OK() {
+			e, err := session.Parse(a.Event)
+			if err != nil || e.Partial {
+				return nil, err
+			}
+			if e.ID == "" {
+				e.ID = a.ID
+			}
+			if e.Timestamp == 0 {
+				e.Timestamp = a.Now
+			}
+			w := e.Write(a.App, a.User)
+			return appendArgs(&w, false).Append(nil), nil
+		}
+	default:
+		return nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(method))+" outside a turn")
+	}
+	return nil, nil
+}

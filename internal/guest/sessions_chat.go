@@ -1,0 +1,160 @@
+package guest
+
+import (
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime/invocation"
+	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/session"
+)
+
+// chatModel is the chat executor as the model of an agent.
+type chatModel struct{ chatExecutor }
+
+// Answer implements invocation.Model.
+func (m chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r *invocation.Request, part func([]byte, bool) error) (*session.Event, error) {
+	putContents(d, r.Contents)
+	c := &modelCall{
+		chatDispatch: chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits}, instructions: r.Instructions, part: part,
+	}
+	g, err := m.executor.Generate(c)
+	if err != nil {
+		return nil, err
+	}
+	response := &session.Event{Role: "model", HasContent: true, FinishReason: g.Finish, Usage: c.usage}
+	for _, t := range g.Thoughts {
+		response.Parts = append(response.Parts, session.NewThought(string(t.Text), t.Payload))
+	}
+	if len(g.Text) > 0 || len(g.Calls) == 0 {
+		response.Parts = append(response.Parts, session.NewText(string(g.Text)))
+	}
+	for _, call := range g.Calls {
+		response.Parts = append(response.Parts, session.NewCall(call.ID, call.Name, call.Args))
+	}
+	return response, nil
+}
+
+// modelCall adapts a step to the chat executor: what is reported goes to the invocation.
+type modelCall struct {
+	chatDispatch
+	instructions string
+	part         func(text []byte, thought bool) error
+	usage        []byte
+}
+
+// SystemPrompt implements chat.Dispatch.
+func (c *modelCall) SystemPrompt() string { return c.instructions }
+
+// Stash implements chat.Dispatch. An agent has none.
+func (c *modelCall) Stash(string) ([]byte, bool) { return nil, false }
+
+// ReportMessage implements chat.Dispatch.
+func (c *modelCall) ReportMessage(_ string, delta []byte, _ bool) error { return c.give(delta, false) }
+
+// ReportThought implements chat.Dispatch.
+func (c *modelCall) ReportThought(_ string, delta []byte, _ bool) error { return c.give(delta, true) }
+
+func (c *modelCall) give(delta []byte, thought bool) error {
+	if len(delta) == 0 {
+		return nil
+	}
+	if err := c.fits(len(delta)); err != nil {
+		return err
+	}
+	if err := c.HoldStream(len(delta)); err != nil {
+		return err
+	}
+	return c.part(delta, thought)
+}
+
+// SealMessage implements chat.Dispatch.
+func (c *modelCall) SealMessage(string, bool) error { return nil }
+
+// SealThought implements chat.Dispatch.
+func (c *modelCall) SealThought(string, bool) error { return nil }
+
+// ReportStats implements chat.Dispatch.
+func (c *modelCall) ReportStats(stats []byte) error {
+	n := 0
+	var members []byte
+	for _, name := range [...]string{"promptTokens", "completionTokens", "totalTokens", "cachedTokens", "reasoningTokens"} {
+		if v, ok := value.Get(stats, name); ok {
+			members = append(value.AppendString(members, name), v...)
+			n++
+		}
+	}
+	if n > 0 {
+		c.usage = append(value.AppendMapHeader(nil, n), members...)
+	}
+	return nil
+}
+
+// Signalled implements chat.Dispatch. Nobody signals in a step.
+func (c *modelCall) Signalled() bool { return false }
+
+var _ chat.Dispatch = (*modelCall)(nil)
+
+// putContents makes records of contents: messages, thoughts, and calls with their results. Their times only order them.
+func putContents(d *runtime.Dispatch, contents []session.Content) {
+	results := make(map[string][]byte)
+	for i := range contents {
+		for _, p := range contents[i].Parts {
+			if p.Kind == session.PartResponse {
+				results[p.ID] = p.Value
+			}
+		}
+	}
+	at := int64(0)
+	for i := range contents {
+		putContent(d, &contents[i], results, &at)
+	}
+}
+
+func putContent(d *runtime.Dispatch, c *session.Content, results map[string][]byte, at *int64) {
+	role := "user"
+	if c.Role == "model" {
+		role = "assistant"
+	}
+	var text []byte
+	group := ""
+	message := "m" + itoa(*at+1)
+	for _, p := range c.Parts {
+		switch p.Kind {
+		case session.PartText:
+			if len(text) > 0 {
+				text = append(text, '\n')
+			}
+			text = append(text, p.Text...)
+		case session.PartThought:
+			*at++
+			d.Put(record.Thoughts, record.AppendThought(nil, record.ThoughtFields{
+				ID: "t" + itoa(*at), Content: p.Text, CreatedAt: *at, UpdatedAt: *at,
+			}))
+		case session.PartOther, session.PartCodeResult:
+			text = append(text, p.Note()...)
+		}
+	}
+	if len(text) > 0 {
+		*at++
+		d.Put(record.Messages, record.AppendMessage(nil, record.MessageFields{
+			ID: message, Role: role, Content: text, CreatedAt: *at, UpdatedAt: *at,
+		}))
+	} else {
+		message = ""
+	}
+	for _, p := range c.Parts {
+		v, answered := results[p.ID]
+		if p.Kind != session.PartCall || !answered {
+			continue
+		}
+		if group == "" {
+			group = p.ID
+		}
+		_, failed := value.Get(v, "error")
+		*at++
+		d.Put(record.ToolCalls, chat.AppendPastCall(nil, chat.PastCall{
+			ID: p.ID, Name: p.Name, Args: p.Value, Results: v, Failed: failed && value.Len(v) == 1, Group: group, Message: message, At: *at,
+		}))
+	}
+}

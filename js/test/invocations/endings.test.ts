@@ -1,0 +1,204 @@
+/**
+ * How invocations end early: callers that leave, stores that fail, and aborts, at each event.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { isTurncoreError } from '../../src/index.js';
+import { fullMemoryStore } from '../../src/entries/memory.js';
+import { type BaseAgent, type Event, SessionService } from '../../src/entries/sessions.js';
+import { skip } from '../turn/harness.js';
+import {
+  answers,
+  calls,
+  failingStore,
+  KEY,
+  lines,
+  llm,
+  Script,
+  sessionHost,
+  stage,
+  text,
+  WHO,
+} from './setup.js';
+
+/** Five events, and what was done: events that were made, cleanup, errors that were seen. */
+function five(): { agent: BaseAgent; done: string[] } {
+  const done: string[] = [];
+  const agent = new Script('a', async function* () {
+    try {
+      for (let i = 1; i <= 5; i++) {
+        done.push(`made ${i}`);
+        yield text(String(i));
+      }
+    } catch (error) {
+      done.push(`saw ${(error as Error).message}`);
+      throw error;
+    } finally {
+      await new Promise((resolve) => setImmediate(resolve));
+      done.push('cleaned');
+    }
+  });
+  return { agent, done };
+}
+
+describe('early ends', { skip }, () => {
+  for (let at = 1; at <= 5; at++) {
+    it(`a caller leaves at event ${at}`, async () => {
+      const { agent, done } = five();
+      const { runner, load } = await stage({
+        agent,
+        plugins: [{ name: 'p', afterRun: () => void done.push('after') }],
+      });
+      const events: Event[] = [];
+      for await (const event of runner.runAsync({ ...WHO, newMessage: 'go' })) {
+        if (events.push(event) === at) break;
+      }
+      const made = Array.from({ length: at }, (_, i) => `made ${i + 1}`);
+      assert.deepEqual(done, [...made, 'cleaned', 'after']);
+      const stored = (await load()).events;
+      assert.deepEqual(stored.slice(1), events);
+    });
+
+    it(`a store fails at append ${at + 1}`, async () => {
+      const { agent, done } = five();
+      const { runner, load } = await stage({ agent }, {}, failingStore(at + 1));
+      const events: Event[] = [];
+      await assert.rejects(
+        async () => {
+          for await (const event of runner.runAsync({ ...WHO, newMessage: 'go' })) {
+            events.push(event);
+          }
+        },
+        { message: `append ${at + 1} fails` },
+      );
+      assert.equal(events.length, at - 1);
+      assert.deepEqual(done.slice(-2), [`saw append ${at + 1} fails`, 'cleaned']);
+      assert.deepEqual((await load()).events.slice(1), events);
+    });
+
+    it(`an abort at event ${at}`, async () => {
+      const { agent, done } = five();
+      const { runner, load } = await stage({ agent });
+      const controller = new AbortController();
+      const events: Event[] = [];
+      const reason = new Error('enough');
+      await assert.rejects(
+        async () => {
+          const input = { ...WHO, newMessage: 'go', signal: controller.signal };
+          for await (const event of runner.runAsync(input)) {
+            if (events.push(event) === at) controller.abort(reason);
+          }
+        },
+        (error) => error === reason,
+      );
+      assert.equal(events.length, at);
+      assert.equal(done.at(-1), 'cleaned');
+      assert.deepEqual((await load()).events.slice(1), events);
+    });
+  }
+
+  it('a store fails at the message: nothing runs', async () => {
+    const { agent, done } = five();
+    const { say, load } = await stage({ agent }, {}, failingStore(1));
+    await assert.rejects(say(), { message: 'append 1 fails' });
+    assert.deepEqual(done, []);
+    assert.equal((await load()).events.length, 0);
+  });
+
+  it('a signal that has fired before the start', async () => {
+    const { agent, done } = five();
+    const { runner } = await stage({ agent });
+    const reason = new Error('no');
+    const signal = AbortSignal.abort(reason);
+    await assert.rejects(
+      runner.run({ ...WHO, newMessage: 'go', signal }),
+      (error) => error === reason,
+    );
+    assert.deepEqual(done, []);
+  });
+
+  it('a generator that yields on after the caller has left', async () => {
+    const made: string[] = [];
+    const { runner, load } = await stage({
+      agent: new Script('a', async function* () {
+        for (;;) {
+          try {
+            yield text('more');
+          } finally {
+            made.push('clean');
+            // eslint-disable-next-line no-unsafe-finally -- a generator that does not want to end
+            continue;
+          }
+        }
+      }),
+    });
+    for await (const _ of runner.runAsync({ ...WHO, newMessage: 'go' })) break;
+    assert.ok(made.length < 10);
+    assert.equal((await load()).events.length, 2);
+  });
+
+  it('a second writer between two events', async () => {
+    const { agent, done } = five();
+    const { runner, service, load } = await stage({ agent });
+    const events: Event[] = [];
+    await assert.rejects(
+      async () => {
+        for await (const event of runner.runAsync({ ...WHO, newMessage: 'go' })) {
+          if (events.push(event) === 2) {
+            await service.appendEvent(await load(), text('between', { author: 'other' }));
+          }
+        }
+      },
+      (error) => isTurncoreError(error, 'E_SESSION_CONFLICT'),
+    );
+    assert.equal(done.at(-1), 'cleaned');
+    const stored = lines((await load()).events);
+    assert.deepEqual(stored, ['user: go', 'a: 1', 'a: 2', 'other: between']);
+  });
+
+  it('leaves an agent that a generator runs', async () => {
+    const inner = five();
+    const { say } = await stage({
+      agent: new Script(
+        'outer',
+        async function* (ctx, agent) {
+          for await (const event of agent.subAgents[0]!.runAsync(ctx)) {
+            yield event;
+            break;
+          }
+          yield text('on');
+        },
+        [inner.agent],
+      ),
+    });
+    assert.deepEqual(lines(await say()), ['a: 1', 'outer: on']);
+    assert.deepEqual(inner.done, ['made 1', 'cleaned']);
+  });
+
+  it('goes on where another process has stopped', async () => {
+    const store = fullMemoryStore();
+    const first = await stage({ agent: llm('a', answers('one')) }, { k: 1 }, store);
+    await first.say('m1');
+    const model = answers('two');
+    const service = new SessionService({ store, host: await sessionHost() });
+    const { Runner } = await import('../../src/entries/sessions.js');
+    const runner = new Runner({ appName: 'app', agent: llm('a', model), sessionService: service });
+    await runner.run({ ...WHO, newMessage: 'm2' });
+    assert.equal(model.requests[0], 'user: m1 | model: one | user: m2');
+    assert.equal((await first.load()).events.length, 4);
+    assert.equal((await service.getSession(KEY))!.state['k'], 1);
+  });
+
+  it('a tool that is called when the caller leaves', async () => {
+    const ran: string[] = [];
+    const { runner, load } = await stage({
+      agent: llm('a', answers(calls('t'), 'done'), {
+        tools: [{ name: 't', description: 't', runAsync: () => void ran.push('t') }],
+      }),
+    });
+    for await (const _ of runner.runAsync({ ...WHO, newMessage: 'go' })) break;
+    assert.deepEqual(ran, []);
+    assert.deepEqual(lines((await load()).events), ['user: go', 'a: t()']);
+  });
+});

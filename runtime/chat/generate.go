@@ -1,0 +1,109 @@
+package chat
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime/record"
+)
+
+// ErrAborted is the failure of a [Executor.Generate] whose dispatch was aborted.
+var ErrAborted = errors.New("chat: the dispatch was aborted")
+
+// Generation is a complete answer, for a caller that stores it elsewhere than in the dispatch and runs its calls itself.
+// Its parts are valid until the executor is used again.
+type Generation struct {
+	Thoughts []Reasoning
+	Text     []byte
+	Calls    []GeneratedCall
+	Finish   string // the finish reason, in the provider's words; empty if unknown
+	Usage    []byte // map of token counts, as [Dispatch.ReportStats] has it; nil if unknown
+	Paused   bool   // the model continues when asked again
+}
+
+// Reasoning is a thought of a [Generation].
+type Reasoning struct {
+	Text    []byte
+	Payload []byte // value to send back to the provider; nil for none
+}
+
+// GeneratedCall is a tool call of a [Generation].
+type GeneratedCall struct {
+	ID, Name string
+	Args     []byte // map
+	Problem  string // why the call cannot run; empty if it can
+	Extra    []byte // value to send back to the provider; nil for none
+}
+
+// Generate makes a model call and returns its answer. It reports the answer's deltas and its cost, but stores nothing,
+// runs no tool and does not signal. It fails if there is no answer that can be used.
+func (e *Executor) Generate(d Dispatch) (*Generation, error) {
+	st := stateOf(d)
+	e, err := e.overridden(d, st)
+	if err != nil {
+		return nil, err
+	}
+	a := &st.answer
+	failure := e.answer(d, st)
+	if a.err != nil {
+		failure = a.err
+	}
+	if failure != nil {
+		a.seal()
+		return nil, failure
+	}
+	if d.Aborted() {
+		a.seal()
+		return nil, ErrAborted
+	}
+	if err := a.reportStats(); err != nil {
+		return nil, err
+	}
+	g := &Generation{Text: a.message.text, Finish: a.finish, Paused: a.paused}
+	for i := range a.thoughts {
+		t := &a.thoughts[i]
+		if t.payload != nil || len(bytes.TrimSpace(t.text)) > 0 && !a.repeats(i) {
+			g.Thoughts = append(g.Thoughts, Reasoning{t.text, t.payload})
+		}
+	}
+	for _, c := range a.calls {
+		args, problem := parseArgs(c.args)
+		if c.rejected != "" {
+			problem = c.rejected
+		}
+		if problem != "" {
+			args = emptyMap
+		}
+		g.Calls = append(g.Calls, GeneratedCall{
+			ID: clip(bytes.TrimSpace(c.id), maxName), Name: clip(c.name, maxName), Args: args, Problem: problem, Extra: c.extra,
+		})
+	}
+	return g, nil
+}
+
+// PastCall is a tool call of an earlier answer, as it goes back to the model.
+type PastCall struct {
+	ID, Name string
+	Args     []byte // map
+	Results  []byte // value
+	Failed   bool
+	Group    string // the id of the first call of that answer
+	Message  string // the id of that answer's message; empty for none
+	At       int64  // its place in time, in ms
+}
+
+// AppendPastCall appends the record of a call.
+func AppendPastCall(dst []byte, c PastCall) []byte {
+	members := 1
+	p := value.AppendString(value.AppendString(nil, "group"), c.Group)
+	if c.Message != "" {
+		p = value.AppendString(value.AppendString(p, "message"), c.Message)
+		members++
+	}
+	return record.AppendToolCall(dst, record.ToolCallFields{
+		ID: c.ID, Tool: c.Name, Args: c.Args, ProviderCallID: c.ID, IsComplete: true, IsError: c.Failed, Results: resultText(c.Results),
+		Payload: append(value.AppendMapHeader(nil, members), p...), ReplayCompatibility: compatibility,
+		CreatedAt: c.At, UpdatedAt: c.At, CompletedAt: c.At,
+	})
+}

@@ -1,0 +1,98 @@
+package invocation
+
+import (
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/session"
+)
+
+// run runs an agent with the callbacks around it.
+func (r *Run) run(task runtime.Task, a *Agent, run uint32, branch string, out sink) error {
+	at := &scope{agent: a, run: run}
+	done, err := r.around(task, at, BeforeAgent, branch, out)
+	if err != nil || done {
+		return err
+	}
+	switch a.Kind {
+	case LLM:
+		err = r.converse(task, at, branch, out, nil)
+	case Sequential:
+		err = r.sequence(task, a, branch, out)
+	case Parallel:
+		err = r.together(task, a, branch, out)
+	case Loop:
+		err = r.loop(task, a, branch, out)
+	default:
+		err = r.generate(task, a, run, branch, out)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = r.around(task, at, AfterAgent, branch, out)
+	return err
+}
+
+// around calls a callback around an agent. It makes an event of the content that it gives, and of its actions if it
+// gives none; done reports a content.
+func (r *Run) around(task runtime.Task, at *scope, hook Hook, branch string, out sink) (done bool, err error) {
+	if !r.has(at.agent, hook) {
+		return false, nil
+	}
+	content, actions, err := r.ask(task, at, hook, nil)
+	if err != nil || content == nil && actions.Empty() {
+		return false, err
+	}
+	e, err := contentEvent(at.agent.Name, content, actions)
+	if err != nil {
+		return false, err
+	}
+	e.Branch = branch
+	return content != nil, out(task, e)
+}
+
+// sequence runs the agents of a sequential one, one after another.
+func (r *Run) sequence(task runtime.Task, a *Agent, branch string, out sink) error {
+	for _, child := range a.Children {
+		if err := r.run(task, child, r.nextRun(), branch, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// paused ends the agents around one that waits for an answer from outside.
+type paused struct{}
+
+func (*paused) Error() string { return "an agent waits for an answer" }
+
+var pause = &paused{}
+
+// escalated ends the agents inside a loop.
+type escalated struct{}
+
+func (*escalated) Error() string { return "an agent has escalated" }
+
+// loop runs the agents of a loop again and again, until an event escalates or the bound is reached.
+func (r *Run) loop(task runtime.Task, a *Agent, branch string, out sink) error {
+	leave := &escalated{}
+	inside := func(task runtime.Task, e *session.Event) error {
+		if err := out(task, e); err != nil {
+			return err
+		}
+		if e.Actions.Escalate && !e.Partial {
+			return leave
+		}
+		return nil
+	}
+	for n := 0; (a.rounds == 0 || n < a.rounds) && len(a.Children) > 0; n++ {
+		before := r.Log.Len()
+		switch err := r.sequence(task, a, branch, inside); {
+		case err == leave:
+			return nil
+		case err != nil:
+			return err
+		case a.rounds == 0 && r.Log.Len() == before:
+			return session.New(session.InvalidAgent, "agent "+a.Name, "a round of a loop without a bound gave no event")
+		}
+	}
+	return nil
+}

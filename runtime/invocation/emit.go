@@ -1,0 +1,99 @@
+package invocation
+
+import (
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/session"
+)
+
+// sink takes the events of an agent, and returns when the agent may go on. An error ends the agent.
+type sink func(task runtime.Task, e *session.Event) error
+
+// emit is the sink of the agent that answers: it stores and delivers.
+func (r *Run) emit(task runtime.Task, e *session.Event) error {
+	r.complete(e)
+	if err := r.replace(task, e); err != nil {
+		return err
+	}
+	return r.store(task, e, true)
+}
+
+// complete gives an event what its agent left out.
+func (r *Run) complete(e *session.Event) {
+	if e.ID == "" {
+		e.ID = r.turn.NewID("e")
+	}
+	if e.InvocationID == "" {
+		e.InvocationID = r.id
+	}
+	if e.Timestamp == 0 {
+		e.Timestamp = r.turn.Now + int64(r.turn.Elapsed())
+	}
+}
+
+// replace lets plugins put another event in the place of one.
+func (r *Run) replace(task runtime.Task, e *session.Event) error {
+	for i := range r.team.Plugins {
+		if r.team.Plugins[i].Hooks&(1<<OnEvent) == 0 {
+			continue
+		}
+		v, actions, err := r.plugin(task, i, OnEvent, nil, e.Append(nil))
+		if err != nil {
+			return err
+		}
+		if v != nil {
+			other, err := session.Parse(v)
+			if err != nil {
+				return err
+			}
+			other.Author, other.Partial = e.Author, e.Partial
+			r.complete(other)
+			*e = *other
+		}
+		e.Actions.Merge(actions)
+	}
+	return nil
+}
+
+// store stores an event that is not partial, and delivers it if deliver says so. It waits until the caller asks for
+// the next one. Events of agents that run at once take turns.
+func (r *Run) store(task runtime.Task, e *session.Event, deliver bool) error {
+	r.complete(e)
+	task.Wait(func() bool { return !r.busy })
+	switch {
+	case r.stopped != nil:
+		return r.stopped
+	case r.turn.Aborted():
+		return aborted()
+	}
+	r.busy = true
+	err := r.put(task, e, deliver)
+	r.busy = false
+	if err != nil && r.stopped == nil && (fault.Is(err, session.InvocationStopped) || !e.Partial) {
+		r.stopped = err // nothing later is stored
+	}
+	return err
+}
+
+func (r *Run) put(task runtime.Task, e *session.Event, deliver bool) error {
+	if e.Partial {
+		return r.world.Deliver(task, 0, e.Append(nil))
+	}
+	delta := e.Actions.StateDelta
+	if err := r.state.Check(delta); err != nil {
+		return err
+	}
+	w := e.Write(r.team.App, r.User)
+	err := r.world.Append(task, &w, deliver)
+	if err != nil && !fault.Is(err, session.InvocationStopped) {
+		return err
+	}
+	// An event after which the caller stops is stored.
+	if failure := r.Log.Add(w.Event); failure != nil {
+		return failure
+	}
+	if failure := r.state.Apply(delta); failure != nil {
+		return failure
+	}
+	return err
+}

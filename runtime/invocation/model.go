@@ -1,0 +1,238 @@
+package invocation
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/session"
+)
+
+// step is a model call of an agent, and the tool calls of its answer.
+type step struct {
+	*scope
+	d      *runtime.Dispatch
+	branch string
+	out    sink
+
+	instruction, global string // those that host code gave
+	from                int    // of the invocation's events in the log
+	streams             bool   // the last part of the answer was partial
+	given               bool   // there is an answer
+	actions             session.Actions
+	calls               []call
+	executed            []execution // until the end of each
+	err                 error       // of an answer that host code gave: the step fails with it
+}
+
+// converse calls the model of an agent again and again, until an answer has no tool calls, or none that goes on here.
+func (r *Run) converse(task runtime.Task, at *scope, branch string, out sink, resumed []session.Call) error {
+	from := r.first
+	if len(resumed) > 0 {
+		from = resumed[0].Event
+		if more, err := r.step(task, at, branch, out, from, resumed); err != nil || !more {
+			return err
+		}
+	}
+	for {
+		more, err := r.step(task, at, branch, out, from, nil)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// step makes a model call, or takes the calls of an earlier answer, and runs the tools. more reports that the model must
+// see the results.
+func (r *Run) step(task runtime.Task, at *scope, branch string, out sink, from int, resumed []session.Call) (more bool, err error) {
+	d, err := r.turn.OpenStep(at.agent.Config)
+	if err != nil {
+		return false, err
+	}
+	r.world.Step(d.Number(), at.agent.Number)
+	s := &step{scope: &scope{agent: at.agent, run: at.run, context: d.Number()}, d: d, branch: branch, out: out, from: from}
+	r.steps = append(r.steps, s)
+	defer r.leave(s)
+	if at.agent.transfer != nil {
+		d.Offer(at.agent.transfer)
+	}
+	if resumed != nil {
+		return r.resumeCalls(task, s, resumed)
+	}
+	if err := r.askModel(task, s); err != nil {
+		return false, err
+	}
+	switch {
+	case s.err != nil:
+		return false, s.err
+	case r.turn.Aborted():
+		return false, aborted()
+	case s.streams:
+		return false, session.New(session.InvocationUnfinished, "", "agent "+quote(at.agent.Name))
+	case !s.given:
+		return false, session.New(session.InvocationUnfinished, "", "the model of agent "+quote(at.agent.Name)+" gave no answer")
+	case len(s.calls) == 0:
+		return false, nil
+	}
+	return r.runCalls(task, s)
+}
+
+// leave ends a step.
+func (r *Run) leave(s *step) {
+	r.steps = slices.DeleteFunc(r.steps, func(other *step) bool { return other == s })
+	s.d.CloseStep()
+}
+
+// askModel gets an answer from a callback or from the model.
+func (r *Run) askModel(task runtime.Task, s *step) error {
+	if r.has(s.agent, BeforeModel) {
+		v, actions, err := r.ask(task, s.scope, BeforeModel, nil)
+		s.actions.Merge(actions)
+		if err != nil {
+			return err
+		}
+		if v != nil {
+			return r.takeValue(task, s, v)
+		}
+	}
+	if r.calls++; r.calls > r.maxCalls {
+		return session.New(session.ModelCallLimit, "", "maxModelCalls is "+strconv.Itoa(r.maxCalls))
+	}
+	err := r.callModel(task, s)
+	if err == nil || s.err != nil || r.stopped != nil || r.turn.Aborted() || !r.has(s.agent, ModelError) {
+		return err
+	}
+	v, actions, failure := r.ask(task, s.scope, ModelError, value.AppendString(nil, fault.MessageOf(err)))
+	s.actions.Merge(actions)
+	switch {
+	case failure != nil:
+		return failure
+	case v == nil:
+		return err
+	}
+	return r.takeValue(task, s, v)
+}
+
+// callModel lets the model answer.
+func (r *Run) callModel(task runtime.Task, s *step) error {
+	if err := r.instruct(task, s); err != nil {
+		return err
+	}
+	if s.agent.Model == nil {
+		_, err := task.Await(&runtime.CallExecutor{Context: s.context})
+		return err
+	}
+	request, err := r.request(s)
+	if err != nil {
+		return err
+	}
+	e, err := s.agent.Model.Answer(task, s.d, request, func(text []byte, thought bool) error {
+		part := session.NewText(string(text))
+		if thought {
+			part = session.NewThought(string(text), nil)
+		}
+		return r.hear(task, s, &session.Event{Role: "model", Parts: []session.Part{part}, HasContent: true, Partial: true})
+	})
+	if err != nil {
+		return err
+	}
+	return r.hear(task, s, e)
+}
+
+// Respond takes an answer that host code gives in a step, or a part of a stream of one. It returns when that was
+// delivered.
+func (r *Run) Respond(task runtime.Task, context uint32, v []byte) error {
+	s, err := r.stepOf(context)
+	if err != nil {
+		return err
+	}
+	e, err := answerOf(v)
+	if err != nil {
+		return err
+	}
+	return r.hear(task, s, e)
+}
+
+// stepOf is the running step of a context.
+func (r *Run) stepOf(context uint32) (*step, error) {
+	for _, s := range r.steps {
+		if s.context == context {
+			return s, nil
+		}
+	}
+	return nil, fault.New(fault.CallAfterEnd, "the model call has ended")
+}
+
+// hear takes an answer of the model, or a part of a stream of one.
+func (r *Run) hear(task runtime.Task, s *step, e *session.Event) error {
+	if s.err != nil {
+		return stoppedBy(s.err)
+	}
+	if r.has(s.agent, AfterModel) {
+		v, actions, err := r.ask(task, s.scope, AfterModel, e.Append(nil))
+		s.actions.Merge(actions)
+		if err == nil && v != nil {
+			partial := e.Partial
+			if e, err = answerOf(v); err == nil {
+				e.Partial = partial
+			}
+		}
+		if err != nil {
+			s.err = err
+			return err
+		}
+	}
+	if s.err = r.take(task, s, e); s.err != nil {
+		return stoppedBy(s.err)
+	}
+	return nil
+}
+
+// takeValue takes an answer that a callback gave.
+func (r *Run) takeValue(task runtime.Task, s *step, v []byte) error {
+	e, err := answerOf(v)
+	if err != nil {
+		return err
+	}
+	return r.take(task, s, e)
+}
+
+// take gives an event of the agent, which is an answer or a part of a stream of one.
+func (r *Run) take(task runtime.Task, s *step, e *session.Event) error {
+	e.Author, e.Branch = s.agent.Name, s.branch
+	s.streams = e.Partial
+	if e.Partial {
+		e.Actions = s.actions
+		return s.out(task, e)
+	}
+	s.given = true
+	calls, err := r.identify(task, s, e)
+	if err != nil {
+		return err
+	}
+	if key := s.agent.OutputKey; key != "" && len(calls) == 0 && e.HasContent && e.Final() {
+		if text, some := textOf(e.Parts); some {
+			s.actions.Merge(&session.Actions{StateDelta: []session.Member{{Name: key, Value: value.AppendText(nil, text)}}})
+		}
+	}
+	s.actions.Merge(&e.Actions)
+	e.Actions = s.actions
+	s.actions = session.Actions{}
+	if err := s.out(task, e); err != nil {
+		return err
+	}
+	s.calls = append(s.calls, calls...)
+	return nil
+}
+
+// textOf is the text of a content without its thoughts.
+func textOf(parts []session.Part) (text []byte, some bool) {
+	for _, p := range parts {
+		if p.Kind == session.PartText {
+			text, some = append(text, p.Text...), true
+		}
+	}
+	return text, some
+}

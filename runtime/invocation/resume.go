@@ -1,0 +1,116 @@
+package invocation
+
+import (
+	"strconv"
+
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/session"
+)
+
+// answered finds the calls that a message answers, and the agent that made them. The invocation goes on under their id.
+func (r *Run) answered(parts []session.Part) (agent *Agent, calls []session.Call, err error) {
+	for i, p := range parts {
+		if p.Kind != session.PartResponse {
+			continue
+		}
+		field := "message.parts[" + strconv.Itoa(i) + "].functionResponse.id"
+		c, state := r.Log.Call(p.ID)
+		for _, other := range calls {
+			if other.ID == c.ID {
+				state = session.CallDone
+			}
+		}
+		switch {
+		case state == session.CallDone:
+			return nil, nil, session.New(session.CallAnswered, field, quote(p.ID))
+		case state == session.CallUnknown:
+			return nil, nil, session.New(session.CallNotAsked, field, quote(p.ID))
+		case len(calls) > 0 && calls[0].Event != c.Event:
+			return nil, nil, session.New(session.InvalidInvocation, field, "the calls must be of one event")
+		}
+		if c.Confirmation != nil {
+			if v, _ := value.Get(p.Value, "confirmed"); value.KindOf(v) != value.KindBool {
+				return nil, nil, session.New(session.InvalidInvocation, field, "the answer must be a map whose member confirmed is true or false")
+			}
+		}
+		if agent = r.team.Find(c.Author); agent == nil || agent.Kind != LLM {
+			return nil, nil, session.New(session.InvalidInvocation, field, "the team has no LLM agent "+quote(c.Author))
+		}
+		c.Answer = p.Value
+		calls = append(calls, c)
+	}
+	if len(calls) > 0 {
+		r.id = calls[0].InvocationID
+	}
+	return agent, calls, nil
+}
+
+// resume lets the agent go on that made the calls, and then those around it.
+func (r *Run) resume(task runtime.Task, a *Agent, calls []session.Call) error {
+	at := &scope{agent: a, run: r.nextRun()}
+	branch := calls[0].Branch
+	if err := r.converse(task, at, branch, r.emit, calls); err != nil {
+		return err
+	}
+	if _, err := r.around(task, at, AfterAgent, branch, r.emit); err != nil {
+		return err
+	}
+	return r.goOn(task, a, branch)
+}
+
+// goOn runs the agents that come behind one in the sequences around it.
+func (r *Run) goOn(task runtime.Task, a *Agent, branch string) error {
+	for ; a.Parent != nil; a = a.Parent {
+		if a.Parent.Kind != Sequential {
+			continue
+		}
+		behind := false
+		for _, other := range a.Parent.Children {
+			if behind {
+				if err := r.run(task, other, r.nextRun(), branch, r.emit); err != nil {
+					return err
+				}
+			}
+			behind = behind || other == a
+		}
+	}
+	return nil
+}
+
+// resumeCalls runs the calls that the user has confirmed, with the arguments that were shown. more reports that all
+// calls of the answer have their results.
+func (r *Run) resumeCalls(task runtime.Task, s *step, answered []session.Call) (more bool, err error) {
+	results := make([]result, len(answered))
+	err = r.world.Together(task, len(answered), func(task runtime.Task, i int) (err error) {
+		a := &answered[i]
+		if a.Confirmation == nil {
+			return nil // the answer is the result
+		}
+		c := &call{id: a.ID, name: a.Name, args: a.Args}
+		if v, _ := value.Get(a.Answer, "confirmed"); !isTrue(v) {
+			c.refused = "the user did not confirm the call"
+		}
+		results[i], err = r.runCall(task, s, c)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	e := &session.Event{Author: s.agent.Name, Branch: s.branch}
+	for i := range results {
+		if results[i].some {
+			e.Parts = append(e.Parts, results[i].part)
+		}
+		e.Actions.Merge(&results[i].actions)
+	}
+	if len(e.Parts) > 0 {
+		e.Role, e.HasContent = "user", true
+	}
+	if e.HasContent || !e.Actions.Empty() {
+		if err := s.out(task, e); err != nil {
+			return false, err
+		}
+	}
+	return r.afterCalls(task, s, e, r.Log.Waiting(answered[0].Event))
+}

@@ -1,0 +1,220 @@
+package invocation
+
+import (
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/session"
+)
+
+// DefaultModelCalls is the bound on the model calls of an invocation that names none.
+const DefaultModelCalls = 500
+
+// Input is what an invocation begins with.
+type Input struct {
+	Session, User string
+	Log           *session.Log // the session's events
+	State         []byte       // map of its state, names with their scopes
+	Message       []byte       // content, nil for none
+	Options       []byte       // map, nil for none
+}
+
+// Run is an invocation.
+type Run struct {
+	Input
+	team  *Team
+	turn  *runtime.Turn
+	world World
+	state *session.State
+
+	id       string // of the invocation, in its events
+	maxCalls int
+	calls    int // of models
+	first    int // the log's length at the start
+	rewind   string
+
+	busy    bool // an event is being stored or delivered
+	stopped error
+	lastRun uint32
+	running []*generator
+	steps   []*step
+}
+
+// New prepares an invocation of a team. turn is its clock; its id is the invocation's.
+func New(team *Team, turn *runtime.Turn, world World, in Input) (*Run, error) {
+	state, err := session.NewState(in.State)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{
+		Input: in, team: team, turn: turn, world: world, state: state, id: turn.ID, maxCalls: DefaultModelCalls, first: in.Log.Len(),
+	}
+	return r, r.configure(in.Options)
+}
+
+func (r *Run) configure(options []byte) error {
+	if options == nil {
+		return nil
+	}
+	var err error
+	wrong := value.Each(options, func(key, v []byte) bool {
+		switch n, isInt := value.Int(v); {
+		case string(key) == "maxModelCalls" && isInt && n > 0 && n < 1<<31:
+			r.maxCalls = int(n)
+		case string(key) == "rewindBefore" && value.KindOf(v) == value.KindString:
+			text, _ := value.String(v)
+			r.rewind = string(text)
+		default:
+			err = session.New(session.InvalidInvocation, string(key), "is unknown, or has the wrong type")
+		}
+		return err == nil
+	})
+	if err == nil && wrong != nil {
+		err = session.New(session.InvalidInvocation, "options", "must be a map")
+	}
+	return err
+}
+
+// Run runs the invocation to its end. It fails with the error of an agent, of the store, or of host code, and with
+// E_INVOCATION_STOPPED if its caller has left.
+func (r *Run) Run(task runtime.Task) error {
+	if r.rewind != "" {
+		return r.goBack(task)
+	}
+	agent, resumed, err := r.begin(task)
+	if err != nil {
+		return err
+	}
+	if err = r.answer(task, agent, resumed); err == pause {
+		err = nil
+	}
+	if err == nil {
+		err = r.stopped
+	}
+	for i := range r.team.Plugins {
+		if _, _, failure := r.plugin(task, i, AfterRun, nil, nil); failure != nil && err == nil {
+			err = failure
+		}
+	}
+	return err
+}
+
+// begin stores the user's message and chooses the agent that answers it.
+func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []session.Call, err error) {
+	if r.Message == nil {
+		return r.choose(), nil, nil
+	}
+	actions := &session.Actions{}
+	message := r.Message
+	for i := range r.team.Plugins {
+		v, given, err := r.plugin(task, i, UserMessage, nil, message)
+		if err != nil {
+			return nil, nil, err
+		}
+		actions.Merge(given)
+		if v != nil {
+			message = v
+		}
+	}
+	_, parts, err := session.ParseContent(message)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(parts) == 0 {
+		return nil, nil, session.New(session.InvalidInvocation, "message.parts", "must not be empty")
+	}
+	if agent, resumed, err = r.answered(parts); err != nil {
+		return nil, nil, err
+	}
+	e := &session.Event{Author: "user", Role: "user", Parts: parts, HasContent: true, Actions: *actions}
+	if len(resumed) > 0 {
+		e.Branch = resumed[0].Branch
+	}
+	if err := r.store(task, e, false); err != nil {
+		return nil, nil, err
+	}
+	if agent == nil {
+		agent = r.choose()
+	}
+	return agent, resumed, nil
+}
+
+// choose returns the agent that answered last, if it can go on, and otherwise the root.
+func (r *Run) choose() *Agent {
+	if a := r.team.Find(r.Log.LastAuthor()); a != nil && a.keeps() {
+		return a
+	}
+	return r.team.Root
+}
+
+// answer lets plugins answer, or the agent.
+func (r *Run) answer(task runtime.Task, agent *Agent, resumed []session.Call) error {
+	for i := range r.team.Plugins {
+		v, actions, err := r.plugin(task, i, BeforeRun, nil, nil)
+		if err != nil {
+			return err
+		}
+		if v == nil && actions.Empty() {
+			continue
+		}
+		e, err := contentEvent(agent.Name, v, actions)
+		if err != nil {
+			return err
+		}
+		if err := r.emit(task, e); err != nil || v != nil {
+			return err
+		}
+	}
+	if len(resumed) > 0 {
+		return r.resume(task, agent, resumed)
+	}
+	return r.run(task, agent, r.nextRun(), "", r.emit)
+}
+
+// contentEvent is an event of a content that host code gave, nil for none, and of actions.
+func contentEvent(author string, content []byte, actions *session.Actions) (*session.Event, error) {
+	e := &session.Event{Author: author, Actions: *actions}
+	if content == nil {
+		return e, nil
+	}
+	role, parts, err := session.ParseContent(content)
+	if err != nil {
+		return nil, err
+	}
+	if role == "" {
+		role = "model"
+	}
+	e.Role, e.Parts, e.HasContent = role, parts, true
+	return e, nil
+}
+
+func (r *Run) nextRun() uint32 {
+	r.lastRun++
+	return r.lastRun
+}
+
+// goBack stores the event that restores the state before an invocation and hides it and what followed.
+func (r *Run) goBack(task runtime.Task) error {
+	delta, err := r.Log.RewindBefore(r.rewind)
+	if err != nil {
+		return err
+	}
+	e := &session.Event{Author: "user"}
+	e.Actions.StateDelta, e.Actions.RewindBefore = delta, r.rewind
+	return r.store(task, e, true)
+}
+
+// GetState returns a value of the state, nil if there is none.
+func (r *Run) GetState(name string) []byte { return r.state.Get(name) }
+
+// SetState changes what code of the invocation sees. Only an event's delta changes it for good.
+func (r *Run) SetState(name string, v []byte) error { return r.state.Set(name, v) }
+
+// StateNames are the names in the state, in the order of their bytes.
+func (r *Run) StateNames() []string { return r.state.Names() }
+
+func aborted() error {
+	e := fault.Plain("the invocation was aborted")
+	e.Name, e.Abort = "AbortError", true
+	return e
+}

@@ -1,0 +1,259 @@
+package invocation
+
+import (
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/session"
+)
+
+// Kind is a kind of agent.
+type Kind uint8
+
+// Kinds of agent.
+const (
+	Host Kind = iota // a generator of host code
+	LLM
+	Sequential
+	Parallel
+	Loop
+	kinds
+)
+
+// Hook is a place where host code is called.
+type Hook uint8
+
+// Hooks. abi/session.go says what each gets and answers.
+const (
+	UserMessage Hook = iota
+	BeforeRun
+	AfterRun
+	OnEvent
+	BeforeAgent
+	AfterAgent
+	BeforeModel
+	AfterModel
+	ModelError
+	BeforeTool
+	AfterTool
+	ToolError
+	Instruction
+	GlobalInstruction
+	Confirm
+	Hooks int = iota
+)
+
+// Team is a tree of agents with the plugins around it. Many invocations share one.
+type Team struct {
+	App     string
+	Root    *Agent
+	Agents  []*Agent // by number, from 1
+	Plugins []Plugin
+}
+
+// Plugin is host code that is called for every agent of a team.
+type Plugin struct {
+	Name  string
+	Hooks uint32 // bits by hook
+}
+
+// Agent is an agent of a team.
+type Agent struct {
+	Number      uint32
+	Kind        Kind
+	Name        string
+	Description string
+	Parent      *Agent // nil for the root
+	Children    []*Agent
+	Hooks       [Hooks]uint32 // how many callbacks host code has for each
+
+	// Of an agent with a model.
+
+	Config    *runtime.Config // its tools
+	Model     Model           // nil for host code
+	OutputKey string          // name in the state for the text of its final answers; empty for none
+
+	instruction, global string
+	none                bool // the model sees the events of the invocation alone
+	apart, alone        bool // it does not hand over to its parent, or to the other agents of its parent
+	longRunning         []string
+	confirm, asks       []string // tools that wait for confirmation always, or when the hook says so
+	transfer            *runtime.Tool
+
+	rounds int // of a loop; 0 for no bound
+}
+
+// Definition is what [NewTeam] makes an agent of.
+type Definition struct {
+	Kind              Kind
+	Name, Description string
+	Config            *runtime.Config // of an agent with a model
+	Model             Model
+	Children          []uint32
+	Options           []byte // map, nil for none
+	Hooks             []uint32
+}
+
+// NewTeam makes a team of agents, of which root is one. It fails with E_INVALID_AGENT.
+func NewTeam(app string, root uint32, definitions []Definition, plugins []Plugin) (*Team, error) {
+	team := &Team{App: app, Plugins: plugins}
+	if app == "" {
+		return nil, session.New(session.InvalidAgent, "app", "must be a non-empty string")
+	}
+	for i, d := range definitions {
+		a := &Agent{Number: uint32(i + 1), Kind: d.Kind, Name: d.Name, Description: d.Description, Config: d.Config, Model: d.Model}
+		if err := team.admit(a, &d); err != nil {
+			return nil, err
+		}
+		team.Agents = append(team.Agents, a)
+	}
+	for i, d := range definitions {
+		if err := team.join(team.Agents[i], d.Children); err != nil {
+			return nil, err
+		}
+	}
+	if team.Root = team.agent(root); team.Root == nil || team.Root.Parent != nil {
+		return nil, session.New(session.InvalidAgent, "root", "must be an agent without a parent")
+	}
+	for _, a := range team.Agents {
+		if a.Kind == LLM {
+			a.offerTransfer()
+		}
+	}
+	return team, nil
+}
+
+func (t *Team) admit(a *Agent, d *Definition) error {
+	invalid := func(field, what string) error {
+		return session.New(session.InvalidAgent, "agent "+quote(a.Name)+": "+field, what)
+	}
+	switch {
+	case a.Name == "" || a.Name == "user" || a.Name == "system":
+		return invalid("name", `must be a non-empty string other than "user" and "system"`)
+	case t.Find(a.Name) != nil:
+		return invalid("name", "another agent has it")
+	case a.Kind >= kinds:
+		return invalid("kind", "is unknown")
+	case (a.Kind == LLM) != (a.Config != nil):
+		return invalid("model", "an agent has one if it is an LLM agent")
+	case len(d.Hooks) > len(a.Hooks):
+		return invalid("hooks", "has more than there are")
+	}
+	copy(a.Hooks[:], d.Hooks)
+	return a.configure(d.Options, invalid)
+}
+
+// configure reads an agent's options.
+func (a *Agent) configure(options []byte, invalid func(field, what string) error) error {
+	if options == nil {
+		return nil
+	}
+	if value.KindOf(options) != value.KindMap {
+		return invalid("options", "must be a map")
+	}
+	var err error
+	_ = value.Each(options, func(key, v []byte) bool {
+		err = a.option(string(key), v, invalid)
+		return err == nil
+	})
+	return err
+}
+
+func (a *Agent) option(name string, v []byte, invalid func(field, what string) error) error {
+	text, isText := value.String(v)
+	ok := a.Kind == LLM
+	switch name {
+	case "instruction":
+		a.instruction, ok = string(text), ok && isText
+	case "globalInstruction":
+		a.global, ok = string(text), ok && isText
+	case "outputKey":
+		if a.OutputKey, ok = string(text), ok && isText; ok {
+			if err := session.CheckName(a.OutputKey); err != nil {
+				return err
+			}
+		}
+	case "includeContents":
+		a.none = string(text) == "none"
+		ok = ok && (a.none || string(text) == "default")
+	case "disallowTransferToParent":
+		a.apart, ok = isTrue(v), ok && value.KindOf(v) == value.KindBool
+	case "disallowTransferToPeers":
+		a.alone, ok = isTrue(v), ok && value.KindOf(v) == value.KindBool
+	case "longRunning":
+		a.longRunning, ok = texts(v, ok)
+	case "confirm":
+		a.confirm, ok = texts(v, ok)
+	case "confirmHook":
+		a.asks, ok = texts(v, ok)
+	case "maxIterations":
+		n, isInt := value.Int(v)
+		a.rounds, ok = int(n), a.Kind == Loop && isInt && n > 0 && n < 1<<31
+	default:
+		ok = false
+	}
+	if !ok {
+		return invalid(name, "is unknown to this kind of agent, or has the wrong type")
+	}
+	return nil
+}
+
+func isTrue(v []byte) bool {
+	b, _ := value.Bool(v)
+	return b
+}
+
+// texts reads a list of strings.
+func texts(v []byte, ok bool) (list []string, _ bool) {
+	if !ok || value.KindOf(v) != value.KindList {
+		return nil, false
+	}
+	_ = value.EachItem(v, func(_ int, item []byte) bool {
+		text, isText := value.String(item)
+		ok = ok && isText
+		list = append(list, string(text))
+		return ok
+	})
+	return list, ok
+}
+
+// join gives an agent its children.
+func (t *Team) join(a *Agent, children []uint32) error {
+	for _, number := range children {
+		child := t.agent(number)
+		if child == nil || child.Parent != nil || number <= a.Number {
+			return session.New(session.InvalidAgent, "agent "+quote(a.Name)+": agents",
+				"an agent of the list has two parents, or stands before its parent")
+		}
+		child.Parent = a
+		a.Children = append(a.Children, child)
+	}
+	return nil
+}
+
+func (t *Team) agent(number uint32) *Agent {
+	if number == 0 || number > uint32(len(t.Agents)) {
+		return nil
+	}
+	return t.Agents[number-1]
+}
+
+// Find returns the agent of a name, nil if there is none.
+func (t *Team) Find(name string) *Agent {
+	for _, a := range t.Agents {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// keeps reports whether an agent that answered last answers the next message, too: it and all above it must be able to
+// hand over.
+func (a *Agent) keeps() bool {
+	for ; a.Parent != nil; a = a.Parent {
+		if a.Kind != LLM || a.apart {
+			return false
+		}
+	}
+	return a.Kind == LLM
+}

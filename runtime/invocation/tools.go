@@ -1,0 +1,266 @@
+package invocation
+
+import (
+	"slices"
+
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/session"
+)
+
+// call is a function call of an answer.
+type call struct {
+	id, name string
+	args     []byte
+	waits    bool // for confirmation
+	refused  string
+}
+
+// result is what became of a call.
+type result struct {
+	part    session.Part
+	some    bool // there is a part: a long-running tool may give none
+	actions session.Actions
+}
+
+// execution is what the handler of a tool does besides its result.
+type execution struct {
+	id      string
+	actions session.Actions
+}
+
+// identify gives each function call of an event an id that no call of the session has, and says which of them wait for
+// an answer from outside.
+func (r *Run) identify(task runtime.Task, s *step, e *session.Event) ([]call, error) {
+	var calls []call
+	for i := range e.Parts {
+		p := &e.Parts[i]
+		if p.Kind != session.PartCall {
+			continue
+		}
+		taken := func(c call) bool { return c.id == p.ID }
+		if p.ID == "" || slices.ContainsFunc(calls, taken) || slices.ContainsFunc(s.calls, taken) || r.Log.HasCall(p.ID) {
+			*p = p.WithID(r.turn.NewID("c"))
+		}
+		c := call{id: p.ID, name: p.Name, args: p.Value}
+		asked, err := r.confirmation(task, s, &c)
+		if err != nil {
+			return nil, err
+		}
+		if asked != nil {
+			c.waits = true
+			e.Actions.Confirmations = append(e.Actions.Confirmations, session.Member{Name: c.id, Value: asked})
+		}
+		if c.waits || slices.Contains(s.agent.longRunning, c.name) {
+			e.LongRunning = append(e.LongRunning, c.id)
+		}
+		calls = append(calls, c)
+	}
+	return calls, nil
+}
+
+// confirmation returns what a person is asked before a call runs; nil if it runs without.
+func (r *Run) confirmation(task runtime.Task, s *step, c *call) ([]byte, error) {
+	var more []byte
+	switch {
+	case slices.Contains(s.agent.confirm, c.name):
+	case slices.Contains(s.agent.asks, c.name):
+		answer, _, err := r.callback(task, &Callback{Hook: Confirm, Value: c.described("", nil)}, s.scope)
+		if err != nil {
+			return nil, err
+		}
+		if value.KindOf(answer) == value.KindMap {
+			more = answer
+		} else if !isTrue(answer) {
+			return nil, nil
+		}
+	default:
+		return nil, nil
+	}
+	var m members
+	m.text("name", c.name)
+	m.add("args", c.args)
+	for _, name := range [...]string{"hint", "payload"} {
+		if v, ok := value.Get(more, name); ok {
+			m.add(name, v)
+		}
+	}
+	return m.value(), nil
+}
+
+// described is the value that hooks about a call get, with one more member if name is not empty.
+func (c *call) described(name string, v []byte) []byte {
+	var m members
+	m.text("tool", c.name)
+	m.text("id", c.id)
+	m.add("args", c.args)
+	if name != "" {
+		m.add(name, v)
+	}
+	return m.value()
+}
+
+// runCalls runs the calls of a step at once and makes one event of their results, in the order of the calls. more
+// reports that the model must see them.
+func (r *Run) runCalls(task runtime.Task, s *step) (more bool, err error) {
+	results := make([]result, len(s.calls))
+	err = r.world.Together(task, len(s.calls), func(task runtime.Task, i int) (err error) {
+		if !s.calls[i].waits {
+			results[i], err = r.runCall(task, s, &s.calls[i])
+		}
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	e := &session.Event{Author: s.agent.Name, Branch: s.branch, Role: "user", HasContent: true}
+	waits := false
+	for i := range results {
+		if results[i].some {
+			e.Parts = append(e.Parts, results[i].part)
+		} else {
+			waits = true
+		}
+		e.Actions.Merge(&results[i].actions)
+	}
+	if len(e.Parts) == 0 {
+		e.Role, e.HasContent = "", false
+	}
+	if len(e.Parts) > 0 || !e.Actions.Empty() {
+		if err := s.out(task, e); err != nil {
+			return false, err
+		}
+	}
+	return r.afterCalls(task, s, e, waits)
+}
+
+// afterCalls does what the results of a step's calls ask for.
+func (r *Run) afterCalls(task runtime.Task, s *step, e *session.Event, waits bool) (more bool, err error) {
+	if name := e.Actions.TransferToAgent; name != "" {
+		target := r.team.Find(name)
+		if target == nil {
+			return false, session.New(session.InvalidInvocation, "transferToAgent", "no agent is named "+quote(name))
+		}
+		return false, r.run(task, target, r.nextRun(), s.branch, s.out)
+	}
+	if waits {
+		return false, pause
+	}
+	return !e.Actions.SkipSummarization, nil
+}
+
+// runCall runs a call with the callbacks around it. Its error is that of the invocation: a tool's own goes to the model.
+func (r *Run) runCall(task runtime.Task, s *step, c *call) (result, error) {
+	var res result
+	var v []byte
+	var err error
+	if r.has(s.agent, BeforeTool) {
+		answer, actions, err := r.ask(task, s.scope, BeforeTool, c.described("", nil))
+		res.actions.Merge(actions)
+		if err != nil {
+			return res, err
+		}
+		v = answer
+	}
+	if v == nil {
+		if v, err = r.execute(task, s, c, &res); err != nil {
+			return res, err
+		}
+	}
+	if v != nil && r.has(s.agent, AfterTool) {
+		answer, actions, err := r.ask(task, s.scope, AfterTool, c.described("result", v))
+		res.actions.Merge(actions)
+		if err != nil {
+			return res, err
+		}
+		if answer != nil {
+			v = answer
+		}
+	}
+	if v != nil {
+		res.part, res.some = session.NewResponse(c.id, c.name, wrapped(v)), true
+	}
+	return res, nil
+}
+
+// wrapped makes a map of a result that is none.
+func wrapped(v []byte) []byte {
+	if value.KindOf(v) == value.KindMap {
+		return v
+	}
+	return single("result", v)
+}
+
+// execute runs the tool of a call. A failure becomes a result for the model, unless a callback gives another. A
+// long-running tool that gives no result has none.
+func (r *Run) execute(task runtime.Task, s *step, c *call, res *result) ([]byte, error) {
+	v, err := r.handle(task, s, c, res)
+	switch {
+	case err == nil && v == nil && slices.Contains(s.agent.longRunning, c.name):
+		return nil, nil
+	case err == nil && v == nil:
+		return value.AppendNil(nil), nil
+	case err == nil:
+		return v, nil
+	case r.turn.Aborted():
+		return nil, aborted()
+	case r.turn.Exceeded() != nil:
+		return nil, r.turn.Exceeded()
+	}
+	text := value.AppendString(nil, reason(err))
+	if r.has(s.agent, ToolError) {
+		answer, actions, failure := r.ask(task, s.scope, ToolError, c.described("error", text))
+		res.actions.Merge(actions)
+		if failure != nil || answer != nil {
+			return answer, failure
+		}
+	}
+	return single("error", text), nil
+}
+
+// reason is the text of a tool's failure: the handler's own, if it is one.
+func reason(err error) string {
+	if e, ok := err.(*fault.Error); ok && e.Code == fault.ToolDownstreamError && e.Cause != nil {
+		return fault.MessageOf(e.Cause)
+	}
+	return fault.MessageOf(err)
+}
+
+func (r *Run) handle(task runtime.Task, s *step, c *call, res *result) ([]byte, error) {
+	if c.refused != "" {
+		return nil, fault.Plain(c.refused)
+	}
+	if s.agent.transfer != nil && c.name == s.agent.transfer.Name {
+		return s.agent.handOver(c, res)
+	}
+	tool, known := s.d.Tools().Get(c.name)
+	if !known {
+		return nil, fault.Plain("no tool is named " + quote(c.name))
+	}
+	done, err := s.d.ExecuteTool(task, tool, c.args, runtime.ToolRun{ProviderCallID: c.id})
+	for i := range s.executed {
+		if e := &s.executed[i]; e.id == done.ExecutionID {
+			res.actions.Merge(&e.actions)
+			e.id = ""
+		}
+	}
+	return done.Value, err
+}
+
+// Act takes what the handler of a tool does besides its result. id is that of the execution.
+func (r *Run) Act(context uint32, id string, actions []byte) error {
+	s, err := r.stepOf(context)
+	if err != nil {
+		return err
+	}
+	parsed, err := session.ParseActions(actions)
+	if err != nil {
+		return err
+	}
+	if err := r.state.Apply(parsed.StateDelta); err != nil {
+		return err
+	}
+	s.executed = append(s.executed, execution{id, parsed})
+	return nil
+}

@@ -1,0 +1,89 @@
+package invocation
+
+import (
+	"slices"
+
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
+)
+
+// transferTool is the name of the tool with which a model hands over to another agent.
+const transferTool = "transfer_to_agent"
+
+// transferNumber is that tool's number, which no tool of a runner has.
+const transferNumber = 1<<31 - 1
+
+// targets are the agents to which an agent with a model may hand over: those below it, the one above it, and the others
+// below that one.
+func (a *Agent) targets() []*Agent {
+	list := slices.Clone(a.Children)
+	if p := a.Parent; p != nil && p.Kind == LLM {
+		if !a.apart {
+			list = append(list, p)
+		}
+		if !a.alone {
+			for _, peer := range p.Children {
+				if peer != a {
+					list = append(list, peer)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// offerTransfer makes the tool with which an agent hands over, if it can.
+func (a *Agent) offerTransfer() {
+	targets := a.targets()
+	if len(targets) == 0 {
+		return
+	}
+	var names []byte
+	for _, t := range targets {
+		names = value.AppendString(names, t.Name)
+	}
+	var name, properties, schema members
+	name.text("type", "string")
+	name.add("enum", append(value.AppendListHeader(nil, len(targets)), names...))
+	properties.add("agent_name", name.value())
+	schema.text("type", "object")
+	schema.add("properties", properties.value())
+	schema.add("required", value.AppendString(value.AppendListHeader(nil, 1), "agent_name"))
+	a.transfer = &runtime.Tool{
+		Number: transferNumber, Name: transferTool, InputSchema: schema.value(), Trusted: true,
+		Description: "Hands the conversation over to another agent, which answers the user in your place.",
+	}
+}
+
+// handOver runs the tool of a transfer.
+func (a *Agent) handOver(c *call, res *result) ([]byte, error) {
+	text, _ := value.GetString(c.args, "agent_name")
+	name := string(text)
+	if !slices.ContainsFunc(a.targets(), func(t *Agent) bool { return t.Name == name }) {
+		return nil, fault.Plain(joined("there is no agent ", quote(name), " to hand over to"))
+	}
+	res.actions.TransferToAgent = name
+	return value.AppendNil(nil), nil
+}
+
+// introduction tells a model who it is and which agents it can hand over to; empty if it is alone.
+func (a *Agent) introduction() string {
+	targets := a.targets()
+	if len(targets) == 0 {
+		return ""
+	}
+	text := joined("You are the agent ", quote(a.Name), described(a), "\n\nOther agents:\n")
+	for _, t := range targets {
+		text = joined(text, "- ", t.Name, described(t), "\n")
+	}
+	return joined(text, "\nIf another agent is better suited to answer, call ", transferTool, " with its name. Otherwise answer yourself.")
+}
+
+// described is what follows an agent's name.
+func described(a *Agent) string {
+	if a.Description == "" {
+		return ""
+	}
+	return ": " + a.Description
+}

@@ -1,0 +1,57 @@
+package invocation
+
+import (
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/session"
+)
+
+// World is what surrounds an invocation. Its methods wait in the task.
+type World interface {
+	// Step says that a step begins, and of which agent.
+	Step(number, agent uint32)
+	// Append stores what an event writes, in one transaction, and delivers the event to the caller if deliver says so. It
+	// returns when the caller asks for the next event, with E_INVOCATION_STOPPED if the caller wants none.
+	Append(task runtime.Task, w *session.Write, deliver bool) error
+	// Deliver hands an event that is not stored to the caller (run 0), or to the generator that runs an agent under the
+	// number run. It returns when that asks for the next event.
+	Deliver(task runtime.Task, run uint32, event []byte) error
+	// Callback calls host code and returns its answer: nil, or a map of "value" and "actions".
+	Callback(task runtime.Task, c *Callback) ([]byte, error)
+	// Agent runs a generator of host code to its end. It yields with [Run.Yield].
+	Agent(task runtime.Task, agent, run uint32, branch string) error
+	// Together runs body for 0 to n-1 in tasks of their own and returns when all have ended, with the first error in order.
+	Together(task runtime.Task, n int, body func(task runtime.Task, i int) error) error
+}
+
+// Callback is a call of host code.
+type Callback struct {
+	Hook    Hook
+	Plugin  uint32 // number of the plugin; 0 for the agent's own
+	Index   uint32 // place in the agent's list
+	Agent   uint32 // 0 for none
+	Run     uint32
+	Context uint32 // number of the step that it is about; 0 for none
+	Value   []byte
+}
+
+// Model is the model of an agent inside the module.
+type Model interface {
+	// Answer makes a model call in a step and returns the answer: an event with what models know of it. part takes each
+	// piece of the answer as it comes, a thought or text.
+	Answer(task runtime.Task, d *runtime.Dispatch, r *Request, part func(text []byte, thought bool) error) (*session.Event, error)
+}
+
+// Request is what a model is asked.
+type Request struct {
+	Instructions string
+	Contents     []session.Content
+}
+
+// answerOf reads an answer that host code gave: an event with what models know of it.
+func answerOf(v []byte) (*session.Event, error) {
+	e, err := session.Parse(v)
+	if err == nil && e.Role == "" {
+		e.Role = "model"
+	}
+	return e, err
+}
