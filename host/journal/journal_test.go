@@ -248,6 +248,7 @@ func TestReplayOnAnotherModule(t *testing.T) {
 		same   bool
 	}{
 		"the full module":  {func(w *abi.Welcome) { w.Build, w.Providers = "full", []string{"openai", "anthropic", "ollama"} }, true},
+		"sessions":         {func(w *abi.Welcome) { w.Features |= abi.FeatureSessions }, true},
 		"another major":    {func(w *abi.Welcome) { w.Major = 3 }, false},
 		"another minor":    {func(w *abi.Welcome) { w.Minor = 0 }, false},
 		"further features": {func(w *abi.Welcome) { w.Features |= abi.FeatureDigest }, false},

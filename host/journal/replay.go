@@ -125,8 +125,8 @@ func diverge(entry int, want, got []byte) *Divergence {
 	return nil
 }
 
-// sameWelcome reports whether two modules agreed to the same terms. Their providers and builds may differ: a journal
-// of the core module plays on the full one.
+// sameWelcome reports whether two modules agreed to the same terms. Their providers and builds may differ, and one may
+// have sessions: a journal of the core module plays on the full one.
 func sameWelcome(a, b []byte) bool {
 	v, err := abi.Decode[abi.Welcome](a)
 	w, err2 := abi.Decode[abi.Welcome](b)
@@ -134,5 +134,7 @@ func sameWelcome(a, b []byte) bool {
 		return false
 	}
 	v.Build, v.Providers = w.Build, w.Providers
+	v.Features |= w.Features & abi.FeatureSessions
+	w.Features |= v.Features & abi.FeatureSessions
 	return bytes.Equal(abi.Append(nil, &v), abi.Append(nil, &w))
 }

@@ -1,7 +1,7 @@
 /**
  * Runs a journal again in a fresh instance and compares every byte.
  */
-import { Op } from '../abi/frames.gen.js';
+import { Feature, Op } from '../abi/frames.gen.js';
 import { equal, hex } from '../bytes.js';
 import { TurncoreError } from '../errors.js';
 import { checkVersion } from '../instance/contract.js';
@@ -152,8 +152,8 @@ function compare(
 }
 
 /**
- * Whether two frames are the same. Modules that agreed to the same terms may have different providers and builds: a
- * journal of the core module plays on the full one.
+ * Whether two frames are the same. Modules that agreed to the same terms may have different providers and builds, and one
+ * may have sessions: a journal of the core module plays on the full one.
  */
 function sameFrame(a: Uint8Array, b: Uint8Array): boolean {
   return equal(a, b) || (a[1] === Op.Welcome && agreed(a) === agreed(b));
@@ -163,7 +163,8 @@ function agreed(frame: Uint8Array): string {
   const {
     build: _,
     providers: __,
+    features,
     ...rest
   } = JSON.parse(frameJSON(frame)) as Record<string, unknown>;
-  return JSON.stringify(rest);
+  return JSON.stringify([Number(features) | Feature.Sessions, rest]);
 }
