@@ -44,7 +44,7 @@ try {
   );
   const server = createDemoServer({ page, dist, libraries, modules, agents, model });
   await listen(server, port ?? DEFAULT_PORT, { orFree: port === undefined });
-  // Before the address is printed: whoever reads it may stop the server at once.
+  // These listeners stand before the address is printed: a reader of it may stop the server at once.
   for (const signal of ['SIGINT', 'SIGTERM']) {
     process.once(signal, () => {
       server.close();

@@ -27,7 +27,7 @@ type team struct {
 	host    *Host
 	ownHost bool
 	open    *invocation.Team
-	base    *definition // of what is no agent's
+	base    *definition // of what belongs to no agent
 	models  []*definition
 	tools   []*Tool // of all agents
 	flight  turn.Flight

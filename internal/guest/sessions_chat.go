@@ -13,14 +13,14 @@ import (
 type chatModel struct{ chatExecutor }
 
 // Answer implements invocation.Model.
-func (m chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r *invocation.Request, part func([]byte, bool) error) (*session.Event, error) {
+func (m chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r *invocation.Request, part func([]byte, bool) error) (*session.Event, []string, error) {
 	putContents(d, r.Contents)
 	c := &modelCall{
 		chatDispatch: chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits}, instructions: r.Instructions, part: part,
 	}
 	g, err := m.executor.Generate(c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	response := &session.Event{Role: "model", HasContent: true, FinishReason: g.Finish, Usage: c.usage}
 	for _, t := range g.Thoughts {
@@ -29,10 +29,12 @@ func (m chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r *invocation.
 	if len(g.Text) > 0 || len(g.Calls) == 0 {
 		response.Parts = append(response.Parts, session.NewText(string(g.Text)))
 	}
+	var refused []string
 	for _, call := range g.Calls {
+		refused = append(refused, call.Problem)
 		response.Parts = append(response.Parts, session.NewCall(call.ID, call.Name, call.Args))
 	}
-	return response, nil
+	return response, refused, nil
 }
 
 // modelCall adapts a step to the chat executor: what is reported goes to the invocation.

@@ -33,7 +33,6 @@ type GeneratedCall struct {
 	ID, Name string
 	Args     []byte // map
 	Problem  string // why the call cannot run; empty if it can
-	Extra    []byte // value to send back to the provider; nil for none
 }
 
 // Generate makes a model call and returns its answer. It reports the answer's deltas and its cost, but stores nothing,
@@ -76,7 +75,7 @@ func (e *Executor) Generate(d Dispatch) (*Generation, error) {
 			args = emptyMap
 		}
 		g.Calls = append(g.Calls, GeneratedCall{
-			ID: clip(bytes.TrimSpace(c.id), maxName), Name: clip(c.name, maxName), Args: args, Problem: problem, Extra: c.extra,
+			ID: clip(bytes.TrimSpace(c.id), maxName), Name: clip(c.name, maxName), Args: args, Problem: problem,
 		})
 	}
 	return g, nil

@@ -23,6 +23,7 @@ type step struct {
 	given               bool   // there is an answer
 	actions             session.Actions
 	calls               []call
+	refused             []string    // why each call of the model's answer cannot run
 	executed            []execution // until the end of each
 	err                 error       // of an answer that host code gave: the step fails with it
 }
@@ -128,7 +129,7 @@ func (r *Run) callModel(task runtime.Task, s *step) error {
 	if err != nil {
 		return err
 	}
-	e, err := s.agent.Model.Answer(task, s.d, request, func(text []byte, thought bool) error {
+	e, refused, err := s.agent.Model.Answer(task, s.d, request, func(text []byte, thought bool) error {
 		part := session.NewText(string(text))
 		if thought {
 			part = session.NewThought(string(text), nil)
@@ -138,6 +139,7 @@ func (r *Run) callModel(task runtime.Task, s *step) error {
 	if err != nil {
 		return err
 	}
+	s.refused = refused
 	return r.hear(task, s, e)
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/invocation"
 	"github.com/turncore/turncore/runtime/session"
@@ -522,6 +523,32 @@ func TestScenario32Sequence(t *testing.T) {
 	}
 	succeeds(t, s.play("hi"))
 	want(t, "delivered", brief(s.told), "a: a answers", "b: b answers")
+}
+
+// answered is a model inside the module.
+type answered struct {
+	answer  string
+	refused []string
+}
+
+func (m *answered) Answer(runtime.Task, *runtime.Dispatch, *invocation.Request, func([]byte, bool) error) (*session.Event, []string, error) {
+	e, err := session.Parse(js(m.answer))
+	refused := m.refused
+	m.answer, m.refused = says("sorry"), nil
+	return e, refused, err
+}
+
+// A call whose arguments are none does not run: the model is told why.
+func TestRefusedCall(t *testing.T) {
+	d := llm(t, "agent", "t")
+	d.Model = &answered{asks("t"), []string{"the arguments are no object"}}
+	s := newStage(t, team(t, d))
+	s.tools = map[string]func(*stage, []byte) ([]byte, error){"t": func(*stage, []byte) ([]byte, error) {
+		t.Error("the tool runs")
+		return nil, nil
+	}}
+	succeeds(t, s.play("hi"))
+	want(t, "delivered", brief(s.told), "agent: call t", `agent: t={"error":"the arguments are no object"}`, "agent: sorry")
 }
 
 func TestStoreFails(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 type call struct {
 	id, name string
 	args     []byte
-	waits    bool // for confirmation
-	refused  string
+	waits    bool   // for confirmation
+	refused  string // why it cannot run; "" if it can
 }
 
 // result is what became of a call.
@@ -44,6 +44,13 @@ func (r *Run) identify(task runtime.Task, s *step, e *session.Event) ([]call, er
 			*p = p.WithID(r.turn.NewID("c"))
 		}
 		c := call{id: p.ID, name: p.Name, args: p.Value}
+		if len(calls) < len(s.refused) {
+			c.refused = s.refused[len(calls)]
+		}
+		if c.refused != "" {
+			calls = append(calls, c)
+			continue
+		}
 		asked, err := r.confirmation(task, s, &c)
 		if err != nil {
 			return nil, err

@@ -37,8 +37,9 @@ type Callback struct {
 // Model is the model of an agent inside the module.
 type Model interface {
 	// Answer makes a model call in a step and returns the answer: an event with what models know of it. part takes each
-	// piece of the answer as it comes, a thought or text.
-	Answer(task runtime.Task, d *runtime.Dispatch, r *Request, part func(text []byte, thought bool) error) (*session.Event, error)
+	// piece of the answer as it comes, a thought or text. refused says of each function call why it cannot run, "" if it
+	// can.
+	Answer(task runtime.Task, d *runtime.Dispatch, r *Request, part func(text []byte, thought bool) error) (e *session.Event, refused []string, err error)
 }
 
 // Request is what a model is asked.

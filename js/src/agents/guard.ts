@@ -164,7 +164,7 @@ export class Guard {
     return { ...frame, payload };
   }
 
-  /** Aborts a turn that has exceeded its quota, and refuses what a step of it asks for: all of it, before any of it starts. */
+  /** Aborts a turn that has exceeded its quota. No effect of the step that exceeded it starts: all of them are refused. */
   #enforce(instance: Instance, usage: Usage, step: OutboundFrame[]): void {
     for (const name of BOUNDS) {
       if (usage[name] > 2 * this.#quota[name] + SPARE) {

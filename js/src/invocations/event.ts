@@ -104,7 +104,7 @@ export class Event implements EventData {
   /**
    * Copies what it is given.
    *
-   * @throws TurncoreError E_INVALID_VALUE naming a part that is no JSON-like data
+   * @throws TurncoreError E_INVALID_VALUE, which names the member that is not JSON-like data
    */
   constructor(data: EventData = {}) {
     const { actions, longRunningToolIds: ids, ...others } = data;

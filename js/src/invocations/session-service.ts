@@ -91,7 +91,7 @@ export class SessionService {
   /**
    * Creates a session.
    *
-   * @throws TurncoreError (rejects) E_SESSION_EXISTS; E_INVALID_STATE for a misspelled scope and for what is no value
+   * @throws TurncoreError (rejects) E_SESSION_EXISTS; E_INVALID_STATE for a misspelled scope or an invalid value
    */
   async createSession(given: NewSession): Promise<Session> {
     const { clock, entropy } = this.host;

@@ -68,7 +68,7 @@ describe('a session service', { skip }, () => {
     assert.deepEqual([(await load()).events, (await load()).state], [[], {}]);
   });
 
-  it('refuses what is no state', async () => {
+  it('refuses an invalid state', async () => {
     const service = new SessionService({ host });
     const cycle: Record<string, unknown> = {};
     cycle['self'] = cycle;
@@ -82,7 +82,7 @@ describe('a session service', { skip }, () => {
     assert.equal(await service.getSession(KEY), undefined);
   });
 
-  it('refuses what is no event, and names the field', async () => {
+  it('refuses an invalid event, and names the field', async () => {
     const { service, load } = await stage({ agent });
     const session = await load();
     const wrong = {
