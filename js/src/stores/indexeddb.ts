@@ -34,7 +34,7 @@ export function indexedDBStore(name = 'turncore', options: IndexedDBOptions = {}
 }
 
 /** How long the browser may take to open a database, in ms. */
-const PATIENCE = 5000;
+const PATIENCE = 15_000;
 
 /** Settings of tests. */
 interface TestOptions {

@@ -498,9 +498,9 @@ export const calls = {
     await whole(store, id, size);
     await store.close();
   },
-  /** Commits and puts until it is told to end, also when a call fails. */
-  write(name) {
-    const store = openIndexedDB(name, {}, { patience: 500 });
+  /** Commits and puts until it is told to end, also when a call fails. The browser may open it for `patience` ms. */
+  write(name, patience) {
+    const store = openIndexedDB(name, {}, { patience });
     const state = { store, written: 0, stopped: false, failures: [] };
     this.state = state;
     state.ended = (async () => {

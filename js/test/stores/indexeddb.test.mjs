@@ -158,14 +158,14 @@ describe('a conversation in IndexedDB', { timeout: 150_000 }, () => {
       page.evaluate(([name, args]) => globalThis.calls[name](...args), [name, args]);
     const wait = (least) =>
       page.waitForFunction((least) => globalThis.calls.calls() >= least, least);
-    await call('write', 'cleared');
+    await call('write', 'cleared', 60_000);
     await wait(3);
     assert.deepEqual(await call('end'), []);
     await clear();
     assert.deepEqual(await call('again'), { left: '', there: 'again' });
 
     // While it writes: Chromium may then open no database for the page until it is loaded again.
-    await call('write', 'cleared');
+    await call('write', 'cleared', 500);
     await wait(3);
     await clear();
     await wait((await call('calls')) + 5);
