@@ -122,12 +122,12 @@ func (s *Service) List(ctx context.Context, user string) ([]Info, error) {
 			if !strings.HasPrefix(at.ID, prefix) {
 				continue
 			}
-			names := strings.Split(at.ID, "/")
-			if len(names) != 3 {
+			k, ok := ParseStoredID(at.ID)
+			if !ok {
 				continue
 			}
 			list = append(list, Info{
-				ID: unescaped(names[2]), User: unescaped(names[1]), CreatedAt: at.CreatedAt, UpdatedAt: at.UpdatedAt, Revision: at.Revision,
+				ID: k.Session, User: k.User, CreatedAt: at.CreatedAt, UpdatedAt: at.UpdatedAt, Revision: at.Revision,
 			})
 		}
 		if next == "" {

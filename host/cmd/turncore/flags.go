@@ -22,7 +22,8 @@ const defaultModel = "gpt-4o-mini"
 
 // runFlags is what the command line and the environment ask of a run.
 type runFlags struct {
-	prompt string // "" if it is to be read
+	command string // whose flags they are
+	prompt  string // "" if it is to be read
 
 	provider model.Provider // "" for the simulated one
 	baseURL  string
@@ -71,25 +72,13 @@ Flags:
 
 // parseRun reads the command line of a run. nil means that help was given.
 func (c *command) parseRun(args []string) (*runFlags, error) {
-	o := &runFlags{}
+	o := &runFlags{command: "run"}
 	f := flag.NewFlagSet("run", flag.ContinueOnError)
-	f.Func("base-url", "`URL` of the provider's API, up to the version (the provider's own)", set(&o.baseURL))
-	f.Func("model", "`name` of the model (\""+defaultModel+"\" with OpenAI's providers, or \""+simulated.Model+"\" when it is simulated)", set(&o.model))
-	f.Func("provider", "`name` of the protocol that the model's API speaks: "+providerNames()+"\n(openai, when there is a base URL, or a model and OPENAI_API_KEY)", o.setProvider)
-	f.Func("system", "system prompt `text`; an empty one sends none", func(s string) error {
-		o.system, o.noSystem = s, s == ""
-		return nil
-	})
-	f.Func("tool", "offer a program as a tool, as `NAME=CMD` or NAME:DESCRIPTION=CMD; it reads the arguments as\n"+
-		"JSON from standard input and writes its result to standard output; may be repeated", o.addTool)
-	o.engine.register(f)
-	f.Func("max-iterations", "stop the turn before it begins iteration `n`+1; 0 sets no bound (16)", o.bound)
+	o.register(f)
 	f.BoolVar(&o.json, "json", false, "print events as JSON lines, the last of them what the turn ended with")
-	f.BoolVar(&o.fixedClock, "fixed-clock", false, "let the turn's clock stand still at 2026-01-01T00:00:00Z")
-	f.Func("seed", "take ids and randomness from a generator that begins with `n`: for reproducible runs only", o.setSeed)
+	f.Func("max-iterations", "stop the turn before it begins iteration `n`+1; 0 sets no bound (16)", o.bound)
 	f.Func("log", "write the turn's journal to `file`, for replay", set(&o.log))
 	f.Func("recording", "play the recorded conversation in `file`, and compare the requests with it", set(&o.recording))
-	f.Func("store", "keep the conversation in the SQLite database in `file`, which is made if need be", set(&o.store))
 	f.Func("session", "`name` of the conversation in the store (\""+turns.DefaultSession+"\")", set(&o.session))
 	f.Func("agent", "run the agent in `file`, which \"turncore agent build\" has made", set(&o.agent))
 	f.Func("grant", "grant the agent what `file` says, and nothing else", set(&o.grant))
@@ -97,7 +86,6 @@ func (c *command) parseRun(args []string) (*runFlags, error) {
 		o.options = json.RawMessage(s)
 		return nil
 	})
-	f.BoolVar(&o.verbose, "verbose", false, "tell more on standard error")
 	rest, helped, err := c.parse(f, runHelp, args)
 	if helped || err != nil {
 		return nil, err
@@ -108,6 +96,24 @@ func (c *command) parseRun(args []string) (*runFlags, error) {
 		o.environment(c.getenv)
 	}
 	return o, o.check(rest, given)
+}
+
+// register adds the flags of a model, its tools, what it runs on and where it is kept.
+func (o *runFlags) register(f *flag.FlagSet) {
+	f.Func("base-url", "`URL` of the provider's API, up to the version (the provider's own)", set(&o.baseURL))
+	f.Func("model", "`name` of the model (\""+defaultModel+"\" with OpenAI's providers, or \""+simulated.Model+"\" when it is simulated)", set(&o.model))
+	f.Func("provider", "`name` of the protocol that the model's API speaks: "+providerNames()+"\n(openai, when there is a base URL, or a model and OPENAI_API_KEY)", o.setProvider)
+	f.Func("system", "system prompt `text`; an empty one sends none", func(s string) error {
+		o.system, o.noSystem = s, s == ""
+		return nil
+	})
+	f.Func("tool", "offer a program as a tool, as `NAME=CMD` or NAME:DESCRIPTION=CMD; it reads the arguments as\n"+
+		"JSON from standard input and writes its result to standard output; may be repeated", o.addTool)
+	o.engine.register(f)
+	f.BoolVar(&o.fixedClock, "fixed-clock", false, "let the clock stand still at 2026-01-01T00:00:00Z")
+	f.Func("seed", "take ids and randomness from a generator that begins with `n`: for reproducible runs only", o.setSeed)
+	f.Func("store", "keep the conversation in the SQLite database in `file`, which is made if need be", set(&o.store))
+	f.BoolVar(&o.verbose, "verbose", false, "tell more on standard error")
 }
 
 // environment takes what the command line leaves open from the environment, as far as it is of the provider.
@@ -133,6 +139,9 @@ func (o *runFlags) environment(getenv func(string) string) {
 	}
 }
 
+// wrong is a command line that makes no sense.
+func (o *runFlags) wrong(format string, args ...any) error { return usagef(o.command, format, args...) }
+
 // isSimulated tells whether the model is the simulated one.
 func (o *runFlags) isSimulated() bool {
 	return o.provider == "" && o.baseURL == "" && (o.model == "" || o.model == simulated.Model)
@@ -141,15 +150,18 @@ func (o *runFlags) isSimulated() bool {
 // checkModel refuses a model that nobody would answer for.
 func (o *runFlags) checkModel() error {
 	name := variablesOf[o.provider].key
+	u, err := url.Parse(o.baseURL)
 	switch {
+	case o.baseURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == ""):
+		return o.wrong("the base URL must be one of http or https")
 	case o.isSimulated():
 		return nil
 	case o.provider == "":
-		return usagef("run", "the model %q needs a provider: set OPENAI_API_KEY, or give --provider or --base-url", o.model)
+		return o.wrong("the model %q needs a provider: set OPENAI_API_KEY, or give --provider or --base-url", o.model)
 	case o.model == "":
-		return usagef("run", "--provider %s needs a --model", o.provider)
+		return o.wrong("--provider %s needs a --model", o.provider)
 	case name != "" && o.key == "" && o.baseURL == o.provider.BaseURL():
-		return usagef("run", "%s needs a key: set %s, or give the --base-url of an endpoint that needs none", o.provider, name)
+		return o.wrong("%s needs a key: set %s, or give the --base-url of an endpoint that needs none", o.provider, name)
 	}
 	return nil
 }
@@ -178,26 +190,26 @@ func (o *runFlags) check(rest []string, given map[string]bool) error {
 	if o.engine.isAway() {
 		switch {
 		case o.recording == "":
-			return usagef("run", "the engine %s plays recordings only: give --recording", o.engine.name)
+			return o.wrong("the engine %s plays recordings only: give --recording", o.engine.name)
 		case o.engine.module != "":
-			return usagef("run", "--module is for the wazero engine")
+			return o.wrong("--module is for the wazero engine")
 		case o.log != "" && o.engine.name != "node":
-			return usagef("run", "the engine %s has no files: it cannot write a --log", o.engine.name)
+			return o.wrong("the engine %s has no files: it cannot write a --log", o.engine.name)
 		}
 	} else if err := o.engine.check(); err != nil {
-		return usagef("run", "%v", err)
+		return o.wrong("%v", err)
 	}
 	if len(rest) > 1 {
-		return usagef("run", "%d prompts are given; put the prompt in quotes", len(rest))
+		return o.wrong("%d prompts are given; put the prompt in quotes", len(rest))
 	}
 	if o.recording != "" {
 		for _, name := range []string{"base-url", "model", "provider", "system", "tool", "store", "session", "agent", "grant", "options"} {
 			if given[name] {
-				return usagef("run", "--%s and --recording exclude each other: a recording brings its own", name)
+				return o.wrong("--%s and --recording exclude each other: a recording brings its own", name)
 			}
 		}
 		if len(rest) > 0 {
-			return usagef("run", "a prompt and --recording exclude each other: a recording brings its own")
+			return o.wrong("a prompt and --recording exclude each other: a recording brings its own")
 		}
 		return nil
 	}
@@ -205,18 +217,13 @@ func (o *runFlags) check(rest []string, given map[string]bool) error {
 		return err
 	}
 	if o.session != "" && o.store == "" {
-		return usagef("run", "--session names a conversation in a --store: give one")
+		return o.wrong("--session names a conversation in a --store: give one")
 	}
 	if len(rest) == 1 {
 		if rest[0] == "" {
-			return usagef("run", "the prompt is empty")
+			return o.wrong("the prompt is empty")
 		}
 		o.prompt = rest[0]
-	}
-	if o.baseURL != "" {
-		if u, err := url.Parse(o.baseURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return usagef("run", "the base URL must be one of http or https")
-		}
 	}
 	return o.checkModel()
 }
@@ -226,14 +233,14 @@ func (o *runFlags) checkAgent(given map[string]bool) error {
 	if o.agent == "" {
 		for _, name := range []string{"grant", "options"} {
 			if given[name] {
-				return usagef("run", "--%s is for an agent: give one with --agent", name)
+				return o.wrong("--%s is for an agent: give one with --agent", name)
 			}
 		}
 		return nil
 	}
 	for _, name := range []string{"base-url", "model", "provider", "engine", "module"} {
 		if given[name] {
-			return usagef("run", "--%s and --agent exclude each other: an agent is a module, and its grant names its models", name)
+			return o.wrong("--%s and --agent exclude each other: an agent is a module, and its grant names its models", name)
 		}
 	}
 	return nil

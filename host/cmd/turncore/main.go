@@ -3,6 +3,7 @@
 //
 //	turncore run "What is the weather in Oslo?"
 //	turncore run --recording conversation.json --json
+//	turncore chat --store sessions.db
 //	turncore replay turn.journal
 //	turncore inspect turn.journal
 //	turncore sessions list --store conversations.db
@@ -45,6 +46,7 @@ func main() {
 const usage = `turncore runs agent turns.
 
   turncore run [PROMPT] [flags]    run a turn and show what happens
+  turncore chat [PROMPT] [flags]   talk with an agent in a session, and answer what it asks
   turncore replay FILE [flags]     play a turn's journal back and compare every byte
   turncore inspect FILE [flags]    show what happened in a turn, from its journal
   turncore sessions ACTION         list, show, export, import or delete conversations
@@ -73,7 +75,7 @@ func (c *command) main(args []string) int {
 
 // commands by their names.
 var commands = map[string]func(c *command, args []string) error{
-	"run": (*command).run, "replay": (*command).replay, "inspect": (*command).inspect,
+	"run": (*command).run, "chat": (*command).chatWith, "replay": (*command).replay, "inspect": (*command).inspect,
 	"sessions": (*command).sessions, "agent": (*command).agent,
 	"record-provider": (*command).recordProvider, "version": (*command).version,
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/recording"
 	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/sessions"
 	"github.com/turncore/turncore/host/simulated"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/store/sqlite"
@@ -102,52 +103,81 @@ func (o *runFlags) partsSeed() uint32 {
 
 // open makes what the turns need. What was made before something failed is closed again.
 func (c *command) open(o *runFlags) (_ *session, err error) {
-	s := &session{flags: o, screen: newScreen(c.stdout, c.stderr, c.getenv)}
+	s := c.newSession(o)
 	defer func() {
 		if err != nil {
 			s.end()
 		}
 	}()
 	ctx := context.Background()
-	options := turns.HostOptions{Clock: host.SystemClock(), Entropy: host.SystemEntropy()}
-	if o.fixedClock {
-		options.Clock = host.FixedClock(host.FixedTime)
-	}
-	if o.seeded {
-		options.Entropy = host.SeededEntropy(o.seed)
-	}
-	s.now = options.Clock
-	s.system = o.system
-	if s.system == "" && !o.noSystem {
-		s.system = defaultSystem
-	}
-	config := turns.Config{
-		Store: store.NewInMemory(), MaxIterations: o.maxIterations,
-		TurnInputPipeline: []turns.TurnMiddleware{s.keep},
-	}
-	if o.store != "" {
-		kept, err := sqlite.Open(ctx, o.store, sqlite.Options{})
-		if err != nil {
-			return nil, err
-		}
-		s.close = append(s.close, func() { _ = kept.Close() }) // what is stored is on the disk
-		config.Store = kept
-	}
-	switch {
-	case o.agent != "":
-		return s, c.load(ctx, s, config, options)
-	case o.recording != "":
-		err = s.play(&config, &options)
-	case o.isSimulated():
-		err = s.simulate(&config, &options)
-	default:
-		err = s.connect(&config, &options)
-	}
+	config, options := turns.Config{
+		MaxIterations: o.maxIterations, TurnInputPipeline: []turns.TurnMiddleware{s.keep},
+	}, s.hostOptions()
+	kept, err := s.openStore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if options.Engine, err = o.engine.open(ctx, s.screen.notice); err != nil {
+	config.Store = kept
+	if o.agent != "" {
+		return s, c.load(ctx, s, config, options)
+	}
+	if err := s.prepare(ctx, &config, options); err != nil {
 		return nil, err
+	}
+	s.runner, err = turns.New(ctx, config)
+	return s, err
+}
+
+func (c *command) newSession(o *runFlags) *session {
+	s := &session{flags: o, screen: newScreen(c.stdout, c.stderr, c.getenv), system: o.system}
+	if s.system == "" && !o.noSystem {
+		s.system = defaultSystem
+	}
+	return s
+}
+
+// hostOptions are what the host has of clock and entropy.
+func (s *session) hostOptions() turns.HostOptions {
+	options := turns.HostOptions{Clock: host.SystemClock(), Entropy: host.SystemEntropy()}
+	if s.flags.fixedClock {
+		options.Clock = host.FixedClock(host.FixedTime)
+	}
+	if s.flags.seeded {
+		options.Entropy = host.SeededEntropy(s.flags.seed)
+	}
+	s.now = options.Clock
+	return options
+}
+
+// openStore opens the database that the flags name; without one, what is said ends with the program.
+func (s *session) openStore(ctx context.Context) (sessions.Store, error) {
+	if s.flags.store == "" {
+		return store.NewInMemory(), nil
+	}
+	kept, err := sqlite.Open(ctx, s.flags.store, sqlite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	s.close = append(s.close, func() { _ = kept.Close() }) // what is stored is on the disk
+	return kept, nil
+}
+
+// prepare gives a configuration its model, its tools and its host.
+func (s *session) prepare(ctx context.Context, config *turns.Config, options turns.HostOptions) (err error) {
+	o := s.flags
+	switch {
+	case o.recording != "":
+		err = s.play(config, &options)
+	case o.isSimulated():
+		err = s.simulate(config, &options)
+	default:
+		err = s.connect(config, &options)
+	}
+	if err != nil {
+		return err
+	}
+	if options.Engine, err = o.engine.open(ctx, s.screen.notice); err != nil {
+		return err
 	}
 	engine := options.Engine
 	s.close = append(s.close, func() { _ = engine.Close(context.Background()) }) // the program ends
@@ -156,8 +186,7 @@ func (c *command) open(o *runFlags) (_ *session, err error) {
 	}
 	config.Host = turns.NewHost(options)
 	s.close = append(s.close, func() { _ = config.Host.Close(context.Background()) })
-	s.runner, err = turns.New(ctx, config)
-	return s, err
+	return nil
 }
 
 // end closes everything, in the opposite order.

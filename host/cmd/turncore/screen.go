@@ -186,6 +186,22 @@ func (s *screen) note(c *color.Color, format string, args ...any) {
 	s.write(s.err, c.Sprint(printable(fmt.Sprintf(format, args...)))+"\n")
 }
 
+// prompt asks for a line on standard error.
+func (s *screen) prompt(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.quiet()
+	s.ready()
+	s.write(s.err, text)
+}
+
+// broken is the first failure to write to standard output.
+func (s *screen) broken() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
+}
+
 // notice tells about something that a user would not expect.
 func (s *screen) notice(text string) { s.note(s.yellow, "note: %s", text) }
 

@@ -13,14 +13,17 @@ import (
 	"slices"
 	"time"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/sessions"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/store/sqlite"
 )
 
 const sessionsHelp = `turncore sessions ACTION --store FILE [flags]
 
-Looks after the conversations that "turncore run --store FILE" keeps in an SQLite database:
+Looks after the conversations that "turncore run --store FILE" keeps in an SQLite database, and the sessions of "turncore
+chat --store FILE", whose names are APP/USER/SESSION:
 
   turncore sessions list             name, messages, last update and title of each, the last updated first
   turncore sessions show NAME        what was said and done in one
@@ -108,7 +111,11 @@ func (c *command) session(ctx context.Context, s store.Sessions, o *sessionsFlag
 		return c.importSession(ctx, s, out, o.as, args)
 	}
 	for _, name := range args {
-		if _, err := find(ctx, s, name); err != nil {
+		there, err := s.Find(ctx, name)
+		if err == nil && there == nil {
+			err = store.NoSession(name)
+		}
+		if err != nil {
 			return err
 		}
 		if err := s.Delete(ctx, name); err != nil {
@@ -118,21 +125,11 @@ func (c *command) session(ctx context.Context, s store.Sessions, o *sessionsFlag
 	return nil
 }
 
-// find looks a conversation up. One that is not there has no records.
-func find(ctx context.Context, s store.Store, name string) (*store.Conversation, error) {
-	c, err := s.Load(ctx, name, "")
-	if err != nil {
-		return nil, err
-	}
-	texts := len(c.Instructions) + len(c.Memories) + len(c.Retrievables)
-	if texts+len(c.Messages)+len(c.Thoughts)+len(c.ToolCalls) == 0 {
-		return nil, store.NoSession(name)
-	}
-	return c, nil
-}
-
 // pageSize is how many conversations are listed at a time.
 const pageSize = 200
+
+// timeForm is how JSON lines write times.
+const timeForm = "2006-01-02T15:04:05.000Z07:00"
 
 // listSessions prints a line for each conversation.
 func listSessions(ctx context.Context, s store.Sessions, out io.Writer, asJSON bool) error {
@@ -153,7 +150,6 @@ func listSessions(ctx context.Context, s store.Sessions, out io.Writer, asJSON b
 
 func listSession(out io.Writer, s *store.Session, asJSON bool) error {
 	if asJSON {
-		const form = "2006-01-02T15:04:05.000Z07:00"
 		return jsonLines(out).Encode(struct {
 			ID        string `json:"id"`
 			Title     string `json:"title,omitempty"`
@@ -161,7 +157,7 @@ func listSession(out io.Writer, s *store.Session, asJSON bool) error {
 			CreatedAt string `json:"createdAt"`
 			UpdatedAt string `json:"updatedAt"`
 			Revision  string `json:"revision"`
-		}{s.ID, s.Title, s.Messages, s.CreatedAt.Format(form), s.UpdatedAt.Format(form), s.Revision})
+		}{s.ID, s.Title, s.Messages, s.CreatedAt.Format(timeForm), s.UpdatedAt.Format(timeForm), s.Revision})
 	}
 	line := fmt.Sprintf("%s\t%d\t%s\t%s", s.ID, s.Messages, s.UpdatedAt.Format(time.RFC3339), s.Title)
 	_, err := fmt.Fprintln(out, printable(line))
@@ -177,14 +173,25 @@ func jsonLines(out io.Writer) *json.Encoder {
 
 // showSession prints what was said and done in a conversation, in the order of its times.
 func showSession(ctx context.Context, s store.Store, out io.Writer, name string, asJSON bool) error {
-	c, err := find(ctx, s, name)
+	c, err := s.Load(ctx, name, "")
 	if err != nil {
 		return err
 	}
+	if c == nil {
+		c = &store.Conversation{}
+	}
+	events, err := eventsOf(ctx, s, name)
+	if err != nil {
+		return err
+	}
+	texts := len(c.Instructions) + len(c.Memories) + len(c.Retrievables)
+	if texts+len(c.Messages)+len(c.Thoughts)+len(c.ToolCalls)+len(events) == 0 {
+		return store.NoSession(name)
+	}
 	type entry struct {
-		at     time.Time
-		record record.Record
-		text   string
+		at   time.Time
+		data any // with its JSON
+		text string
 	}
 	var list []entry
 	for _, m := range c.Messages {
@@ -208,10 +215,13 @@ func showSession(ctx context.Context, s store.Store, out io.Writer, name string,
 		}
 		list = append(list, entry{call.CreatedAt, call, fmt.Sprintf("→ %s %s\n%s %s", call.Tool, call.Args, sign, text)})
 	}
+	for _, e := range events {
+		list = append(list, entry{e.Timestamp, e, summary(e)})
+	}
 	slices.SortStableFunc(list, func(a, b entry) int { return a.at.Compare(b.at) })
 	for _, e := range list {
 		if asJSON {
-			err = jsonLines(out).Encode(e.record)
+			err = jsonLines(out).Encode(e.data)
 		} else {
 			_, err = fmt.Fprintln(out, printable(e.text))
 		}
@@ -220,6 +230,29 @@ func showSession(ctx context.Context, s store.Store, out io.Writer, name string,
 		}
 	}
 	return nil
+}
+
+// eventsOf are the events of a session, without the one that makes it.
+func eventsOf(ctx context.Context, s store.Store, name string) (list []*sessions.Event, err error) {
+	a, ok := s.(store.Appender)
+	if !ok {
+		return nil, nil
+	}
+	stored, err := a.Events(ctx, name, store.EventQuery{})
+	for i := range stored {
+		text, err := value.AppendJSON(nil, stored[i].Body)
+		if err != nil {
+			return nil, err
+		}
+		e := &sessions.Event{}
+		if err := e.UnmarshalJSON(text); err != nil {
+			return nil, err
+		}
+		if i > 0 || e.Author != "system" {
+			list = append(list, e)
+		}
+	}
+	return list, err
 }
 
 // resultText is the text of a tool's results, or what they are.
