@@ -2850,10 +2850,11 @@ func (z *HookArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *AgentArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 3)
+	b = value.AppendListHeader(b, 4)
 	b = value.AppendInt(b, int64(z.Agent))
 	b = value.AppendInt(b, int64(z.Run))
 	b = appendText(b, z.Branch)
+	b = z.Input.Append(b)
 	return b
 }
 
@@ -2864,10 +2865,11 @@ func (z *AgentArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *AgentArgs) Decode(r *Reader) {
-	r.fields(3)
+	r.fields(4)
 	z.Agent = uint32(r.Uint(math.MaxUint32))
 	z.Run = uint32(r.Uint(math.MaxUint32))
 	z.Branch = string(r.Text())
+	z.Input = r.raw(z.Input)
 }
 
 // Append appends the encoded tuple.

@@ -134,6 +134,7 @@ type AgentArgs struct {
 	Agent  uint32
 	Run    uint32 // names this run of the agent; from 1, within the invocation
 	Branch string
+	Input  Value // content that it answers, if it is not the invocation's message: it is a tool of another agent; else nil
 }
 
 // Methods of Call in an invocation. The comment names the type of Args (nil where there is none) and of the reply's

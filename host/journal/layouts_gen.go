@@ -101,7 +101,7 @@ var tuples = map[string]string{
 	"ArtifactDelta":      "scope:str name:str version:u32",
 	"DeliverArgs":        "run:u32 event:value",
 	"HookArgs":           "hook:Hook plugin:u32 index:u32 agent:u32 run:u32 value:value",
-	"AgentArgs":          "agent:u32 run:u32 branch:str",
+	"AgentArgs":          "agent:u32 run:u32 branch:str input:value",
 	"StateKeyArgs":       "name:str",
 	"SetStateArgs":       "name:str value:value",
 	"YieldArgs":          "run:u32 event:value",

@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"encoding/json"
+
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -16,6 +18,7 @@ type Agent interface {
 // node is what a tree needs of an agent.
 type node struct {
 	kind              uint8
+	field             string // of the runner's configuration
 	name, description string
 	children          []Agent
 	before, after     []AgentCallback
@@ -57,6 +60,8 @@ type LLMAgent struct {
 
 	// Tools are those that the model may call. [NewTool] makes one whose handler gets a [ToolContext].
 	Tools []*turns.Tool
+	// AgentTools are agents that the model may call as tools.
+	AgentTools []*AgentTool
 	// LongRunning names tools whose results may come later: a call that gives nil waits for an answer from outside.
 	LongRunning []string
 	// Confirm names tools whose calls wait until a person has confirmed them; ConfirmIf asks for each call.
@@ -85,6 +90,19 @@ type LLMAgent struct {
 	// WrapTool and WrapModel run around each call of a tool's handler and of a model, as in [turns.Config].
 	WrapTool  []turns.ToolWrapper
 	WrapModel []turns.ModelWrapper
+}
+
+// AgentTool is an agent that a model may call as a tool, by the agent's name and description. It sees the arguments as what
+// the user says, and nothing of the conversation. Its events are neither stored nor delivered: what they change in the state
+// is stored with the result, which is the text of its last answer. It cannot wait for an answer from outside: a call of its
+// own that would fails the invocation with E_INVALID_AGENT.
+type AgentTool struct {
+	// Agent is at the root of a tree of its own. Several agents may have it as a tool.
+	Agent Agent
+	// InputSchema is a JSON Schema of the arguments, which the agent gets as JSON. Without one it gets a text named request.
+	InputSchema json.RawMessage
+	// SkipSummarization ends the agent whose model has called the tool with its result, which no model sees.
+	SkipSummarization bool
 }
 
 // IncludeContents says what of a session a model sees.

@@ -44,11 +44,16 @@ func (b *base) State() *State { return &b.state }
 // Context is the context of a [CustomAgent]. Its methods may be called from many goroutines.
 type Context struct {
 	base
-	run uint32
+	run     uint32
+	message *Content
 }
 
 // Branch is the branch that the agent's events are in; "" outside of parallel agents.
 func (c *Context) Branch() string { return c.branch }
+
+// Message is what the agent answers: what the user says, or what the model asks that calls the agent as a tool. nil for
+// nothing.
+func (c *Context) Message() *Content { return c.message }
 
 // RunAgent runs one of the agent's Agents and yields its events, which are neither stored nor delivered: the agent yields
 // those that it passes on. Each is yielded when the one before was taken. Leaving the loop stops the agent.

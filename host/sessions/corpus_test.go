@@ -46,12 +46,20 @@ type corpusScenario struct {
 type corpusAgent struct {
 	Name, Kind, Description, Instruction, GlobalInstruction, OutputKey, IncludeContents string
 	Agents, LongRunning, Confirm, ConfirmHook                                           []string
+	AgentTools                                                                          []corpusAgentTool
 	DisallowTransferToParent, DisallowTransferToPeers                                   bool
 	MaxIterations                                                                       int
 	Model                                                                               []json.RawMessage
 	Tools                                                                               map[string][]corpusAct
 	Script                                                                              [][]corpusOperation
 	Hooks                                                                               map[string][]*corpusAct
+}
+
+// corpusAgentTool is an agent that is a tool.
+type corpusAgentTool struct {
+	Agent             string
+	InputSchema       json.RawMessage
+	SkipSummarization bool
 }
 
 type corpusPlugin struct {
@@ -75,6 +83,7 @@ type corpusOperation struct {
 	Set                map[string]any
 	See                []string
 	Load               bool
+	Message            bool
 	Run, Fail, Finally string
 }
 
@@ -414,6 +423,9 @@ func (p *corpusPlay) seen(who string, state *sessions.State, names []string) {
 }
 
 func (p *corpusPlay) agent(name string) sessions.Agent {
+	if made := p.made[name]; made != nil {
+		return made // a tool of several agents
+	}
 	i := slices.IndexFunc(p.scenario.Agents, func(a *corpusAgent) bool { return a.Name == name })
 	if i < 0 {
 		p.Fatalf("there is no agent %s", name)
@@ -435,7 +447,7 @@ func (p *corpusPlay) agent(name string) sessions.Agent {
 	case "loop":
 		made = &sessions.LoopAgent{Name: name, Agents: below, MaxIterations: a.MaxIterations, BeforeAgent: before, AfterAgent: after}
 	case "script":
-		made = &sessions.CustomAgent{Name: name, Agents: below, BeforeAgent: before, AfterAgent: after, Run: p.script(a)}
+		made = &sessions.CustomAgent{Name: name, Description: a.Description, Agents: below, BeforeAgent: before, AfterAgent: after, Run: p.script(a)}
 	default:
 		p.Fatalf("there is no kind %s", a.Kind)
 	}
@@ -566,6 +578,11 @@ func (p *corpusPlay) llm(a *corpusAgent, below []sessions.Agent, before, after [
 	var names []string
 	for name := range a.Tools {
 		names = append(names, name)
+	}
+	for _, tool := range a.AgentTools {
+		made.AgentTools = append(made.AgentTools, &sessions.AgentTool{
+			Agent: p.agent(tool.Agent), InputSchema: tool.InputSchema, SkipSummarization: tool.SkipSummarization,
+		})
 	}
 	slices.Sort(names)
 	for _, name := range names {
@@ -749,6 +766,8 @@ func (p *corpusPlay) operate(a *corpusAgent, op *corpusOperation, ctx *sessions.
 		p.seen(a.Name, ctx.State(), op.See)
 	case op.Load:
 		p.load(&corpusCall{})
+	case op.Message:
+		p.line(`{"message":%s}`, text(ctx.Message()))
 	case op.Fail != "":
 		return errors.New(op.Fail)
 	case op.Run != "":

@@ -193,7 +193,7 @@ func (r *Runner) begin(ctx context.Context, in Input) (*running, *abi.StartInvoc
 	}
 	f.State = now.stateValue()
 	inv := &running{
-		runner: r, user: in.User, session: in.Session, key: keyOf(r.sessions.app, in.User, in.Session), events: newStream(),
+		runner: r, message: in.Message, user: in.User, session: in.Session, key: keyOf(r.sessions.app, in.User, in.Session), events: newStream(),
 		id: r.host.ID(), now: now,
 	}
 	inv.turn, err = r.host.Begin(context.WithValue(ctx, runningKey{}, inv), inv.id, inv.prepare)

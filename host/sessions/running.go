@@ -16,6 +16,7 @@ type running struct {
 	turn          *turn.Turn
 	user, session string
 	key           string // of the session in the store
+	message       *Content
 	events        *stream
 	artifacts     artifacts
 
@@ -105,7 +106,14 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 		if err != nil || n.custom == nil {
 			return errors.Join(err, fmt.Errorf("agent %d is no custom one", args.Agent))
 		}
-		ctx := &Context{run: args.Run}
+		ctx := &Context{run: args.Run, message: inv.message}
+		var d decoder
+		if input := d.content("input", args.Input); input != nil {
+			ctx.message = input
+		}
+		if d.err != nil {
+			return d.err
+		}
 		ctx.base = base{Context: e.Context.Signal(), inv: inv, agent: n.name, branch: args.Branch, state: State{of: e.Context}}
 		e.Perform = func() (abi.Raw, error) { return nil, n.custom.Run(ctx, ctx.yield) }
 	}

@@ -64,6 +64,12 @@ func newTree(app string, root Agent, plugins []*Plugin) (*tree, error) {
 		t.refuse("app", "must be a non-empty string")
 	}
 	t.add(root, "agent")
+	for i := 0; i < len(t.nodes); i++ { // agents that are tools follow, and theirs
+		t.addTools(t.nodes[i])
+	}
+	for i, n := range t.nodes {
+		t.team.Agents[i].Options = t.options(n, uint32(i+1), n.field)
+	}
 	for i, p := range plugins {
 		if p == nil {
 			t.refuse(check.At("plugins", i), "must not be nil")
@@ -92,18 +98,49 @@ func (t *tree) add(a Agent, field string) uint32 {
 		return 0
 	}
 	n := a.node()
+	n.field = field
 	t.nodes = append(t.nodes, n)
 	number := uint32(len(t.nodes))
 	t.numbers[a] = number
 	t.team.Agents = append(t.team.Agents, abi.AgentDef{Number: number, Kind: n.kind, Name: n.name, Description: n.description})
-	options := t.options(n, number, field)
 	var children []uint32
 	for i, child := range n.children {
 		children = append(children, t.add(child, check.At(field+".agents", i)))
 	}
 	def := &t.team.Agents[number-1]
-	def.Children, def.Options, def.Hooks = children, options, n.hooks()
+	def.Children, def.Hooks = children, n.hooks()
 	return number
+}
+
+// addTools adds the agents that are tools of one, unless they are there.
+func (t *tree) addTools(n *node) {
+	if n.llm == nil {
+		return
+	}
+	for i, tool := range n.llm.AgentTools {
+		if tool == nil || isNil(tool.Agent) {
+			t.refuse(check.At(n.field+".agentTools", i), "must have an agent")
+		} else if t.numbers[tool.Agent] == 0 {
+			t.add(tool.Agent, check.At(n.field+".agentTools", i))
+		}
+	}
+}
+
+// agentTools are the agents that are tools of one, as the core gets them.
+func (t *tree) agentTools(a *LLMAgent) (list []any) {
+	for _, tool := range a.AgentTools {
+		if tool == nil {
+			continue
+		}
+		m := members{}
+		m.put("agent", t.numbers[tool.Agent])
+		if tool.InputSchema != nil {
+			m.put("inputSchema", tool.InputSchema)
+		}
+		m.flag("skipSummarization", tool.SkipSummarization)
+		list = append(list, m.value())
+	}
+	return list
 }
 
 func isNil(a Agent) bool {
@@ -191,6 +228,9 @@ func (t *tree) llm(a *LLMAgent, number uint32, field string, m *members) {
 		if len(list.names) > 0 {
 			m.put(list.name, list.names)
 		}
+	}
+	if tools := t.agentTools(a); tools != nil {
+		m.put("agentTools", tools)
 	}
 	model := invocation.Model{
 		Agent: number, Model: a.Model, Chat: a.Chat, Tools: slices.Clone(a.Tools),

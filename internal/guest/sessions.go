@@ -273,8 +273,8 @@ func (w world) Callback(task runtime.Task, c *invocation.Callback) ([]byte, erro
 }
 
 // Agent implements invocation.World.
-func (w world) Agent(task runtime.Task, agent, run uint32, branch string) error {
-	_, err := w.ask(task, abi.SessionEffectAgent, 0, &abi.AgentArgs{Agent: agent, Run: run, Branch: branch})
+func (w world) Agent(task runtime.Task, agent, run uint32, branch string, input []byte) error {
+	_, err := w.ask(task, abi.SessionEffectAgent, 0, &abi.AgentArgs{Agent: agent, Run: run, Branch: branch, Input: input})
 	return err
 }
 

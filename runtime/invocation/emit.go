@@ -89,11 +89,16 @@ func (r *Run) put(task runtime.Task, e *session.Event, deliver bool) error {
 		return err
 	}
 	// An event after which the caller stops is stored.
-	if failure := r.Log.Add(w.Event); failure != nil {
-		return failure
-	}
-	if failure := r.state.Apply(delta); failure != nil {
+	if failure := r.note(w.Event, delta); failure != nil {
 		return failure
 	}
 	return err
+}
+
+// note takes an event into the log, and what it changes into the state.
+func (r *Run) note(event []byte, delta []session.Member) error {
+	if err := r.Log.Add(event); err != nil {
+		return err
+	}
+	return r.state.Apply(delta)
 }

@@ -11,6 +11,7 @@ import (
 
 // generator is an agent of host code that runs.
 type generator struct {
+	of     *Run
 	run    uint32
 	agent  *Agent
 	branch string
@@ -20,9 +21,9 @@ type generator struct {
 
 // generate runs an agent of host code to its end.
 func (r *Run) generate(task runtime.Task, a *Agent, run uint32, branch string, out sink) error {
-	g := &generator{run: run, agent: a, branch: branch, out: out}
+	g := &generator{of: r, run: run, agent: a, branch: branch, out: out}
 	r.running = append(r.running, g)
-	err := r.world.Agent(task, a.Number, run, branch)
+	err := r.world.Agent(task, a.Number, run, branch, r.asked)
 	r.running = slices.DeleteFunc(r.running, func(other *generator) bool { return other == g })
 	if g.err != nil {
 		return g.err
@@ -86,8 +87,8 @@ func (r *Run) RunAgent(task runtime.Task, run, agent, number uint32) error {
 	if a == nil {
 		return fault.New(fault.ABIUnknownTarget, "agent "+strconv.Itoa(int(agent)))
 	}
-	err = r.run(task, a, r.nextRun(), g.branch, func(task runtime.Task, e *session.Event) error {
-		r.complete(e)
+	err = g.of.run(task, a, r.nextRun(), g.branch, func(task runtime.Task, e *session.Event) error {
+		g.of.complete(e)
 		return r.world.Deliver(task, number, e.Append(nil))
 	})
 	if err == pause {

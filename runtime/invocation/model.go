@@ -13,6 +13,7 @@ import (
 // step is a model call of an agent, and the tool calls of its answer.
 type step struct {
 	*scope
+	of     *Run
 	d      *runtime.Dispatch
 	branch string
 	out    sink
@@ -53,11 +54,14 @@ func (r *Run) step(task runtime.Task, at *scope, branch string, out sink, from i
 		return false, err
 	}
 	r.world.Step(d.Number(), at.agent.Number)
-	s := &step{scope: &scope{agent: at.agent, run: at.run, context: d.Number()}, d: d, branch: branch, out: out, from: from}
+	s := &step{scope: &scope{agent: at.agent, run: at.run, context: d.Number()}, of: r, d: d, branch: branch, out: out, from: from}
 	r.steps = append(r.steps, s)
 	defer r.leave(s)
 	if at.agent.transfer != nil {
 		d.Offer(at.agent.transfer)
+	}
+	for i := range at.agent.tools {
+		d.Offer(&at.agent.tools[i].Tool)
 	}
 	if resumed != nil {
 		return r.resumeCalls(task, s, resumed)
@@ -154,7 +158,7 @@ func (r *Run) Respond(task runtime.Task, context uint32, v []byte) error {
 	if err != nil {
 		return err
 	}
-	return r.hear(task, s, e)
+	return s.of.hear(task, s, e)
 }
 
 // stepOf is the running step of a context.

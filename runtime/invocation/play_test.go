@@ -212,7 +212,7 @@ func (s *stage) Together(_ runtime.Task, n int, body func(task runtime.Task, i i
 }
 
 // Agent implements invocation.World.
-func (s *stage) Agent(_ runtime.Task, agent, run uint32, _ string) error {
+func (s *stage) Agent(_ runtime.Task, agent, run uint32, _ string, _ []byte) error {
 	return s.agent(s, agent, run)
 }
 

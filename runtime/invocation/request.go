@@ -12,7 +12,7 @@ func (r *Run) instruct(task runtime.Task, s *step) error {
 		agent *Agent
 		hook  Hook
 		to    *string
-	}{{r.team.Root, GlobalInstruction, &s.global}, {s.agent, Instruction, &s.instruction}} {
+	}{{s.agent.root(), GlobalInstruction, &s.global}, {s.agent, Instruction, &s.instruction}} {
 		if from.agent.Hooks[from.hook] == 0 {
 			continue
 		}
@@ -38,7 +38,7 @@ func (r *Run) request(s *step) (*Request, error) {
 		}
 		text = append(text, more...)
 	}
-	for _, from := range [...]struct{ template, given string }{{r.team.Root.global, s.global}, {s.agent.instruction, s.instruction}} {
+	for _, from := range [...]struct{ template, given string }{{s.agent.root().global, s.global}, {s.agent.instruction, s.instruction}} {
 		filled, err := session.Instruct([]byte(from.template), r.state)
 		if err != nil {
 			return nil, err
@@ -57,7 +57,7 @@ func (r *Run) RequestValue(context uint32) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	request, err := r.request(s)
+	request, err := s.of.request(s)
 	if err != nil {
 		return nil, err
 	}

@@ -19,18 +19,24 @@ type Input struct {
 	Options       []byte       // map, nil for none
 }
 
-// Run is an invocation.
+// Run is an invocation, or the run of an agent that is a tool in one, which has a log of its own.
 type Run struct {
 	Input
+	*shared
+	id    string // of the invocation, in its events
+	first int    // the log's length at the start
+	asked []byte // content that an agent that is a tool answers; nil for the invocation
+}
+
+// shared is what all of an invocation has.
+type shared struct {
 	team  *Team
 	turn  *runtime.Turn
 	world World
 	state *session.State
 
-	id       string // of the invocation, in its events
 	maxCalls int
 	calls    int // of models
-	first    int // the log's length at the start
 	rewind   string
 
 	busy    bool // an event is being stored or delivered
@@ -46,9 +52,8 @@ func New(team *Team, turn *runtime.Turn, world World, in Input) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{
-		Input: in, team: team, turn: turn, world: world, state: state, id: turn.ID, maxCalls: DefaultModelCalls, first: in.Log.Len(),
-	}
+	common := &shared{team: team, turn: turn, world: world, state: state, maxCalls: DefaultModelCalls}
+	r := &Run{Input: in, shared: common, id: turn.ID, first: in.Log.Len()}
 	return r, r.configure(in.Options)
 }
 

@@ -78,6 +78,8 @@ type Agent struct {
 	longRunning         []string
 	confirm, asks       []string // tools that wait for confirmation always, or when the hook says so
 	transfer            *runtime.Tool
+	tools               []agentTool
+	options             []byte // of those, a list; nil for none
 
 	rounds int // of a loop; 0 for no bound
 }
@@ -117,6 +119,9 @@ func NewTeam(app string, root uint32, definitions []Definition, plugins []Plugin
 	for _, a := range team.Agents {
 		if a.Kind == LLM {
 			a.offerTransfer()
+			if err := team.offerAgents(a); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return team, nil
@@ -185,6 +190,8 @@ func (a *Agent) option(name string, v []byte, invalid func(field, what string) e
 		a.confirm, ok = texts(v, ok)
 	case "confirmHook":
 		a.asks, ok = texts(v, ok)
+	case "agentTools":
+		a.options, ok = v, ok && value.KindOf(v) == value.KindList
 	case "maxIterations":
 		n, isInt := value.Int(v)
 		a.rounds, ok = int(n), a.Kind == Loop && isInt && n > 0 && n < 1<<31
@@ -256,4 +263,12 @@ func (a *Agent) keeps() bool {
 		}
 	}
 	return a.Kind == LLM
+}
+
+// root is the agent at the top of an agent's tree.
+func (a *Agent) root() *Agent {
+	for a.Parent != nil {
+		a = a.Parent
+	}
+	return a
 }

@@ -146,7 +146,7 @@ func (r *Run) runCalls(task runtime.Task, s *step) (more bool, err error) {
 func (r *Run) afterCalls(task runtime.Task, s *step, e *session.Event, waits bool) (more bool, err error) {
 	if name := e.Actions.TransferToAgent; name != "" {
 		target := r.team.Find(name)
-		if target == nil {
+		if target == nil || target.root() != s.agent.root() {
 			return false, session.New(session.InvalidInvocation, "transferToAgent", "no agent is named "+quote(name))
 		}
 		return false, r.run(task, target, r.nextRun(), s.branch, s.out)
@@ -214,6 +214,8 @@ func (r *Run) execute(task runtime.Task, s *step, c *call, res *result) ([]byte,
 		return nil, aborted()
 	case r.turn.Exceeded() != nil:
 		return nil, r.turn.Exceeded()
+	case r.stopped != nil:
+		return nil, r.stopped
 	}
 	text := value.AppendString(nil, reason(err))
 	if r.has(s.agent, ToolError) {
@@ -240,6 +242,9 @@ func (r *Run) handle(task runtime.Task, s *step, c *call, res *result) ([]byte, 
 	}
 	if s.agent.transfer != nil && c.name == s.agent.transfer.Name {
 		return s.agent.handOver(c, res)
+	}
+	if t := s.agent.asTool(c.name); t != nil {
+		return r.consult(task, t, c.args, res)
 	}
 	tool, known := s.d.Tools().Get(c.name)
 	if !known {

@@ -43,17 +43,22 @@ func (a *Agent) offerTransfer() {
 	for _, t := range targets {
 		names = value.AppendString(names, t.Name)
 	}
-	var name, properties, schema members
+	var name members
 	name.text("type", "string")
 	name.add("enum", append(value.AppendListHeader(nil, len(targets)), names...))
-	properties.add("agent_name", name.value())
-	schema.text("type", "object")
-	schema.add("properties", properties.value())
-	schema.add("required", value.AppendString(value.AppendListHeader(nil, 1), "agent_name"))
 	a.transfer = &runtime.Tool{
-		Number: transferNumber, Name: transferTool, InputSchema: schema.value(), Trusted: true,
+		Number: transferNumber, Name: transferTool, InputSchema: schemaOf("agent_name", name.value()), Trusted: true,
 		Description: "Hands the conversation over to another agent, which answers the user in your place.",
 	}
+}
+
+// schemaOf is the schema of an object that must have one property.
+func schemaOf(name string, property []byte) []byte {
+	var m members
+	m.text("type", "object")
+	m.add("properties", single(name, property))
+	m.add("required", value.AppendString(value.AppendListHeader(nil, 1), name))
+	return m.value()
 }
 
 // handOver runs the tool of a transfer.

@@ -17,8 +17,9 @@ type World interface {
 	Deliver(task runtime.Task, run uint32, event []byte) error
 	// Callback calls host code and returns its answer: nil, or a map of "value" and "actions".
 	Callback(task runtime.Task, c *Callback) ([]byte, error)
-	// Agent runs a generator of host code to its end. It yields with [Run.Yield].
-	Agent(task runtime.Task, agent, run uint32, branch string) error
+	// Agent runs a generator of host code to its end. It yields with [Run.Yield]. input is the content that it
+	// answers as a tool of another agent; nil for the invocation's message.
+	Agent(task runtime.Task, agent, run uint32, branch string, input []byte) error
 	// Together runs body for 0 to n-1 in tasks of their own and returns when all have ended, with the first error in order.
 	Together(task runtime.Task, n int, body func(task runtime.Task, i int) error) error
 }

@@ -2267,15 +2267,18 @@ export interface AgentArgs {
   /** names this run of the agent; from 1, within the invocation */
   readonly run: number;
   readonly branch: string;
+  /** content that it answers, if it is not the invocation's message: it is a tool of another agent; else nil */
+  readonly input: unknown;
 }
 
 /** Takes {@link AgentArgs} out of a value that came in a frame. @throws CodecError */
 export function toAgentArgs(value: unknown): AgentArgs {
-  const v = fieldsOf(value, 'AgentArgs', 'u32', 'u32', 'str');
+  const v = fieldsOf(value, 'AgentArgs', 'u32', 'u32', 'str', 'value');
   return {
     agent: v[0] as number,
     run: v[1] as number,
     branch: v[2] as string,
+    input: v[3] as unknown,
   };
 }
 

@@ -62,6 +62,12 @@ export {
   AgentRequest,
   type AgentResponse,
 } from '../invocations/model.js';
-export type { LlmAgentTool, ConfirmationDetails, SessionTool } from '../invocations/tools.js';
+export {
+  AgentTool,
+  type AgentToolConfig,
+  type LlmAgentTool,
+  type ConfirmationDetails,
+  type SessionTool,
+} from '../invocations/tools.js';
 export type { Plugin } from '../invocations/plugin.js';
 export { Runner, type RunnerConfig, type RunInput } from '../invocations/runner.js';

@@ -53,13 +53,24 @@ export class InvocationContext extends Context {
   readonly branch: string;
   /** @internal Names this run of the agent. */
   readonly run: number;
+  readonly #input: Content | undefined;
 
   /** @internal */
-  constructor(invocation: OpenInvocation, agent: AgentInfo, run: number, branch: string) {
+  constructor(
+    invocation: OpenInvocation,
+    agent: AgentInfo,
+    { run, branch, input }: { run: number; branch: string; input: unknown },
+  ) {
     super(invocation);
+    this.#input = (input as Content | null) ?? invocation.message;
     this.agent = agent;
     this.run = run;
     this.branch = branch;
+  }
+
+  /** What the agent answers: what the user has said, or what the model asks that calls the agent as a tool. */
+  override get userContent(): Content | undefined {
+    return this.#input;
   }
 }
 

@@ -337,11 +337,11 @@ export class Invocation extends Turn implements OpenInvocation {
   }
 
   /** Runs the generator of an agent. */
-  generate(effect: Effect, { agent, run, branch }: ReturnType<typeof toAgentArgs>): void {
-    const member = this.#setup.team.member(agent);
-    if (member === undefined) throw new CodecError('frame', 0, `unknown agent ${agent}`);
+  generate(effect: Effect, args: ReturnType<typeof toAgentArgs>): void {
+    const member = this.#setup.team.member(args.agent);
+    if (member === undefined) throw new CodecError('frame', 0, `unknown agent ${args.agent}`);
     const of = member.agent;
-    effect.perform(() => this.#drive(of, new InvocationContext(this, of, run, branch)));
+    effect.perform(() => this.#drive(of, new InvocationContext(this, of, args)));
   }
 
   async #drive(agent: BaseAgent, ctx: InvocationContext): Promise<void> {

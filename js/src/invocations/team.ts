@@ -26,7 +26,7 @@ import { type EventData, eventValue, revive } from './event.js';
 import { executorFor, AgentRequest, responseOf } from './model.js';
 import type { AgentInfo, OpenInvocation } from './contract.js';
 import type { Plugin } from './plugin.js';
-import { type SessionTool, toolOf } from './tools.js';
+import { AgentTool, type SessionTool, toolOf } from './tools.js';
 
 /** A call of host code at a hook. */
 export interface HookCall {
@@ -151,9 +151,13 @@ export class Team {
       agent.subAgents.forEach(add);
     };
     add(root);
+    for (const agent of agents) {
+      // Agents that are tools follow, and theirs.
+      for (const { agent: tool } of agentTools(agent)) if (!this.#numbers.has(tool)) add(tool);
+    }
     const models = agents.filter((agent) => agent[kindOf] === AgentKind.LLM);
     const toolsOf = new Map(
-      models.map((agent) => [agent, ((agent[configOf] as LlmAgentConfig).tools ?? []).map(toolOf)]),
+      models.map((agent) => [agent, handled(agent[configOf] as LlmAgentConfig).map(toolOf)]),
     );
     const all = [...toolsOf.values()].flat();
     const credentials: Record<string, Credential> = {};
@@ -166,7 +170,7 @@ export class Team {
         agent,
         children: agent.subAgents.map((child) => this.#numbers.get(child)!),
         definition: executor && definitionOf(executor, tools, all),
-        options: optionsOf(agent),
+        options: optionsOf(agent, this.#numbers),
         hooks: hooksOf(agent),
       };
     });
@@ -250,8 +254,22 @@ function modelOf(
   return executorOf({ model: { ...options, credential: name } });
 }
 
+/** The tools of an agent that have handlers. */
+function handled({ tools = [] }: LlmAgentConfig): (AnyTool | SessionTool)[] {
+  return tools.filter((tool) => !(tool instanceof AgentTool)) as (AnyTool | SessionTool)[];
+}
+
+/** Those that are agents. */
+function agentTools(agent: BaseAgent): AgentTool[] {
+  const { tools = [] } = agent[configOf] as LlmAgentConfig;
+  return tools.filter((tool) => tool instanceof AgentTool);
+}
+
 /** The options of an agent as the module takes them. */
-function optionsOf(agent: BaseAgent): Record<string, unknown> {
+function optionsOf(
+  agent: BaseAgent,
+  numbers: ReadonlyMap<AgentInfo, number>,
+): Record<string, unknown> {
   const config = agent[configOf] as LlmAgentConfig & LoopAgentConfig;
   const text = (value: unknown): string | undefined =>
     typeof value === 'string' ? value : undefined;
@@ -259,11 +277,17 @@ function optionsOf(agent: BaseAgent): Record<string, unknown> {
     names: readonly string[] | undefined,
     chosen: (tool: SessionTool) => boolean,
   ): string[] | undefined => {
-    const tools = (config.tools ?? []) as readonly SessionTool[];
+    const tools = handled(config) as readonly SessionTool[];
     const list = [...(names ?? []), ...tools.filter(chosen).map(({ name }) => name)];
     return list.length === 0 ? undefined : list;
   };
+  const others = agentTools(agent).map(({ agent: tool, inputSchema, skipSummarization }) => ({
+    agent: numbers.get(tool),
+    ...(inputSchema !== undefined && { inputSchema }),
+    skipSummarization,
+  }));
   const all: Record<string, unknown> = {
+    agentTools: others.length === 0 ? undefined : others,
     instruction: text(config.instruction),
     globalInstruction: text(config.globalInstruction),
     outputKey: config.outputKey,

@@ -667,6 +667,7 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     agent: 'u32',
     run: 'u32',
     branch: 'str',
+    input: 'value',
   },
   StateKeyArgs: {
     name: 'str',
