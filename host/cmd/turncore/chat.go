@@ -29,7 +29,8 @@ const (
 const chatHelp = `turncore chat [PROMPT] [flags]
 
 Talks with an agent in a session, which --store FILE keeps with its events and its state. A line is a message. With a
-PROMPT there is that message alone. Without a terminal the lines come from standard input.
+PROMPT there is that message alone. Without a terminal the lines come from standard input, and with a PROMPT nobody is
+asked anything.
 
 A session that was begun elsewhere goes on: its calls that wait for a person or for a result are shown with their
 arguments and asked for. y or n answers for a call that a person confirms, a JSON object with a member "confirmed" says
@@ -241,7 +242,10 @@ func (h *chat) talk(ctx context.Context) error {
 		if err := h.say(ctx, sessions.Text(h.flags.prompt)); err != nil {
 			return err
 		}
-		return h.ask(ctx)
+		if h.input.isTTY {
+			return h.ask(ctx)
+		}
+		return h.tellWaiting(ctx)
 	}
 	if h.input.isTTY && !h.flags.json {
 		h.screen.note(h.screen.dim, "A line is a message. /help tells what else there is. Ctrl-C stops an answer, Ctrl-D ends the chat.")

@@ -47,9 +47,7 @@ func (h *chat) askEvent(ctx context.Context, waiting []sessions.PendingCall) err
 		response, again, err := h.askCall(ctx, p)
 		switch {
 		case errors.Is(err, io.EOF) || errors.Is(err, errQuit):
-			if h.flags.store != "" {
-				h.note("%s; turncore chat --store %s --session %s goes on", waits(len(waiting)), h.flags.store, h.key.StoredID())
-			}
+			h.noteWaiting(len(waiting))
 			return err
 		case err != nil:
 			return err
@@ -77,12 +75,33 @@ func (h *chat) askEvent(ctx context.Context, waiting []sessions.PendingCall) err
 	return err
 }
 
-// waits says how many calls wait.
-func waits(n int) string {
-	if n == 1 {
-		return "1 call waits"
+// tellWaiting shows the session's calls that wait, and asks nobody.
+func (h *chat) tellWaiting(ctx context.Context) error {
+	if h.flags.json {
+		return nil
 	}
-	return fmt.Sprintf("%d calls wait", n)
+	events, err := h.events(ctx)
+	if err != nil {
+		return h.tell(err)
+	}
+	waiting := sessions.PendingCalls(events)
+	for i := range waiting {
+		h.showCall(&waiting[i])
+	}
+	h.noteWaiting(len(waiting))
+	return nil
+}
+
+// noteWaiting tells how calls that wait can be answered later.
+func (h *chat) noteWaiting(n int) {
+	if n == 0 || h.flags.store == "" {
+		return
+	}
+	waits := "1 call waits"
+	if n > 1 {
+		waits = fmt.Sprintf("%d calls wait", n)
+	}
+	h.note("%s; turncore chat --store %s --session %s goes on", waits, h.flags.store, h.key.StoredID())
 }
 
 // leave lets a call wait without asking about it again.

@@ -91,6 +91,13 @@ func TestChatConfirms(t *testing.T) {
 	const question = `? assistant wants to run calculate {"expression":"2 + 3"}` + "\n"
 	has(t, asked.stderr, "→ calculate", question, "1 call waits; turncore chat --store "+db+" --session chat/me/s goes on\n")
 
+	// With a prompt nobody is asked.
+	alone := chatting(t, []string{"y"}, "--store", db, "--session", "alone", "--confirm", "calculate", "Please calculate 2 + 3")
+	has(t, alone.stderr, question, "1 call waits; turncore chat --store "+db+" --session chat/me/alone goes on\n")
+	if alone.status != 0 || alone.stdout != "" {
+		t.Errorf("%+v", alone)
+	}
+
 	answered := chatting(t, []string{"perhaps", "{}", "", "/pending", `{"confirmed":true,"by":"Ada"}`, "Please calculate 4 + 4", "N", "/events"}, args...)
 	if answered.status != 0 {
 		t.Errorf("%+v", answered)

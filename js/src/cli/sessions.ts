@@ -4,12 +4,12 @@
 import { readFile, stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 
+import { Event } from '../invocations/event.js';
 import { Media } from '../primitives/media.js';
 import type { Message } from '../primitives/message.js';
 import { SpooledArtifact } from '../primitives/spooled-artifact.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import type { ToolCall, ToolCallResults } from '../primitives/tool-call.js';
-import type { Conversation } from '../sessions/conversation.js';
 import { storeError } from '../store-errors.js';
 import type { SessionInfo } from '../store/store.js';
 import type { DatabaseStore } from '../stores/table-store.js';
@@ -18,6 +18,7 @@ import { exportConversation, importConversation } from '../stored/document.js';
 import { parseSessions, type SessionsOptions } from './command-line.js';
 import { openDatabase } from './database.js';
 import { printable } from './screen.js';
+import { eventJSON, eventsOf, summary } from './session-events.js';
 import { HELP } from './usage.js';
 
 /** How many conversations are listed at a time. */
@@ -56,7 +57,7 @@ export async function sessions(args: string[]): Promise<boolean> {
         }
         return;
       case 'show':
-        yield* shown(await find(from, name), json);
+        yield* shown(from, name, json);
         return;
       case 'export':
         yield await exportConversation(from, name);
@@ -68,20 +69,15 @@ export async function sessions(args: string[]): Promise<boolean> {
       }
       case 'delete':
         for (const each of names) {
-          await find(from, each);
+          if ((await from.find(each)) === undefined) throw unknown(each);
           await from.delete(each);
         }
     }
   }
 }
 
-/** Looks a conversation up. One that is not there has no records. */
-async function find(store: DatabaseStore, name: string): Promise<Conversation> {
-  const found = await store.load(name);
-  const { instructions, memories, retrievables, messages, thoughts, toolCalls } = found;
-  const lists = [instructions, memories, retrievables, messages, thoughts, toolCalls];
-  if (lists.some(({ length }) => length > 0)) return found;
-  throw storeError('E_SESSION_NOT_FOUND', JSON.stringify(name), { details: { session: name } });
+function unknown(name: string): Error {
+  return storeError('E_SESSION_NOT_FOUND', JSON.stringify(name), { details: { session: name } });
 }
 
 function listed(session: SessionInfo, json: boolean): string {
@@ -95,18 +91,28 @@ function listed(session: SessionInfo, json: boolean): string {
   return printable([id, messages, at, title].join('\t'));
 }
 
-/** What was said and done in a conversation, in the order of its times. */
-async function* shown(
-  { messages, toolCalls }: Conversation,
-  json: boolean,
-): AsyncGenerator<string> {
-  const list = [...messages, ...toolCalls].sort(
-    (a, b) => Number(a.createdAt) - Number(b.createdAt),
-  );
-  for (const record of list) {
-    if (json) yield `${JSON.stringify(recordToJSON(record))}\n`;
-    else yield `${printable('role' in record ? said(record) : await done(record))}\n`;
-  }
+/** What was said and done in a conversation, in the order of its times. @throws TurncoreError (rejects) if it is empty */
+async function* shown(store: DatabaseStore, name: string, json: boolean): AsyncGenerator<string> {
+  const events = await eventsOf(store, name);
+  const { instructions, memories, retrievables, ...others } = await store.load(name);
+  const { messages, thoughts, toolCalls } = others;
+  const lists = [instructions, memories, retrievables, messages, thoughts, toolCalls, events];
+  if (lists.every(({ length }) => length === 0)) throw unknown(name);
+  const list = [...messages, ...toolCalls, ...events].sort((a, b) => timeOf(a) - timeOf(b));
+  for (const each of list) yield `${await (json ? jsonOf(each) : lineOf(each))}\n`;
+}
+
+function timeOf(each: Message | ToolCall | Event): number {
+  return each instanceof Event ? each.timestamp : Number(each.createdAt);
+}
+
+function jsonOf(each: Message | ToolCall | Event): string {
+  return each instanceof Event ? eventJSON(each) : JSON.stringify(recordToJSON(each));
+}
+
+async function lineOf(each: Message | ToolCall | Event): Promise<string> {
+  if (each instanceof Event) return printable(summary(each));
+  return printable('role' in each ? said(each) : await done(each));
 }
 
 function said({ role, content, attachments }: Message): string {

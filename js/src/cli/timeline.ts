@@ -505,7 +505,7 @@ function failureOf(value: unknown): string | undefined {
 }
 
 /** A text in one line; of a long one the beginning. */
-function short(text: string): string {
+export function short(text: string): string {
   let line = '';
   let length = 0;
   let gap = false;

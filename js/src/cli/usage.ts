@@ -120,7 +120,8 @@ ${list([
 `,
   sessions: `turncore sessions ACTION --store FILE [flags]
 
-Looks after the conversations that "turncore run --store FILE" keeps in an SQLite database:
+Looks after the conversations that "turncore run --store FILE" keeps in an SQLite database, and the sessions of "turncore
+chat --store FILE", whose names are APP/USER/SESSION:
 
   turncore sessions list             name, messages, last update and title of each, the last updated first
   turncore sessions show NAME        what was said and done in one

@@ -26,7 +26,8 @@ export {
 } from '../invocations/content.js';
 export type { State } from '../invocations/state.js';
 export { Session } from '../invocations/session.js';
-export type { SessionKey } from '../invocations/keys.js';
+export { type SessionKey, sessionKeyOf, storedId } from '../invocations/keys.js';
+export { type PendingCall, pendingCalls } from '../invocations/pending.js';
 export {
   type NewSession,
   SessionService,

@@ -18,7 +18,12 @@ export function userPrefix(appName: string, userId: string): string {
   return `${escape(appName)}/${escape(userId)}/`;
 }
 
-/** The id of a session in a store. @throws TurncoreError E_INVALID_INVOCATION */
+/**
+ * The id of a session in a store, by which `exportConversation` takes it: application, user and session, joined by slashes.
+ * In names a slash is `%2F` and a percent sign `%25`.
+ *
+ * @throws TurncoreError E_INVALID_INVOCATION for an empty name
+ */
 export function storedId({ appName, userId, sessionId }: SessionKey): string {
   requireName(appName, 'appName');
   requireName(userId, 'userId');
@@ -29,6 +34,14 @@ export function storedId({ appName, userId, sessionId }: SessionKey): string {
 /** The id of a session as its user knows it, from a store's without the beginning. */
 export function sessionIdOf(rest: string): string {
   return rest.replaceAll('%2F', '/').replaceAll('%25', '%');
+}
+
+/** The session of an id in a store; undefined for one that no service makes, such as that of a conversation of turns. */
+export function sessionKeyOf(stored: string): SessionKey | undefined {
+  const [appName = '', userId = '', sessionId = ''] = stored.split('/').map(sessionIdOf);
+  if (appName === '' || userId === '' || sessionId === '') return undefined;
+  const key = { appName, userId, sessionId };
+  return storedId(key) === stored ? key : undefined;
 }
 
 /** The scope of what all sessions of an application share. */

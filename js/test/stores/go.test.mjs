@@ -71,6 +71,9 @@ it("both commands say the same of a file, and go on with each other's conversati
   await commandOfNode('run', ...store, '--session', 'a <b> & "ü"', 'Thank you <b>');
   await commandOfNode('run', ...store, 'Please calculate 3 + 4');
   await command('run', ...store, 'Thanks');
+  const chat = [...store, '--session', 'agent', '--confirm', 'calculate'];
+  await command('chat', ...chat, 'Please calculate 2 + 3');
+  await command('chat', ...store, '--session', 'chat/me/agent', 'And <b>  ü');
   const kept = file.open();
   await kept.setTitle('default', 'title & \u2028\u0007 end');
   const long = 'line\n'.repeat(1000);
@@ -79,7 +82,7 @@ it("both commands say the same of a file, and go on with each other's conversati
   const actions = [
     ['list'],
     ['list', '--json'],
-    ...['a <b> & "ü"', 'default', 'bytes'].flatMap((name) => [
+    ...['a <b> & "ü"', 'default', 'bytes', 'chat/me/agent'].flatMap((name) => [
       ['show', name],
       ['show', name, '--json'],
       ['export', name],
@@ -101,7 +104,7 @@ it("both commands say the same of a file, and go on with each other's conversati
   await writeFile(path, document);
   const imported = await commandOfNode('sessions', 'import', path, '--session', 'again', ...store);
   assert.equal(imported, 'again\n');
-  await commandOfNode('sessions', 'delete', 'bytes', ...store);
+  await commandOfNode('sessions', 'delete', 'bytes', 'chat/me/agent', ...store);
   assert.equal(await command('sessions', 'import', path, ...store), 'bytes\n');
   for (const action of ['import', 'show', 'delete']) {
     const gone = ['sessions', action, action === 'import' ? path : 'nothing', ...store];

@@ -1,0 +1,60 @@
+/**
+ * Sessions of agents on a screen: the same lines as the command in Go.
+ */
+import { canonicalJSON } from '../codec/canonical-json.js';
+import { textOf } from '../invocations/content.js';
+import { type Event, functionCalls, functionResponses, reviveBody } from '../invocations/event.js';
+import type { Appender } from '../store/appender.js';
+import { toBase64 } from '../stored/base64.js';
+import { short } from './timeline.js';
+
+/** The events of a session, without the one that makes it. */
+export async function eventsOf(store: Appender, session: string): Promise<Event[]> {
+  const stored = await store.events(session);
+  const events = stored.map(({ body }) => reviveBody(body));
+  return events.filter(({ author }, i) => i > 0 || author !== 'system');
+}
+
+/** An event as a line of JSON. Bytes are in base64. */
+export function eventJSON(event: Event): string {
+  const { actions, ...others } = event;
+  const given = Object.entries(actions).filter(
+    ([, value]) => typeof value !== 'object' || Object.keys(value as object).length > 0,
+  );
+  const value = given.length === 0 ? others : { ...others, actions: Object.fromEntries(given) };
+  return JSON.stringify(value, (_, each: unknown) =>
+    each instanceof Uint8Array ? toBase64(each) : each,
+  );
+}
+
+/** An event in a line. */
+export function summary(event: Event): string {
+  const said = [`${event.author}:`];
+  const text = textOf(event.content);
+  if (text !== '') said.push(short(text));
+  for (const { name, args } of functionCalls(event)) {
+    said.push(short(`→ ${name} ${canonicalJSON(args ?? {})}`));
+  }
+  for (const { name, response } of functionResponses(event)) {
+    said.push(short(`← ${name} ${resultLine(response ?? {})}`));
+  }
+  for (const { inlineData, fileData } of event.content?.parts ?? []) {
+    if (inlineData !== undefined) {
+      said.push(`[${inlineData.mimeType}, ${inlineData.data.length} bytes]`);
+    }
+    if (fileData !== undefined) said.push(`[${fileData.fileUri}]`);
+  }
+  const { stateDelta, transferToAgent, rewindBeforeInvocationId: before } = event.actions;
+  if (Object.keys(stateDelta).length > 0) said.push(short(`state ${canonicalJSON(stateDelta)}`));
+  if (transferToAgent !== undefined) said.push(`hands over to ${transferToAgent}`);
+  if (before !== undefined) said.push(`back to before ${before}`);
+  if (event.errorCode !== undefined) said.push(event.errorCode);
+  return said.join(' ');
+}
+
+/** A tool's result: a text as it is if it stands alone in a map, and anything else as JSON. */
+function resultLine(response: Readonly<Record<string, unknown>>): string {
+  const [[name, value] = [], ...more] = Object.entries(response);
+  const alone = more.length === 0 && (name === 'result' || name === 'output');
+  return alone && typeof value === 'string' ? value : canonicalJSON(response);
+}
