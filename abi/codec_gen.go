@@ -2892,9 +2892,10 @@ func (z *StateKeyArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *SetStateArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 2)
+	b = value.AppendListHeader(b, 3)
 	b = appendText(b, z.Name)
 	b = z.Value.Append(b)
+	b = appendText(b, z.ExecutionID)
 	return b
 }
 
@@ -2905,9 +2906,10 @@ func (z *SetStateArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b})
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *SetStateArgs) Decode(r *Reader) {
-	r.fields(2)
+	r.fields(3)
 	z.Name = string(r.Text())
 	z.Value = r.raw(z.Value)
+	z.ExecutionID = string(r.Text())
 }
 
 // Append appends the encoded tuple.
@@ -2946,6 +2948,56 @@ func (z *RespondArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) 
 func (z *RespondArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Response = r.raw(z.Response)
+}
+
+// Append appends the encoded tuple.
+func (z *RequestArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = value.AppendInt(b, int64(z.Have))
+	b = value.AppendInt(b, int64(z.Mark))
+	b = value.AppendBool(b, z.Tools)
+	return b
+}
+
+func (z *RequestArgs) decode(r Reader) error { z.Decode(&r); return r.end("RequestArgs") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *RequestArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *RequestArgs) Decode(r *Reader) {
+	r.fields(3)
+	z.Have = uint32(r.Uint(math.MaxUint32))
+	z.Mark = r.Uint(MaxInt)
+	z.Tools = r.Bool()
+}
+
+// Append appends the encoded tuple.
+func (z *ModelRequest) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 6)
+	b = appendText(b, z.Instructions)
+	b = value.AppendInt(b, int64(z.From))
+	b = value.AppendInt(b, int64(z.Total))
+	b = value.AppendInt(b, int64(z.Mark))
+	b = z.Contents.Append(b)
+	b = z.Tools.Append(b)
+	return b
+}
+
+func (z *ModelRequest) decode(r Reader) error { z.Decode(&r); return r.end("ModelRequest") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *ModelRequest) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *ModelRequest) Decode(r *Reader) {
+	r.fields(6)
+	z.Instructions = string(r.Text())
+	z.From = uint32(r.Uint(math.MaxUint32))
+	z.Total = uint32(r.Uint(math.MaxUint32))
+	z.Mark = r.Uint(MaxInt)
+	z.Contents = r.raw(z.Contents)
+	z.Tools = r.raw(z.Tools)
 }
 
 // Append appends the encoded tuple.

@@ -36,7 +36,8 @@ var registry = []entry{
 	of[ToolStartEvent](0), of[ToolEndEvent](0), of[LogEvent](0), of[WarningEvent](0), of[ErrorEvent](0), of[StatsEvent](0),
 	of[OpenAgents](OpOpenAgents), of[StartInvocation](OpStartInvocation), of[AgentDef](0), of[PluginDef](0),
 	of[AppendArgs](0), of[StateDelta](0), of[ArtifactDelta](0), of[DeliverArgs](0), of[HookArgs](0), of[AgentArgs](0),
-	of[StateKeyArgs](0), of[SetStateArgs](0), of[YieldArgs](0), of[RespondArgs](0), of[RunAgentArgs](0), of[ActionsArgs](0),
+	of[StateKeyArgs](0), of[SetStateArgs](0), of[YieldArgs](0), of[RespondArgs](0), of[RequestArgs](0), of[ModelRequest](0), of[RunAgentArgs](0),
+	of[ActionsArgs](0),
 	of[NewSessionArgs](0), of[AppendEventArgs](0),
 	of[Identity](0), of[Message](0), of[Memory](0), of[Thought](0), of[ToolCall](0), of[Retrievable](0),
 }

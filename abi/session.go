@@ -83,7 +83,8 @@ type StartInvocation struct {
 // CollectionEvents is the collection of a History that holds a session's events.
 const CollectionEvents uint8 = 8
 
-// Kinds of effect in an invocation. The comment names the type of Args and of the result's value.
+// Kinds of effect in an invocation. The comment names the type of Args and of the result's value. An executor that is host
+// code may give its whole answer, a map as of SessionMethodRespond, as the value of its result.
 const (
 	SessionEffectAppend  uint8 = 32 // AppendArgs → nil, when the caller asks for the next event
 	SessionEffectDeliver uint8 = 33 // DeliverArgs → nil, when the one that it is for asks for the next event
@@ -145,7 +146,7 @@ const (
 	SessionMethodStateKeys  uint8 = 66 // nil → array of the names with their scopes, in the order of their UTF-8 bytes
 	SessionMethodYield      uint8 = 67 // YieldArgs → the event as it was stored and delivered, when the agent goes on
 	SessionMethodRespond    uint8 = 68 // RespondArgs → nil, when it was delivered. Context is that of the model call
-	SessionMethodRequest    uint8 = 69 // nil → map of instructions and contents. Context is that of the model call
+	SessionMethodRequest    uint8 = 69 // RequestArgs → ModelRequest. Context is that of the model call
 	SessionMethodRunAgent   uint8 = 70 // RunAgentArgs → nil, when the agent has ended
 	SessionMethodActions    uint8 = 71 // ActionsArgs → nil
 	SessionMethodNewSession uint8 = 72 // of turn 0: NewSessionArgs → the value of an AppendArgs
@@ -157,10 +158,12 @@ type StateKeyArgs struct {
 	Name string // with its scope, such as user:name
 }
 
-// SetStateArgs of SessionMethodSetState: a change that code of the invocation sees and no event carries.
+// SetStateArgs of SessionMethodSetState: a change that code of the invocation sees. No event carries it unless the handler
+// of a tool makes it.
 type SetStateArgs struct {
-	Name  string // with its scope
-	Value Value  // nil deletes
+	Name        string // with its scope
+	Value       Value  // nil deletes
+	ExecutionID string // of the handler's ToolArgs; empty for other code. Context is then that of the model call
 }
 
 // YieldArgs of SessionMethodYield: an event of a generator.
@@ -172,6 +175,23 @@ type YieldArgs struct {
 // RespondArgs of SessionMethodRespond: an answer of a model that is host code, or a part of a stream of one.
 type RespondArgs struct {
 	Response Value
+}
+
+// RequestArgs of SessionMethodRequest. A host that keeps what a model of the session was shown asks for what follows.
+type RequestArgs struct {
+	Have  uint32 // how many contents the host keeps, of an agent of the same name in the same session; 0 for none
+	Mark  uint64 // of the ModelRequest that had the last of them
+	Tools bool   // whether the tools are wanted
+}
+
+// ModelRequest is what the model of a step is asked.
+type ModelRequest struct {
+	Instructions string
+	From         uint32 // place of the first of Contents: Have, or 0 if what the host keeps is not what the model is shown
+	Total        uint32 // how many contents the model is shown
+	Mark         uint64 // names the contents up to the last one here; below 2^53
+	Contents     Raw    // list of contents, each a map: as many as fit
+	Tools        Raw    // list of maps of name, description and inputSchema; nil if they are not wanted
 }
 
 // RunAgentArgs of SessionMethodRunAgent, by which a generator runs an agent of the tree and takes its events.

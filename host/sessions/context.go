@@ -96,7 +96,7 @@ func (c *CallbackContext) Request() (*Request, error) {
 	if c.step == nil {
 		return nil, nil
 	}
-	return requestOf(c.step)
+	return c.request(c.step)
 }
 
 // ToolContext is the context of a tool's handler. Its methods may be called from many goroutines.
@@ -119,6 +119,7 @@ func (c *ToolContext) Actions(change func(a *Actions)) { c.changes.change(change
 func (c *changes) change(change func(a *Actions)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.changed = true
 	change(&c.actions)
 }
 
@@ -129,12 +130,4 @@ type ModelContext struct {
 }
 
 // Request returns what the model is asked.
-func (c *ModelContext) Request() (*Request, error) { return requestOf(c.step) }
-
-func requestOf(step *turn.Context) (*Request, error) {
-	v, err := step.Invoke(abi.SessionMethodRequest, nil)
-	if err != nil {
-		return nil, err
-	}
-	return decodeRequest(v)
-}
+func (c *ModelContext) Request() (*Request, error) { return c.request(c.step) }

@@ -9,10 +9,13 @@ import (
 
 // eventLog is a session's events, as they cross to the core: those that are common to all who have loaded the session. It
 // only grows.
-type eventLog struct{ data *collections.History }
+type eventLog struct {
+	data  *collections.History
+	shown shown
+}
 
 func newLog(bodies [][]byte) *eventLog {
-	l := &eventLog{collections.NewHistory(abi.CollectionEvents, 0)}
+	l := &eventLog{data: collections.NewHistory(abi.CollectionEvents, 0)}
 	l.data.ExtendBodies(0, bodies)
 	// The core may forget the events when nobody can refer to the log any more.
 	runtime.AddCleanup(l, (*collections.History).Forget, l.data)

@@ -35,56 +35,6 @@ func responseOf(e *Event) *Response {
 	}
 }
 
-// Request is what a model is asked.
-type Request struct {
-	// Instructions are the system prompt.
-	Instructions string
-	// Contents are the conversation as the agent sees it, the oldest first.
-	Contents []*Content
-	// Tools are those that the model may call.
-	Tools []ToolDeclaration
-}
-
-// ToolDeclaration describes a tool to a model.
-type ToolDeclaration struct {
-	Name        string
-	Description string
-	InputSchema map[string]any // a JSON Schema
-}
-
-func decodeRequest(v []byte) (*Request, error) {
-	var d decoder
-	r := &Request{}
-	d.each("request", v, func(name string, v []byte) {
-		switch field := "request." + name; name {
-		case "instructions":
-			r.Instructions = d.text(field, v)
-		case "contents":
-			d.items(field, v, func(field string, v []byte) { r.Contents = append(r.Contents, d.content(field, v)) })
-		case "tools":
-			d.items(field, v, func(field string, v []byte) { r.Tools = append(r.Tools, d.declaration(field, v)) })
-		}
-	})
-	if d.err != nil {
-		return nil, invalid(host.CodeInvalidEvent, d.field, d.err)
-	}
-	return r, nil
-}
-
-func (d *decoder) declaration(field string, v []byte) (t ToolDeclaration) {
-	d.each(field, v, func(name string, v []byte) {
-		switch field := field + "." + name; name {
-		case "name":
-			t.Name = d.text(field, v)
-		case "description":
-			t.Description = d.text(field, v)
-		case "inputSchema":
-			t.InputSchema = d.object(field, v)
-		}
-	})
-	return t
-}
-
 func decodeContent(v []byte) (*Content, error) {
 	var d decoder
 	c := d.content("content", v)

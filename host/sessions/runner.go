@@ -171,6 +171,8 @@ func (inv *running) outcome(o turn.Outcome, err error) error {
 		return err
 	case o.Status == event.Aborted && inv.turn.Root().Reason() != nil:
 		return inv.turn.Root().Reason()
+	case o.Status == event.Ack:
+		inv.appended()
 	}
 	return o.Err
 }

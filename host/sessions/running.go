@@ -43,6 +43,13 @@ func (inv *running) handle() *Session {
 	return &Session{ID: inv.session, User: inv.user, App: inv.runner.sessions.app, now: inv.now}
 }
 
+// shown is what models have been shown of the session.
+func (inv *running) shown() *shown {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return &inv.now.events.log.shown
+}
+
 // receive makes a stream for the events of an agent that a custom one runs, under the number run.
 func (inv *running) receive() (run uint32, events *stream) {
 	inv.mu.Lock()
@@ -95,7 +102,7 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 		if e.Context.Number() != 0 {
 			ctx.step = e.Context
 		}
-		ctx.base = base{Context: e.Context.Signal(), inv: inv, agent: inv.runner.name(args.Agent), state: State{e.Context, &ctx.changes}}
+		ctx.base = base{Context: e.Context.Signal(), inv: inv, agent: inv.runner.name(args.Agent), state: State{of: e.Context, changes: &ctx.changes}}
 		e.Perform = func() (abi.Raw, error) { return ctx.answer(call) }
 	case abi.SessionEffectAgent:
 		args, err := abi.DecodeInPlace[abi.AgentArgs](raw)
@@ -122,6 +129,7 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 
 // append stores an event, and delivers it if it is for the caller.
 func (inv *running) append(e *turn.Effect, a *abi.AppendArgs) error {
+	inv.appended() // the core goes on with the event before
 	inv.mu.Lock()
 	now := inv.now
 	if id, ok := value.GetString(a.Event, "invocationId"); ok {
@@ -144,6 +152,14 @@ func (inv *running) append(e *turn.Effect, a *abi.AppendArgs) error {
 		return err
 	}
 	return inv.events.give(event)
+}
+
+// appended notes that the core has all events that the invocation has appended.
+func (inv *running) appended() {
+	inv.mu.Lock()
+	view := inv.now.events.view()
+	inv.mu.Unlock()
+	inv.turn.Core().Appended(view)
 }
 
 // deliver hands over an event that is not stored.

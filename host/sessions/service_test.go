@@ -2,6 +2,7 @@ package sessions_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/turncore/turncore/host"
@@ -184,5 +185,42 @@ func TestRunAgent(t *testing.T) {
 	p.is("stored", p.log(), "user:hello m:Hello endless:again c:end")
 	if !errors.Is(stopped, host.CodeInvocationStopped) {
 		t.Errorf("the agent that was left got %v", stopped)
+	}
+}
+
+// A list in a frame has at most 8,192 elements, and an invocation tells the core what it appends itself no more.
+func TestLongSession(t *testing.T) {
+	const turns = 4200
+	var asked []int
+	a := &sessions.LLMAgent{Name: "a", Executor: func(ctx *sessions.ModelContext, yield func(*sessions.Response) error) error {
+		r, err := ctx.Request()
+		if err != nil {
+			return err
+		}
+		asked = append(asked, len(r.Contents))
+		if text := r.Contents[0].Parts[0].Text; text != "hello" {
+			t.Errorf("the first content is %q", text)
+		}
+		return yield(&sessions.Response{Content: sessions.ModelText("yes")})
+	}}
+	p := stage(t, sessions.Config{Agent: a})
+	for range turns {
+		p.say("hello")
+	}
+	// Another process knows only what the store has.
+	other := bare(t, sessions.Config{Agent: a, Store: p.store})
+	other.say("hello")
+	p.say("hello")
+	want := []int{2*turns - 1, 2*turns + 1, 2*turns + 3}
+	if got := asked[turns-1:]; !slices.Equal(got, want) {
+		t.Errorf("models were shown %v contents, want %v", got, want)
+	}
+	r, err := p.r.Rewind(t.Context(), "u", "s", p.events()[2].InvocationID)
+	if err != nil || r.Actions.RewindBeforeInvocationID == "" {
+		t.Fatal(r, err)
+	}
+	p.say("hello")
+	if got := asked[len(asked)-1]; got != 3 {
+		t.Errorf("after the rewind the model is shown %d contents, want 3", got)
 	}
 }

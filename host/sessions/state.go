@@ -14,14 +14,16 @@ import (
 // writes is in the StateDelta of the event that comes of the callback or the tool. Its methods may be called from many
 // goroutines.
 type State struct {
-	of      *turn.Context
-	changes *changes // nil if writes are not recorded
+	of        *turn.Context
+	changes   *changes // nil if writes are not recorded
+	execution string   // id of that of a tool's handler, whose writes the core records; empty for others
 }
 
 // changes are what a callback or a tool does besides its result.
 type changes struct {
 	mu      sync.Mutex
 	actions Actions
+	changed bool // by other means than writes of the state
 }
 
 // Get returns a value by its name with the scope, as plain data: bool, int64, float64, string, []byte, []any,
@@ -41,7 +43,8 @@ func (s *State) Set(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.of.Invoke(abi.SessionMethodSetState, turn.Payload(&abi.SetStateArgs{Name: name, Value: raw})); err != nil {
+	args := &abi.SetStateArgs{Name: name, Value: raw, ExecutionID: s.execution}
+	if _, err := s.of.Invoke(abi.SessionMethodSetState, turn.Payload(args)); err != nil {
 		return err
 	}
 	if s.changes == nil {

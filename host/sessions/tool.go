@@ -1,7 +1,9 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
+	"sync"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -49,11 +51,11 @@ func wrapTool(a *LLMAgent) turns.ToolWrapper {
 	return func(ctx *turns.DispatchContext, call *turns.ToolInvocation, next turns.ToolNext) (any, error) {
 		inv, state := runningOf(ctx), invocation.StateOf(ctx)
 		c := &ToolContext{call: call, turn: ctx}
-		c.base = base{Context: ctx, inv: inv, agent: a.Name, state: State{state, &c.changes}}
+		c.base = base{Context: ctx, inv: inv, agent: a.Name, state: State{state, &c.changes, call.ExecutionID}}
 		result, err := next(context.WithValue(ctx, toolKey{}, c), call)
 		c.changes.mu.Lock()
 		defer c.changes.mu.Unlock()
-		if c.changes.actions.Empty() {
+		if !c.changes.changed || c.changes.actions.Empty() {
 			return result, err
 		}
 		actions, failure := wire.Append(nil, c.changes.actions.form(), "actions")
@@ -69,20 +71,60 @@ func wrapTool(a *LLMAgent) turns.ToolWrapper {
 	}
 }
 
-// execute runs an agent's executor.
+// execute runs an agent's executor. Its last answer goes to the core as its result.
 func execute(ctx *turns.DispatchContext, a *LLMAgent) error {
 	step := invocation.StateOf(ctx)
 	c := &ModelContext{step: step}
 	c.base = base{Context: ctx, inv: runningOf(ctx), agent: a.Name, state: State{of: step}}
-	return a.Executor(c, func(r *Response) error {
-		if r == nil {
-			return host.NewError(host.CodeInvalidEvent, "the response must not be nil", nil)
-		}
-		v, err := r.event().encode(nil)
-		if err != nil {
-			return err
-		}
-		_, err = step.Invoke(abi.SessionMethodRespond, turn.Payload(&abi.RespondArgs{Response: v}))
+	answers := answers{step: step}
+	err := a.Executor(c, answers.give)
+	return answers.end(err)
+}
+
+// answers are those of an executor.
+type answers struct {
+	step *turn.Context
+	mu   sync.Mutex
+	last abi.Raw // a whole answer that the core does not have
+}
+
+// give tells the core an answer, or keeps it if it may be the last one.
+func (a *answers) give(r *Response) error {
+	if r == nil {
+		return host.NewError(host.CodeInvalidEvent, "the response must not be nil", nil)
+	}
+	v, err := r.event().encode(nil)
+	if err != nil {
 		return err
-	})
+	}
+	a.mu.Lock()
+	before := a.last
+	a.last = nil
+	if !r.Partial {
+		a.last = v
+	}
+	a.mu.Unlock()
+	if before != nil {
+		err = a.tell(before)
+	}
+	if r.Partial && err == nil {
+		err = a.tell(v)
+	}
+	return err
+}
+
+func (a *answers) tell(v abi.Raw) error {
+	_, err := a.step.Invoke(abi.SessionMethodRespond, turn.Payload(&abi.RespondArgs{Response: v}))
+	return err
+}
+
+// end gives the last answer. An executor that fails has given it all the same.
+func (a *answers) end(err error) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err != nil && a.last != nil {
+		return cmp.Or(a.tell(a.last), err)
+	}
+	a.step.Answer = a.last
+	return err
 }

@@ -23,7 +23,10 @@ func (p *program) Prepare(e *turn.Effect, f *abi.Effect) error {
 		if d == nil || d.config.executor == nil {
 			return errors.New("there is no executor")
 		}
-		e.Perform = func() (abi.Raw, error) { return nil, d.config.executor(d, &d.helpers) }
+		e.Perform = func() (abi.Raw, error) {
+			err := d.config.executor(d, &d.helpers)
+			return e.Context.Answer, err
+		}
 	case abi.EffectMiddleware:
 		var args abi.MiddlewareArgs
 		err := args.Unmarshal(f.Args)

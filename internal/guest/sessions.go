@@ -24,7 +24,7 @@ type sessions struct {
 // eventLog is a session's events as the host tells them, and those that an invocation has appended since.
 type eventLog struct {
 	log   *session.Log
-	told  int // events that the host has told; the log may have more
+	told  int // events that the host knows that the log has; it may have more
 	bytes int
 }
 
@@ -126,9 +126,21 @@ func (s *sessions) tell(f *abi.History, data []byte) error {
 		}
 		l.told++
 	}
-	l.bytes += len(data)
-	s.in.quota.AddHistory(len(data))
+	s.hold(l, len(data))
 	return nil
+}
+
+// begun notes that the host knows that a log has the first count events.
+func (s *sessions) begun(history, count uint32) {
+	for l := s.logs[history]; l != nil && l.told < int(count); l.told++ {
+		s.hold(l, len(l.log.Body(l.told)))
+	}
+}
+
+// hold counts bytes that a log holds.
+func (s *sessions) hold(l *eventLog, n int) {
+	l.bytes += n
+	s.in.quota.AddHistory(n)
 }
 
 // begin makes a log of the first n events.
@@ -145,7 +157,7 @@ func (l *eventLog) begin(n int) error {
 
 func (s *sessions) drop(history uint32) {
 	if l := s.logs[history]; l != nil {
-		s.in.quota.AddHistory(-l.bytes)
+		s.hold(l, -l.bytes)
 		delete(s.logs, history)
 	}
 }
@@ -156,8 +168,8 @@ func (s *sessions) log(history, count uint32) (*session.Log, error) {
 	switch {
 	case history == 0 && count == 0:
 		return &session.Log{}, nil
-	case l == nil || int(count) > l.told:
-		return nil, fault.New(fault.ABIUnknownTarget, "StartInvocation: history "+itoa(int64(history))+" has not been told so many events")
+	case l == nil || int(count) > l.log.Len():
+		return nil, fault.New(fault.ABIUnknownTarget, "StartInvocation: history "+itoa(int64(history))+" has not so many events")
 	case int(count) == l.log.Len():
 		return l.log, nil
 	}
@@ -187,6 +199,7 @@ func (s *sessions) start(f *abi.StartInvocation) error {
 		return err
 	}
 	t.run = run
+	s.begun(f.History, f.Count)
 	r, err := invocation.New(team, run, world{t}, invocation.Input{
 		Session: f.Session, User: f.User, Log: log, State: valueOf(f.State), Message: valueOf(f.Message), Options: valueOf(f.Options),
 	})
@@ -317,7 +330,7 @@ func (s *sessions) method(t *turn, run *invocation.Run, f *abi.Call, r *abi.Read
 	case abi.SessionMethodSetState:
 		var a abi.SetStateArgs
 		if a.Decode(r); r.OK() {
-			t.reply(f.Call, nil, run.SetState(a.Name, valueOf(a.Value)))
+			t.reply(f.Call, nil, run.SetState(context, a.ExecutionID, a.Name, valueOf(a.Value)))
 		}
 	case abi.SessionMethodStateKeys:
 		names := run.StateNames()
@@ -337,8 +350,11 @@ func (s *sessions) method(t *turn, run *invocation.Run, f *abi.Call, r *abi.Read
 			t.serve(f.Call, func(task runtime.Task) ([]byte, error) { return nil, run.Respond(task, context, a.Response) })
 		}
 	case abi.SessionMethodRequest:
-		v, err := run.RequestValue(context)
-		t.reply(f.Call, v, err)
+		var a abi.RequestArgs
+		if a.Decode(r); r.OK() {
+			v, err := requestPart(run, context, &a)
+			t.reply(f.Call, v, err)
+		}
 	case abi.SessionMethodRunAgent:
 		var a abi.RunAgentArgs
 		if a.Decode(r); r.OK() {
@@ -352,6 +368,17 @@ func (s *sessions) method(t *turn, run *invocation.Run, f *abi.Call, r *abi.Read
 	default:
 		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))))
 	}
+}
+
+func requestPart(run *invocation.Run, context uint32, a *abi.RequestArgs) ([]byte, error) {
+	p, err := run.RequestPart(context, int(a.Have), a.Mark, a.Tools)
+	if err != nil {
+		return nil, err
+	}
+	m := &abi.ModelRequest{
+		Instructions: p.Instructions, From: uint32(p.From), Total: uint32(p.Total), Mark: p.Mark, Contents: p.Contents, Tools: p.Tools,
+	}
+	return m.Append(nil), nil
 }
 
 // outside serves the methods about sessions outside invocations.

@@ -144,6 +144,7 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 	start := len(t.in.out)
 	switch e := e.(type) {
 	case *runtime.CallExecutor:
+		eff.valued = t.fronted // a step's executor may answer
 		args := abi.ExecutorArgs{Iteration: uint32(e.Iteration)}
 		t.in.out = args.Append(t.effectHead(eff, abi.EffectExecutor, e.Context))
 	case *runtime.CallMiddleware:

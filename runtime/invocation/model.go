@@ -126,8 +126,15 @@ func (r *Run) callModel(task runtime.Task, s *step) error {
 		return err
 	}
 	if s.agent.Model == nil {
-		_, err := task.Await(&runtime.CallExecutor{Context: s.context})
-		return err
+		v, err := task.Await(&runtime.CallExecutor{Context: s.context})
+		if err != nil || v == nil {
+			return err
+		}
+		e, err := answerOf(v)
+		if err != nil {
+			return err
+		}
+		return r.hear(task, s, e)
 	}
 	request, err := r.request(s)
 	if err != nil {

@@ -218,3 +218,12 @@ func (s *stage) Agent(_ runtime.Task, agent, run uint32, _ string, _ []byte) err
 
 // Step implements invocation.World.
 func (s *stage) Step(number, agent uint32) {}
+
+// contents is the first part of what the model of the last step is shown.
+func (s *stage) contents() ([]byte, error) {
+	p, err := s.run.RequestPart(uint32(s.steps()), 0, 0, false)
+	if err != nil {
+		return nil, err
+	}
+	return p.Contents, nil
+}

@@ -51,8 +51,24 @@ func (r *Run) request(s *step) (*Request, error) {
 	return &Request{Instructions: string(text), Contents: r.Log.Contents(view)}, nil
 }
 
-// RequestValue is the request of a step as host code gets it: a map of instructions, contents and tools.
-func (r *Run) RequestValue(context uint32) ([]byte, error) {
+// Part is a part of a request, for host code.
+type Part struct {
+	Instructions string
+	From, Total  int    // place of the first content, and how many there are
+	Mark         uint64 // of the last content
+	Contents     []byte
+	Tools        []byte // list of maps; nil if they are not wanted
+}
+
+// Bounds of a part of a request.
+const (
+	partContents = 4096
+	partBytes    = 1 << 20
+)
+
+// RequestPart is a part of the request of a step, from what host code keeps on: the first have contents, up to the one
+// that the mark names.
+func (r *Run) RequestPart(context uint32, have int, mark uint64, tools bool) (*Part, error) {
 	s, err := r.stepOf(context)
 	if err != nil {
 		return nil, err
@@ -61,25 +77,37 @@ func (r *Run) RequestValue(context uint32) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var m, tool members
-	m.text("instructions", request.Instructions)
-	v := value.AppendListHeader(nil, len(request.Contents))
-	for i := range request.Contents {
-		c := &request.Contents[i]
-		v = session.AppendContent(v, c.Role, c.Parts)
+	contents := request.Contents
+	p := &Part{Instructions: request.Instructions, Total: len(contents)}
+	if have > 0 && have <= len(contents) && contents[have-1].Mark == mark {
+		p.From, p.Mark = have, mark
 	}
-	m.add("contents", v)
+	var list []byte
 	n := 0
-	var tools []byte
+	for n < partContents && len(list) < partBytes && p.From+n < len(contents) {
+		c := &contents[p.From+n]
+		list, p.Mark = session.AppendContent(list, c.Role, c.Parts), c.Mark
+		n++
+	}
+	p.Contents = append(value.AppendListHeader(nil, n), list...)
+	if tools {
+		p.Tools = s.tools()
+	}
+	return p, nil
+}
+
+// tools is the list of the tools that the model may call.
+func (s *step) tools() []byte {
+	n := 0
+	var list []byte
 	s.d.Tools().Visible(func(t *runtime.Tool) bool {
-		tool = members{}
+		var tool members
 		tool.text("name", t.Name)
 		tool.text("description", t.Description)
 		tool.add("inputSchema", t.InputSchema)
-		tools = append(tools, tool.value()...)
+		list = append(list, tool.value()...)
 		n++
 		return true
 	})
-	m.add("tools", append(value.AppendListHeader(nil, n), tools...))
-	return m.value(), nil
+	return append(value.AppendListHeader(nil, n), list...)
 }

@@ -212,9 +212,6 @@ func (r *Run) goBack(task runtime.Task) error {
 // GetState returns a value of the state, nil if there is none.
 func (r *Run) GetState(name string) []byte { return r.state.Get(name) }
 
-// SetState changes what code of the invocation sees. Only an event's delta changes it for good.
-func (r *Run) SetState(name string, v []byte) error { return r.state.Set(name, v) }
-
 // StateNames are the names in the state, in the order of their bytes.
 func (r *Run) StateNames() []string { return r.state.Names() }
 

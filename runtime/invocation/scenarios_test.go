@@ -180,7 +180,7 @@ func script(name string) invocation.Definition {
 func TestScenario2And12LiveState(t *testing.T) {
 	s := newStage(t, team(t, script("agent")))
 	s.agent = func(s *stage, _, run uint32) error {
-		succeeds(t, s.run.SetState("live", js("1")))
+		succeeds(t, s.run.SetState(0, "", "live", js("1")))
 		if _, err := s.run.Yield(s, run, js(`{"actions":{"stateDelta":{"k":1}}}`)); err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func TestScenario2And12LiveState(t *testing.T) {
 func TestScenario13FailureBeforeYield(t *testing.T) {
 	s := newStage(t, team(t, script("agent")))
 	s.agent = func(s *stage, _, _ uint32) error {
-		succeeds(t, s.run.SetState("k", js("1")))
+		succeeds(t, s.run.SetState(0, "", "k", js("1")))
 		return fault.Plain("boom")
 	}
 	if err := s.play("hi"); err == nil || err.Error() != "boom" {
@@ -297,7 +297,7 @@ func TestScenario22LongRunning(t *testing.T) {
 	s := newStage(t, team(t, d))
 	s.model = func(s *stage, call int) error {
 		if call == 2 {
-			request, err := s.run.RequestValue(uint32(s.steps()))
+			request, err := s.contents()
 			if err != nil || !strings.Contains(text(request), `"functionCall"`) || !strings.Contains(text(request), `"approved"`) {
 				t.Errorf("the request is %s, %v", text(request), err)
 			}
@@ -361,7 +361,7 @@ func TestScenario23Transfer(t *testing.T) {
 	s := newStage(t, team(t, root, llm(t, "sub")))
 	s.model = func(s *stage, call int) error {
 		if call == 3 {
-			request, _ := s.run.RequestValue(uint32(s.steps()))
+			request, _ := s.contents()
 			if !strings.Contains(text(request), "sub answers") {
 				t.Errorf("the request is %s", text(request))
 			}
@@ -451,7 +451,7 @@ func TestScenario28Rewind(t *testing.T) {
 	succeeds(t, s.log.Add(w.Event))
 	s.model = func(s *stage, call int) error {
 		if call == 7 {
-			request, _ := s.run.RequestValue(uint32(s.steps()))
+			request, _ := s.contents()
 			if r := text(request); !strings.Contains(r, `"one"`) || strings.Contains(r, `"two"`) || strings.Contains(r, `"three"`) || !strings.Contains(r, `"four"`) {
 				t.Errorf("the request is %s", r)
 			}
@@ -514,7 +514,7 @@ func TestScenario32Sequence(t *testing.T) {
 	s := newStage(t, team(t, invocation.Definition{Kind: invocation.Sequential, Name: "root", Children: []uint32{2, 3}}, llm(t, "a"), llm(t, "b")))
 	s.model = func(s *stage, call int) error {
 		if call == 2 {
-			request, _ := s.run.RequestValue(uint32(s.steps()))
+			request, _ := s.contents()
 			if !strings.Contains(text(request), "a answers") {
 				t.Errorf("the request of b is %s", text(request))
 			}

@@ -276,3 +276,24 @@ func (r *Run) Act(context uint32, id string, actions []byte) error {
 	s.executed = append(s.executed, execution{id, parsed})
 	return nil
 }
+
+// SetState changes what code of the invocation sees. If the handler of a tool makes the change, in the
+// execution of an id, the event of its result carries it.
+func (r *Run) SetState(context uint32, id, name string, v []byte) error {
+	if id == "" {
+		return r.state.Set(name, v)
+	}
+	s, err := r.stepOf(context)
+	if err != nil {
+		return err
+	}
+	if err := r.state.Set(name, v); err != nil {
+		return err
+	}
+	if v == nil {
+		v = value.AppendNil(nil)
+	}
+	delta := []session.Member{{Name: name, Value: v}}
+	s.executed = append(s.executed, execution{id, session.Actions{StateDelta: delta}})
+	return nil
+}

@@ -22,6 +22,7 @@ type Content struct {
 	At     int64  // ms since the Unix epoch
 	Author string // of the event
 	Event  int    // its place in the log
+	Mark   uint64 // names all contents up to this one; below 2^53
 }
 
 // maxViews is how many views a log keeps the contents of.
@@ -160,8 +161,22 @@ func (w *walk) lastAnswer(c *callEntry) int32 {
 	return a
 }
 
+// put adds a content, whose mark has what it is made of besides.
 func (w *walk) put(c Content, origin int32) {
+	if n := len(w.contents); n > 0 {
+		c.mark(w.contents[n-1].Mark)
+	}
+	c.mark(uint64(origin))
+	c.mark(uint64(c.Event))
 	w.contents, w.origins = append(w.contents, c), append(w.origins, origin)
+}
+
+// mark mixes a number into the mark: the finalizer of SplitMix64.
+func (c *Content) mark(n uint64) {
+	x := c.Mark*0x9e3779b97f4a7c15 + n + 1
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	c.Mark = x >> 11
 }
 
 // addSummary adds the content of a compaction.
@@ -248,6 +263,7 @@ func (w *walk) addAnswers(e *entry, origin int32) {
 			read, parts = from, w.parts(from)
 		}
 		c.Parts = append(c.Parts, parts[w.answers[a].part])
+		c.mark(uint64(a))
 		if int(from) > c.Event {
 			e := &w.entries[from]
 			c.At, c.Author, c.Event = e.at, e.author, int(from)

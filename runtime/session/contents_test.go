@@ -291,6 +291,7 @@ func TestContentsOnRandomLogs(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		pick := func(list []string) string { return list[r.IntN(len(list))] }
 		l := &session.Log{}
+		named := make([]map[uint64]string, len(views))
 		var bodies [][]byte
 		invocation := 0
 		for i := range 40 {
@@ -335,7 +336,7 @@ func TestContentsOnRandomLogs(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for _, v := range views {
+			for at, v := range views {
 				if r.IntN(3) > 0 && i < 39 {
 					continue
 				}
@@ -344,8 +345,29 @@ func TestContentsOnRandomLogs(t *testing.T) {
 					t.Fatalf("seed %d: after %d events %+v shows\n%s\nwant\n%s", seed, i+1, v, got, want)
 				}
 				checkPairs(t, l.Contents(v))
+				if named[at] == nil {
+					named[at] = make(map[uint64]string)
+				}
+				checkMarks(t, l.Contents(v), fresh.Contents(v), named[at])
 			}
 		}
+	}
+}
+
+// checkMarks checks that the marks of a view name what they have named before, and that they do not depend on when a log
+// was asked.
+func checkMarks(t *testing.T, list, fresh []session.Content, named map[uint64]string) {
+	t.Helper()
+	shown := ""
+	for i, c := range list {
+		shown += string(session.AppendContent(nil, c.Role, c.Parts))
+		if before, known := named[c.Mark]; known && before != shown {
+			t.Fatalf("the mark %d names %q and %q", c.Mark, before, shown)
+		}
+		if c.Mark >= 1<<53 || c.Mark != fresh[i].Mark {
+			t.Fatalf("the mark is %d, that of a log asked once %d", c.Mark, fresh[i].Mark)
+		}
+		named[c.Mark] = shown
 	}
 }
 

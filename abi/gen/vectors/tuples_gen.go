@@ -108,6 +108,8 @@ var tuples = []any{
 	abi.SetStateArgs{},
 	abi.YieldArgs{},
 	abi.RespondArgs{},
+	abi.RequestArgs{},
+	abi.ModelRequest{},
 	abi.RunAgentArgs{},
 	abi.ActionsArgs{},
 	abi.NewSessionArgs{},

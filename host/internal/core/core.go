@@ -90,7 +90,8 @@ type Runner struct {
 // toldHistory is the part of a history that the core knows.
 type toldHistory struct {
 	number uint32
-	count  int
+	count  int // records that it was told, or that an invocation has counted
+	there  int // records that it has; more than count if invocations have appended some
 }
 
 // open starts an instance.
@@ -339,8 +340,8 @@ func (c *Core) CloseRunner(d any) {
 	}
 }
 
-// History tells the core a history up to the end of view and returns its number. The caller may hold the lock of a
-// turn.
+// History tells the core a history up to the end of view, unless it has that, and returns its number. The caller may hold
+// the lock of a turn.
 func (c *Core) History(view collections.View) (uint32, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -350,13 +351,35 @@ func (c *Core) History(view collections.View) (uint32, error) {
 		c.histories[view.History()] = told
 		view.History().Told(c)
 	}
+	if view.Len() <= told.there {
+		return told.number, nil
+	}
 	for _, f := range view.History().Frames(told.number, told.count, view.Len()) {
 		if _, err := c.step(f.Bytes); err != nil {
 			return 0, err
 		}
 		told.count = f.UpTo
+		told.there = max(told.there, told.count)
 	}
 	return told.number, nil
+}
+
+// Counted notes that an invocation has begun with all of a view: the next frame has what follows.
+func (c *Core) Counted(view collections.View) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if told := c.histories[view.History()]; told != nil {
+		told.count = max(told.count, view.Len())
+	}
+}
+
+// Appended notes that an invocation has appended the last record of a view, which the core has by itself.
+func (c *Core) Appended(view collections.View) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if told := c.histories[view.History()]; told != nil && told.there == view.Len()-1 {
+		told.there++
+	}
 }
 
 // DropHistory makes the core forget a history.

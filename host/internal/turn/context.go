@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/internal/stash"
@@ -18,6 +19,8 @@ type Context struct {
 	Face any
 	// Listen hears the events of a dispatch; nil for nobody.
 	Listen func(event.Event)
+	// Answer is what the executor of a step of an invocation answers, when it has ended.
+	Answer abi.Raw
 
 	turn   *Turn
 	number uint32   // 0 the turn's, n its n-th dispatch's

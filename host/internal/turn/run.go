@@ -63,6 +63,7 @@ func (t *Turn) Invoke(f *abi.StartInvocation, view collections.View) (Outcome, e
 	if err := t.exchange(&a, f); err != nil && !t.closed {
 		return Outcome{}, err
 	}
+	t.core.Counted(view)
 	return t.run(&a)
 }
 

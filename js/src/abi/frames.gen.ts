@@ -474,7 +474,7 @@ export const SessionMethod = {
   Yield: 67,
   /** RespondArgs → nil, when it was delivered. Context is that of the model call */
   Respond: 68,
-  /** nil → map of instructions and contents. Context is that of the model call */
+  /** RequestArgs → ModelRequest. Context is that of the model call */
   Request: 69,
   /** RunAgentArgs → nil, when the agent has ended */
   RunAgent: 70,

@@ -2294,19 +2294,22 @@ export function writeStateKeyArgs(e: Encoder, x: StateKeyArgs): void {
   e.str(x.name);
 }
 
-/** Arguments of SessionMethodSetState: a change that code of the invocation sees and no event carries. */
+/** Arguments of SessionMethodSetState: a change that code of the invocation sees. No event carries it unless the handler of a tool makes it. */
 export interface SetStateArgs {
   /** with its scope */
   readonly name: string;
   /** nil deletes */
   readonly value: Write | null;
+  /** of the handler's ToolArgs; empty for other code. Context is then that of the model call */
+  readonly executionId: string;
 }
 
 /** Writes {@link SetStateArgs}. */
 export function writeSetStateArgs(e: Encoder, x: SetStateArgs): void {
-  e.arrayHeader(2);
+  e.arrayHeader(3);
   e.str(x.name);
   e.put(x.value);
+  e.str(x.executionId);
 }
 
 /** Arguments of SessionMethodYield: an event of a generator. */
@@ -2332,6 +2335,52 @@ export interface RespondArgs {
 export function writeRespondArgs(e: Encoder, x: RespondArgs): void {
   e.arrayHeader(1);
   e.put(x.response);
+}
+
+/** Arguments of SessionMethodRequest. A host that keeps what a model of the session was shown asks for what follows. */
+export interface RequestArgs {
+  /** how many contents the host keeps, of an agent of the same name in the same session; 0 for none */
+  readonly have: number;
+  /** of the ModelRequest that had the last of them */
+  readonly mark: number;
+  /** whether the tools are wanted */
+  readonly tools: boolean;
+}
+
+/** Writes {@link RequestArgs}. */
+export function writeRequestArgs(e: Encoder, x: RequestArgs): void {
+  e.arrayHeader(3);
+  e.int(x.have);
+  e.int(x.mark);
+  e.bool(x.tools);
+}
+
+/** What the model of a step is asked. */
+export interface ModelRequest {
+  readonly instructions: string;
+  /** place of the first of Contents: Have, or 0 if what the host keeps is not what the model is shown */
+  readonly from: number;
+  /** how many contents the model is shown */
+  readonly total: number;
+  /** names the contents up to the last one here; below 2^53 */
+  readonly mark: number;
+  /** list of contents, each a map: as many as fit */
+  readonly contents: unknown;
+  /** list of maps of name, description and inputSchema; nil if they are not wanted */
+  readonly tools: unknown;
+}
+
+/** Takes {@link ModelRequest} out of a value that came in a frame. @throws CodecError */
+export function toModelRequest(value: unknown): ModelRequest {
+  const v = fieldsOf(value, 'ModelRequest', 'str', 'u32', 'u32', 'u64', 'raw', 'raw');
+  return {
+    instructions: v[0] as string,
+    from: v[1] as number,
+    total: v[2] as number,
+    mark: v[3] as number,
+    contents: v[4] as unknown,
+    tools: v[5] as unknown,
+  };
 }
 
 /** Arguments of SessionMethodRunAgent, by which a generator runs an agent of the tree and takes its events. */

@@ -126,11 +126,12 @@ export interface ToolExecution {
 export class ToolContext extends DispatchContext {
   /** The id of the function call. */
   readonly functionCallId: string;
-  /** What the event with the tool's answer does. */
-  readonly actions: EventActions = new EventActions();
   /** The state. A change is seen by everybody in the invocation, and is stored with the tool's answer. */
   readonly state: State;
   readonly #executionId: string;
+  /** Changes of the state, which the module has recorded. */
+  #delta: Record<string, unknown> = {};
+  #actions: EventActions | undefined;
 
   /** @internal */
   constructor(
@@ -142,11 +143,20 @@ export class ToolContext extends DispatchContext {
     super(state, key, signal);
     this.functionCallId = execution?.providerCallId ?? '';
     this.#executionId = execution?.executionId ?? '';
-    this.state = liveState(this.#invocation, () => this.actions.stateDelta);
+    this.state = liveState(this.#invocation, () => this.#delta, this.#executionId, state.number);
   }
 
   get #invocation(): OpenInvocation {
     return this[stateOf].turn as unknown as OpenInvocation;
+  }
+
+  /** What the event with the tool's answer does. */
+  get actions(): EventActions {
+    if (this.#actions === undefined) {
+      this.#actions = new EventActions({ stateDelta: this.#delta });
+      this.#delta = this.#actions.stateDelta;
+    }
+    return this.#actions;
   }
 
   /** The same as {@link actions}. */
@@ -191,7 +201,7 @@ export class ToolContext extends DispatchContext {
 
   /** @internal Tells the module what the handler has done besides its result. */
   tell(): void {
-    const actions = actionsValue(this.actions);
+    const actions = actionsValue(this.#actions);
     if (actions === undefined) return;
     const { number } = this[stateOf];
     const executionId = this.#executionId;

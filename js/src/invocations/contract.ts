@@ -5,6 +5,7 @@
 import type { Encoder } from '../codec/encoder.js';
 import type { Content, Part } from './content.js';
 import type { Event } from './event.js';
+import type { RequestParts } from './shown.js';
 import type { State } from './state.js';
 
 /** An agent, as its context tells of it. */
@@ -47,6 +48,8 @@ export interface OpenInvocation {
   ask(method: number, write: ((enc: Encoder) => void) | null, context?: number): unknown;
   /** Makes a call that may be answered later. */
   later(method: number, write: (enc: Encoder) => void, context?: number): Promise<unknown>;
+  /** What the model of a call is asked. */
+  request(context: number): RequestParts;
   /** The name of the agent that a model call belongs to. */
   agentOf(context: number): string;
   /** Runs an agent for the generator of another one. */

@@ -6,6 +6,7 @@ import type { Encoder } from '../codec/encoder.js';
 import { encodeBody, type Encodable } from '../primitives/body.js';
 import type { Appender, SessionEvent } from '../store/appender.js';
 import { type Event, reviveBody } from './event.js';
+import { ShownContents } from './shown.js';
 
 /** An event that is stored. */
 class HeldEvent implements Encodable {
@@ -40,6 +41,7 @@ export class HeldSession {
   /** The number of its collection in an instance. */
   readonly collection = Collection.Events;
   readonly #events: HeldEvent[] = [];
+  readonly #contents = new Map<string, ShownContents>();
 
   /** How many there are. */
   get length(): number {
@@ -54,6 +56,13 @@ export class HeldSession {
   /** The events that users see, of the first ones. The first event of all creates the session. */
   shown(count: number): Event[] {
     return this.#events.slice(1, count).map(({ event }) => event);
+  }
+
+  /** What the models of an agent were shown. @param agent its name */
+  contents(agent: string): ShownContents {
+    let contents = this.#contents.get(agent);
+    if (contents === undefined) this.#contents.set(agent, (contents = new ShownContents()));
+    return contents;
   }
 
   /** Takes the event of a place. Who reads and who appends may both bring it. */

@@ -15,6 +15,7 @@ import {
   toDeliverArgs,
   toHookArgs,
   type ToolArgs,
+  writeRequestArgs,
   writeRunAgentArgs,
   writeStartInvocation,
   writeYieldArgs,
@@ -41,6 +42,7 @@ import { actionsValue, type Event, type EventData, eventValue, revive } from './
 import type { SessionKey } from './keys.js';
 import { appendOf, type LoadedSession, type SessionStore, writeMethod } from './session-service.js';
 import { liveState } from './state.js';
+import type { RequestParts } from './shown.js';
 import type { Member, Team } from './team.js';
 
 /** The first number of an agent that a generator runs. */
@@ -204,6 +206,16 @@ export class Invocation extends Turn implements OpenInvocation {
     return this.callLater(context, method as never, write as never);
   }
 
+  request(context: number): RequestParts {
+    const member = this.#agents[context]!;
+    const contents = this.#setup.loaded.held.contents(member.agent.name);
+    const parts = contents.read(member.tools === undefined, (args) =>
+      this.ask(SessionMethod.Request, (enc) => writeRequestArgs(enc, args), context),
+    );
+    const tools = (member.tools ??= parts.tools);
+    return { ...parts, tools };
+  }
+
   agentOf(context: number): string {
     return this.#agents[context]?.agent.name ?? '';
   }
@@ -274,6 +286,18 @@ export class Invocation extends Turn implements OpenInvocation {
       this.makeFacade,
     );
     return false;
+  }
+
+  /** Lets the executor of a model answer. */
+  think(effect: Effect): void {
+    const { executor } = effect.state.definition;
+    if (typeof executor !== 'function') {
+      throw new CodecError('frame', 0, 'the chat executor has no host function');
+    }
+    effect.perform(
+      () => executor(effect.state.facade as never, undefined as never),
+      (response) => effect.settle(response, 'response'),
+    );
   }
 
   /** Calls the handler of a tool. Its context is for the call. */
@@ -380,6 +404,7 @@ const NO_TEXT = toText('', () => undefined) as never;
 
 /** How to run the effects of invocations. */
 const RUNS: Readonly<Record<number, Run<never>>> = {
+  [EffectKind.Executor]: (effect) => of(effect).think(effect),
   [EffectKind.Tool]: (effect, args, frame) => of(effect).execute(effect, args, frame),
   [SessionEffect.Append]: (effect, args) => of(effect).append(effect, toAppendArgs(args)),
   [SessionEffect.Deliver]: (effect, args) => {

@@ -2,7 +2,7 @@
  * Models of agents: those behind an API or an engine, which the executor in the module calls, and functions of the program.
  */
 import { SessionMethod } from '../abi/frames.gen.js';
-import type { Awaitable } from '../awaitable.js';
+import { type Awaitable, isThenable } from '../awaitable.js';
 import type { ChatExecutor, EngineOptions } from '../chat/chat-executor.js';
 import type { ModelEngine } from '../chat/model-engine.js';
 import { writeRespondArgs } from '../codec/tuples.gen.js';
@@ -12,6 +12,7 @@ import type { ChatModel } from '../front/create-runner.js';
 import type { ToolDescription } from '../tools/tool.js';
 import { type Content, contentOf, type EventUsage } from './content.js';
 import type { OpenInvocation } from './contract.js';
+import type { RequestParts } from './shown.js';
 
 /** An answer of a model, or a part of a stream of one. */
 export interface AgentResponse {
@@ -29,7 +30,7 @@ export interface AgentResponse {
 
 /** Asks what a model call is about. */
 export interface RequestSource {
-  ask(method: number, write: null, context: number): unknown;
+  request(context: number): RequestParts;
 }
 
 /** What a model call is about. What is not read is not made. */
@@ -39,6 +40,7 @@ export class AgentRequest {
   /** Fires when the answer is no longer wanted. */
   readonly signal: AbortSignal;
   #parts: RequestParts | undefined;
+  #contents: readonly Content[] | undefined;
 
   /** @internal */
   constructor(source: RequestSource, context: number, signal: AbortSignal) {
@@ -52,30 +54,26 @@ export class AgentRequest {
     return this.#read().instructions;
   }
 
-  /** The conversation as the agent's model sees it. */
+  /** The conversation as the agent's model sees it, the oldest content first. */
   get contents(): readonly Content[] {
-    return this.#read().contents;
+    const { contents, count } = this.#read();
+    return (this.#contents ??= contents.slice(0, count));
+  }
+
+  /** The last of {@link contents}, at the same cost however many there are; undefined if there is none. */
+  get lastContent(): Content | undefined {
+    const { contents, count } = this.#read();
+    return contents[count - 1];
   }
 
   /** The tools that the model may call. */
   get tools(): readonly ToolDescription[] {
-    return this.#read().tools;
+    return this.#read().tools!;
   }
 
   #read(): RequestParts {
-    return (this.#parts ??= this.#source.ask(
-      SessionMethod.Request,
-      null,
-      this.#context,
-    ) as RequestParts);
+    return (this.#parts ??= this.#source.request(this.#context));
   }
-}
-
-/** A request as the module tells it. */
-interface RequestParts {
-  readonly instructions: string;
-  readonly contents: readonly Content[];
-  readonly tools: readonly ToolDescription[];
 }
 
 /** A model that is a function of the program: it answers with one answer, or with the parts of one as they come. */
@@ -86,23 +84,36 @@ export type ModelFunction = (
 /** The model of an agent: options of one behind an API, an engine, an executor of the module, or a function. */
 export type AgentModel = ChatModel | EngineOptions | ModelEngine | ChatExecutor | ModelFunction;
 
-/** An executor that lets a function answer. */
-export function executorFor(model: ModelFunction): (ctx: DispatchContext) => Promise<void> {
-  return async (ctx) => {
+/** An executor that lets a function answer. It gives the module the answers of a stream, and returns any other. */
+export function executorFor(
+  model: ModelFunction,
+): (ctx: DispatchContext) => Awaitable<AgentResponse | undefined> {
+  return (ctx) => {
     const { turn, number, signal } = ctx[stateOf];
     const invocation = turn as unknown as OpenInvocation;
-    const answer = await model(new AgentRequest(invocation, number, signal));
-    const respond = (response: AgentResponse | string): Promise<unknown> => {
-      const value = responseOf(response);
-      return invocation.later(
-        SessionMethod.Respond,
-        (enc) => writeRespondArgs(enc, { response: (e) => e.value(value, 'response') }),
-        number,
-      );
-    };
-    if (!isStream(answer)) await respond(answer);
-    else for await (const part of answer) await respond(part);
+    const take = (answer: Answer): Awaitable<AgentResponse | undefined> =>
+      isStream(answer) ? giveAll(answer, invocation, number) : responseOf(answer);
+    const answer = model(new AgentRequest(invocation, number, signal));
+    return isThenable(answer) ? Promise.resolve(answer).then(take) : take(answer);
   };
+}
+
+type Answer = AsyncIterable<AgentResponse | string> | AgentResponse | string;
+
+async function giveAll(
+  answers: AsyncIterable<AgentResponse | string>,
+  invocation: OpenInvocation,
+  context: number,
+): Promise<undefined> {
+  for await (const answer of answers) {
+    const value = responseOf(answer);
+    await invocation.later(
+      SessionMethod.Respond,
+      (enc) => writeRespondArgs(enc, { response: (e) => e.value(value, 'response') }),
+      context,
+    );
+  }
+  return undefined;
 }
 
 /** An answer in place of a text. */
@@ -110,8 +121,6 @@ export function responseOf(given: AgentResponse | string): AgentResponse {
   return typeof given === 'string' ? { content: contentOf(given, 'model') } : { ...given };
 }
 
-function isStream(
-  answer: AsyncIterable<AgentResponse | string> | AgentResponse | string,
-): answer is AsyncIterable<AgentResponse | string> {
+function isStream(answer: Answer): answer is AsyncIterable<AgentResponse | string> {
   return typeof answer === 'object' && Symbol.asyncIterator in answer;
 }

@@ -12,7 +12,7 @@ export type State = Record<string, unknown>;
 /** What holds the state: an invocation that runs. */
 export interface StateHolder {
   /** Makes a call that is answered in its step. */
-  ask(method: number, write: ((enc: Encoder) => void) | null): unknown;
+  ask(method: number, write: ((enc: Encoder) => void) | null, context?: number): unknown;
 }
 
 /**
@@ -20,17 +20,22 @@ export interface StateHolder {
  * holds stay with the reader. Every name is a key, whatever it looks like.
  *
  * @param delta takes the changes; undefined for state that no event carries
+ * @param execution id of the execution of the tool whose handler has the state, for the module to record its changes
+ * @param context of that tool's model call
  */
 export function liveState(
   holder: StateHolder,
   delta: () => Record<string, unknown> | undefined,
+  execution = '',
+  context = 0,
 ): State {
   const get = (name: string): unknown =>
     holder.ask(SessionMethod.GetState, (enc) => writeStateKeyArgs(enc, { name })) ?? undefined;
   const set = (name: string, value: unknown): boolean => {
     const copy = value === undefined ? null : copyValue(value, `state.${name}`);
     const write = copy === null ? null : (enc: Encoder) => enc.value(copy, `state.${name}`);
-    holder.ask(SessionMethod.SetState, (enc) => writeSetStateArgs(enc, { name, value: write }));
+    const args = { name, value: write, executionId: execution };
+    holder.ask(SessionMethod.SetState, (enc) => writeSetStateArgs(enc, args), context);
     const changes = delta();
     if (changes !== undefined) defineData(changes, name, copy);
     return true;

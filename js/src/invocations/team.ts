@@ -12,7 +12,7 @@ import { Tokenizers } from '../primitives/tokenizers.js';
 import { invocationError } from '../session-errors.js';
 import type { Core } from '../turn/core.js';
 import { type Callbacks as TurnCallbacks, type Definition, toolParts } from '../turn/definition.js';
-import type { AnyTool } from '../tools/tool.js';
+import type { AnyTool, ToolDescription } from '../tools/tool.js';
 import {
   type BaseAgent,
   configOf,
@@ -50,6 +50,8 @@ export interface Member {
   readonly options: Readonly<Record<string, unknown>>;
   /** Callbacks by hook. */
   readonly hooks: readonly (readonly Callback[])[];
+  /** What its model is told of its tools, once the module has been asked. */
+  tools?: readonly ToolDescription[] | undefined;
 }
 
 /** The names of hooks, in a plugin and in an agent, by number. The ones of plugins alone have no second name. */

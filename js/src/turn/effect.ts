@@ -56,11 +56,11 @@ export class Effect {
     settle(result);
   }
 
-  /** Sends the effect's value. A value that cannot cross fails the effect. */
-  settle(value?: unknown): void {
+  /** Sends the effect's value. A value that cannot cross fails the effect. @param name of the value, for the error */
+  settle(value?: unknown, name = 'result'): void {
     let enc: Encoder | undefined;
     try {
-      enc = this.#result(null, value === undefined ? null : (e) => e.value(value, 'result'));
+      enc = this.#result(null, value === undefined ? null : (e) => e.value(value, name));
     } catch (error) {
       this.fail(error);
       return;

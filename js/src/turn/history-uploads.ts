@@ -35,7 +35,8 @@ export class HistoryUploads implements HistorySink {
   readonly #instance: Instance;
   /** In the order of their last use. */
   readonly #uploads = new Map<Uploaded, Upload>();
-  readonly #enc = new Encoder(BLOCK + 4096);
+  readonly #enc = new Encoder();
+  readonly #body = new Encoder();
   /** The histories named by the edits of a batch. */
   #named: Uploaded[] = [];
   #last: number;
@@ -88,13 +89,10 @@ export class HistoryUploads implements HistorySink {
 
   /** Writes a History frame with the records from an index on. Returns the index after them. */
   #encode(upload: Upload, from: number, to: number): number {
-    let bytes = 0;
     let stop = from;
-    const body = new Encoder(BLOCK);
-    while (stop < to && bytes < BLOCK) {
-      upload.history.at(stop++)![encodeBody](body);
-      bytes = body.length;
-    }
+    const body = this.#body;
+    body.reset();
+    while (stop < to && body.length < BLOCK) upload.history.at(stop++)![encodeBody](body);
     const enc = this.#enc;
     enc.reset();
     writeHistory(enc, {

@@ -675,6 +675,7 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
   SetStateArgs: {
     name: 'str',
     value: 'value',
+    executionId: 'str',
   },
   YieldArgs: {
     run: 'u32',
@@ -682,6 +683,19 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   RespondArgs: {
     response: 'value',
+  },
+  RequestArgs: {
+    have: 'u32',
+    mark: 'u64',
+    tools: 'bool',
+  },
+  ModelRequest: {
+    instructions: 'str',
+    from: 'u32',
+    total: 'u32',
+    mark: 'u64',
+    contents: 'raw',
+    tools: 'raw',
   },
   RunAgentArgs: {
     run: 'u32',
