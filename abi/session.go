@@ -60,6 +60,8 @@ const (
 	HookInstruction       uint8 = 12 // agents: nil → the instruction's text
 	HookGlobalInstruction uint8 = 13 // root: nil → the instruction's text for all agents of the tree
 	HookConfirm           uint8 = 14 // agents: map of tool, id, args → true to ask for confirmation, or a map of hint and payload
+	HookSummary           uint8 = 15 // root: content of what is to be summed up → the summary, a content
+	HookSummaryError      uint8 = 16 // root: the text of why the session was not compacted → nil
 )
 
 // StartInvocation starts an invocation, the answer to one message.
@@ -76,7 +78,7 @@ type StartInvocation struct {
 	Count   uint32 // how many of them are the session's
 	State   Value  // map of the session's state, names with their scopes
 	Message Value  // the user's content; nil for none
-	Options Value  // map of maxModelCalls and rewindBefore, each if there is one; nil for none
+	Options Value  // map of maxModelCalls, rewindBefore and compaction, each if there is one; nil for none
 	Aborted bool   // the abort signal had fired before the start
 }
 

@@ -134,7 +134,7 @@ var groups = map[string]map[int64]string{
 	"EventKind":      {1: "message", 2: "thought", 3: "toolCall", 4: "turnStart", 5: "turnEnd", 6: "dispatchStart", 7: "dispatchEnd", 8: "iterationStart", 9: "iterationEnd", 10: "toolExecutionStart", 11: "toolExecutionEnd", 12: "turnGateOpen", 13: "turnGateClosed", 14: "log", 15: "warning", 16: "error", 17: "generationStats", 18: "messageInterrupted", 19: "thoughtInterrupted"},
 	"Results":        {0: "none", 1: "host", 2: "value", 3: "kept"},
 	"GateResult":     {0: "resolved", 1: "rejected", 2: "aborted", 3: "timeout"},
-	"Hook":           {0: "userMessage", 1: "beforeRun", 2: "afterRun", 3: "event", 4: "beforeAgent", 5: "afterAgent", 6: "beforeModel", 7: "afterModel", 8: "modelError", 9: "beforeTool", 10: "afterTool", 11: "toolError", 12: "instruction", 13: "globalInstruction", 14: "confirm"},
+	"Hook":           {0: "userMessage", 1: "beforeRun", 2: "afterRun", 3: "event", 4: "beforeAgent", 5: "afterAgent", 6: "beforeModel", 7: "afterModel", 8: "modelError", 9: "beforeTool", 10: "afterTool", 11: "toolError", 12: "instruction", 13: "globalInstruction", 14: "confirm", 15: "summary", 16: "summaryError"},
 }
 
 // payloads are the tuples that go with numbers.

@@ -25,6 +25,7 @@ type node struct {
 	llm               *LLMAgent    // nil for others
 	custom            *CustomAgent // nil for others
 	maxIterations     int          // of a loop
+	compaction        *Compaction  // of the root; nil for none
 }
 
 // AgentCallback runs before or after an agent. A content before the agent answers in its place; one after it is one event

@@ -36,8 +36,12 @@ type corpusScenario struct {
 	Agents     []*corpusAgent
 	Plugins    []corpusPlugin
 	FailAppend int
-	Main       []corpusStep
-	Expect     struct {
+	Compaction *struct {
+		Invocations, Tokens, Overlap, Keep int
+		Summaries                          []corpusAct
+	}
+	Main   []corpusStep
+	Expect struct {
 		Delivered, Stored, Ends, Saw []string
 		State                        map[string]any
 	}
@@ -199,7 +203,9 @@ func playScenario(t *testing.T, s *corpusScenario, h *turns.Host) {
 			p.limit = step.Run.MaxModelCalls
 		}
 	}
-	p.runner = bare(t, sessions.Config{Host: h, Agent: p.agent(s.Agents[0].Name), Store: p.store, Plugins: p.plugins(), MaxModelCalls: p.limit}).r
+	p.runner = bare(t, sessions.Config{
+		Host: h, Agent: p.agent(s.Agents[0].Name), Store: p.store, Plugins: p.plugins(), MaxModelCalls: p.limit, Compaction: p.compaction(),
+	}).r
 	created := slices.ContainsFunc(s.Main, func(step corpusStep) bool { return step.Create != nil })
 	if !created {
 		p.create(&corpusCall{})
@@ -208,6 +214,31 @@ func playScenario(t *testing.T, s *corpusScenario, h *turns.Host) {
 		p.step(&step)
 	}
 	p.check()
+}
+
+// compaction is what the scenario says of summaries.
+func (p *corpusPlay) compaction() *sessions.Compaction {
+	of := p.scenario.Compaction
+	if of == nil {
+		return nil
+	}
+	c := &sessions.Compaction{Invocations: of.Invocations, Tokens: of.Tokens, Overlap: of.Overlap, Keep: of.Keep}
+	c.OnError = func(_ *sessions.CallbackContext, reason string) { p.line(`{"unsummed":%q}`, reason) }
+	if of.Summaries != nil {
+		c.Summarize = func(_ *sessions.CallbackContext, events *sessions.Content) (*sessions.Content, error) {
+			var told []string
+			for _, part := range events.Parts {
+				told = append(told, part.Text)
+			}
+			p.line(`{"told":%s}`, text(told))
+			a := of.Summaries[p.next("summaries")]
+			if a.Fail != "" {
+				return nil, errors.New(a.Fail)
+			}
+			return corpusValue[sessions.Content](a.Value, nil)
+		}
+	}
+	return c
 }
 
 func (p *corpusPlay) line(format string, args ...any) {

@@ -115,6 +115,10 @@ func (n *node) hook(a *abi.HookArgs) (callback, error) {
 		return instruction(n.llm.InstructionFunc), nil
 	case abi.HookGlobalInstruction:
 		return instruction(n.llm.GlobalInstructionFunc), nil
+	case abi.HookSummary:
+		return n.compaction.summarize(a.Value), nil
+	case abi.HookSummaryError:
+		return n.compaction.failed(a.Value), nil
 	case abi.HookConfirm:
 		return func(ctx *CallbackContext) (any, error) { return n.llm.asks(ctx, a.Value) }, nil
 	}

@@ -30,6 +30,8 @@ type Config struct {
 	// MaxModelCalls bounds the model calls of an invocation, over all its agents; 0 means 500. One more fails the invocation
 	// with E_MODEL_CALL_LIMIT.
 	MaxModelCalls int
+	// Compaction sums up long sessions; nil for never.
+	Compaction *Compaction
 	// Host runs the invocations. nil gives the runner its own host, on Engine, which Close closes.
 	Host   *turns.Host
 	Engine host.Engine
@@ -47,28 +49,43 @@ type Runner struct {
 
 // New returns a runner and loads the core. It fails with E_INVALID_AGENT, whose message lists what is wrong.
 func New(ctx context.Context, config Config) (*Runner, error) {
-	t, err := newTree(config.App, config.Agent, config.Plugins)
+	t, err := newTree(&config)
 	if err != nil {
 		return nil, err
-	}
-	if config.MaxModelCalls < 0 {
-		return nil, invalid(host.CodeInvalidAgent, "maxModelCalls", errors.New("must not be negative"))
 	}
 	if config.Store == nil {
 		config.Store = store.NewInMemory()
 	}
 	r := &Runner{host: invocation.Open(config.Host, config.Engine, &t.team), tree: t, plugins: slices.Clone(config.Plugins)}
 	r.sessions = &Service{app: config.App, store: config.Store, host: r.host}
-	if n := config.MaxModelCalls; n > 0 {
-		if r.options, err = wire.Append(nil, map[string]any{"maxModelCalls": n}, "options"); err != nil {
-			return nil, err
-		}
+	if r.options, err = config.options(); err != nil {
+		return nil, err
 	}
 	if err := r.host.Load(ctx); err != nil {
 		_ = r.Close() // the error that matters is err
 		return nil, err
 	}
 	return r, nil
+}
+
+// options encodes those that all invocations have.
+func (c *Config) options() (abi.Value, error) {
+	var m members
+	if c.MaxModelCalls < 0 {
+		return nil, invalid(host.CodeInvalidAgent, "maxModelCalls", errors.New("must not be negative"))
+	}
+	m.number("maxModelCalls", c.MaxModelCalls)
+	if c.Compaction != nil {
+		compaction, err := c.Compaction.option()
+		if err != nil {
+			return nil, err
+		}
+		m.put("compaction", compaction.value())
+	}
+	if len(m) == 0 {
+		return nil, nil
+	}
+	return wire.Append(nil, m.value(), "options")
 }
 
 // Sessions are the sessions of the application.

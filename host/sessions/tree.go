@@ -58,19 +58,22 @@ type tree struct {
 	wrong   []string
 }
 
-func newTree(app string, root Agent, plugins []*Plugin) (*tree, error) {
-	t := &tree{team: invocation.Team{App: app, Root: 1}, numbers: make(map[Agent]uint32)}
-	if app == "" {
+func newTree(c *Config) (*tree, error) {
+	t := &tree{team: invocation.Team{App: c.App, Root: 1}, numbers: make(map[Agent]uint32)}
+	if c.App == "" {
 		t.refuse("app", "must be a non-empty string")
 	}
-	t.add(root, "agent")
+	t.add(c.Agent, "agent")
+	if len(t.nodes) > 0 {
+		t.nodes[0].compaction = c.Compaction
+	}
 	for i := 0; i < len(t.nodes); i++ { // agents that are tools follow, and theirs
 		t.addTools(t.nodes[i])
 	}
 	for i, n := range t.nodes {
-		t.team.Agents[i].Options = t.options(n, uint32(i+1), n.field)
+		t.team.Agents[i].Options, t.team.Agents[i].Hooks = t.options(n, uint32(i+1), n.field), n.hooks()
 	}
-	for i, p := range plugins {
+	for i, p := range c.Plugins {
 		if p == nil {
 			t.refuse(check.At("plugins", i), "must not be nil")
 			continue
@@ -107,8 +110,7 @@ func (t *tree) add(a Agent, field string) uint32 {
 	for i, child := range n.children {
 		children = append(children, t.add(child, check.At(field+".agents", i)))
 	}
-	def := &t.team.Agents[number-1]
-	def.Children, def.Hooks = children, n.hooks()
+	t.team.Agents[number-1].Children = children
 	return number
 }
 
@@ -244,7 +246,7 @@ func (t *tree) llm(a *LLMAgent, number uint32, field string, m *members) {
 
 // hooks counts an agent's callbacks by hook.
 func (n *node) hooks() []uint32 {
-	counts := make([]uint32, abi.HookConfirm+1)
+	counts := make([]uint32, abi.HookSummaryError+1)
 	counts[abi.HookBeforeAgent], counts[abi.HookAfterAgent] = uint32(len(n.before)), uint32(len(n.after))
 	if a := n.llm; a != nil {
 		for hook, count := range map[uint8]int{
@@ -260,6 +262,12 @@ func (n *node) hooks() []uint32 {
 			if there {
 				counts[hook] = 1
 			}
+		}
+	}
+	if c := n.compaction; c != nil {
+		counts[abi.HookSummaryError] = 1
+		if c.Summarize != nil {
+			counts[abi.HookSummary] = 1
 		}
 	}
 	for len(counts) > 0 && counts[len(counts)-1] == 0 {

@@ -1,8 +1,6 @@
 package invocation
 
 import (
-	"slices"
-
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
@@ -19,41 +17,51 @@ type agentTool struct {
 
 // offerAgents makes the tools that are agents.
 func (t *Team) offerAgents(a *Agent) (err error) {
-	invalid := func(name, what string) error {
-		return session.New(session.InvalidAgent, joined("agent ", quote(a.Name), ": tool ", quote(name)), what)
-	}
 	_ = value.EachItem(a.options, func(i int, v []byte) bool {
 		n, _ := value.Get(v, "agent")
 		number, _ := value.Int(n)
-		of := t.agent(uint32(number))
-		if of == nil || of.Parent != nil {
-			err = session.New(session.InvalidAgent, "agent "+quote(a.Name)+": agentTools", "an agent that is a tool has no parent")
-			return false
-		}
-		made := agentTool{agent: of}
-		quiet, _ := value.Get(v, "skipSummarization")
-		made.quiet = isTrue(quiet)
-		made.Tool = runtime.Tool{Number: uint32(transferNumber - 1 - i), Name: of.Name, Description: of.Description, Trusted: true}
-		if made.InputSchema, made.whole = value.Get(v, "inputSchema"); !made.whole {
-			made.InputSchema = schemaOf("request", single("type", value.AppendString(nil, "string")))
-		}
-		taken := func(other *runtime.Tool) bool { return other.Name == of.Name }
-		if failure := made.Compile(); failure != nil {
-			err = invalid(of.Name, fault.MessageOf(failure))
-		} else if a.asTool(of.Name) != nil || of.Name == transferTool || slices.ContainsFunc(a.Config.Tools, taken) {
-			err = invalid(of.Name, "another one has the name")
-		}
+		made := &agentTool{agent: t.agent(uint32(number))}
+		err = a.offer(made, v, uint32(transferNumber-1-i))
 		a.tools = append(a.tools, made)
 		return err == nil
 	})
 	return err
 }
 
+func (a *Agent) offer(t *agentTool, options []byte, number uint32) error {
+	what := "an agent that is a tool has no parent"
+	if of := t.agent; of != nil && of.Parent == nil {
+		quiet, _ := value.Get(options, "skipSummarization")
+		t.quiet = isTrue(quiet)
+		t.Number, t.Name, t.Description, t.Trusted = number, of.Name, of.Description, true
+		if t.InputSchema, t.whole = value.Get(options, "inputSchema"); !t.whole {
+			t.InputSchema = schemaOf("request", single("type", value.AppendString(nil, "string")))
+		}
+		if err := t.Compile(); err != nil {
+			what = fault.MessageOf(err)
+		} else if !a.hasTool(of.Name) {
+			return nil
+		} else {
+			what = "two have the name " + quote(of.Name)
+		}
+	}
+	return session.New(session.InvalidAgent, joined("agent ", quote(a.Name), ": tools"), what)
+}
+
+func (a *Agent) hasTool(name string) bool {
+	for _, t := range a.Config.Tools {
+		if t.Name == name {
+			return true
+		}
+	}
+	return name == transferTool || a.asTool(name) != nil
+}
+
 // asTool is the agent that is the tool of a name, nil for none.
 func (a *Agent) asTool(name string) *agentTool {
-	for i := range a.tools {
-		if a.tools[i].Name == name {
-			return &a.tools[i]
+	for _, t := range a.tools {
+		if t.Name == name {
+			return t
 		}
 	}
 	return nil

@@ -18,10 +18,11 @@ type step struct {
 	branch string
 	out    sink
 
-	instruction, global string // those that host code gave
-	from                int    // of the invocation's events in the log
-	streams             bool   // the last part of the answer was partial
-	given               bool   // there is an answer
+	instruction, global string   // those that host code gave
+	asked               *Request // what the model is asked, if not what the agent's is
+	from                int      // of the invocation's events in the log
+	streams             bool     // the last part of the answer was partial
+	given               bool     // there is an answer
 	actions             session.Actions
 	calls               []call
 	refused             []string    // why each call of the model's answer cannot run
@@ -49,19 +50,18 @@ func (r *Run) converse(task runtime.Task, at *scope, branch string, out sink, re
 // step makes a model call, or takes the calls of an earlier answer, and runs the tools. more reports that the model must
 // see the results.
 func (r *Run) step(task runtime.Task, at *scope, branch string, out sink, from int, resumed []session.Call) (more bool, err error) {
-	d, err := r.turn.OpenStep(at.agent.Config)
+	s, err := r.open(at, at.agent.Config)
 	if err != nil {
 		return false, err
 	}
-	r.world.Step(d.Number(), at.agent.Number)
-	s := &step{scope: &scope{agent: at.agent, run: at.run, context: d.Number()}, of: r, d: d, branch: branch, out: out, from: from}
-	r.steps = append(r.steps, s)
 	defer r.leave(s)
+	s.branch, s.out, s.from = branch, out, from
+	d := s.d
 	if at.agent.transfer != nil {
 		d.Offer(at.agent.transfer)
 	}
-	for i := range at.agent.tools {
-		d.Offer(&at.agent.tools[i].Tool)
+	for _, t := range at.agent.tools {
+		d.Offer(&t.Tool)
 	}
 	if resumed != nil {
 		return r.resumeCalls(task, s, resumed)
@@ -82,6 +82,18 @@ func (r *Run) step(task runtime.Task, at *scope, branch string, out sink, from i
 		return false, nil
 	}
 	return r.runCalls(task, s)
+}
+
+// open begins a step.
+func (r *Run) open(at *scope, config *runtime.Config) (*step, error) {
+	d, err := r.turn.OpenStep(config)
+	if err != nil {
+		return nil, err
+	}
+	r.world.Step(d.Number(), at.agent.Number)
+	s := &step{scope: &scope{agent: at.agent, run: at.run, context: d.Number()}, of: r, d: d}
+	r.steps = append(r.steps, s)
+	return s, nil
 }
 
 // leave ends a step.

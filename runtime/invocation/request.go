@@ -31,6 +31,9 @@ func (r *Run) instruct(task runtime.Task, s *step) error {
 
 // request is what the model of a step is asked.
 func (r *Run) request(s *step) (*Request, error) {
+	if s.asked != nil {
+		return s.asked, nil
+	}
 	var text []byte
 	add := func(more []byte) {
 		if len(more) > 0 && len(text) > 0 {

@@ -39,6 +39,8 @@ type shared struct {
 	calls    int // of models
 	rewind   string
 
+	compaction compaction
+
 	busy    bool // an event is being stored or delivered
 	stopped error
 	lastRun uint32
@@ -66,6 +68,7 @@ func (r *Run) configure(options []byte) error {
 		switch n, isInt := value.Int(v); {
 		case string(key) == "maxModelCalls" && isInt && n > 0 && n < 1<<31:
 			r.maxCalls = int(n)
+		case string(key) == "compaction" && r.compaction.read(v):
 		case string(key) == "rewindBefore" && value.KindOf(v) == value.KindString:
 			text, _ := value.String(v)
 			r.rewind = string(text)
@@ -90,7 +93,9 @@ func (r *Run) Run(task runtime.Task) error {
 	if err != nil {
 		return err
 	}
-	if err = r.answer(task, agent, resumed); err == pause {
+	err = r.answer(task, agent, resumed)
+	waits := err == pause
+	if waits {
 		err = nil
 	}
 	if err == nil {
@@ -100,6 +105,9 @@ func (r *Run) Run(task runtime.Task) error {
 		if _, _, failure := r.plugin(task, i, AfterRun, nil, nil); failure != nil && err == nil {
 			err = failure
 		}
+	}
+	if err == nil && !waits && !r.turn.Aborted() {
+		r.compact(task)
 	}
 	return err
 }

@@ -39,6 +39,8 @@ const (
 	Instruction
 	GlobalInstruction
 	Confirm
+	Summary
+	SummaryError
 	Hooks int = iota
 )
 
@@ -78,7 +80,7 @@ type Agent struct {
 	longRunning         []string
 	confirm, asks       []string // tools that wait for confirmation always, or when the hook says so
 	transfer            *runtime.Tool
-	tools               []agentTool
+	tools               []*agentTool
 	options             []byte // of those, a list; nil for none
 
 	rounds int // of a loop; 0 for no bound

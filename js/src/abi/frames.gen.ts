@@ -448,6 +448,10 @@ export const Hook = {
   GlobalInstruction: 13,
   /** agents: map of tool, id, args → true to ask for confirmation, or a map of hint and payload */
   Confirm: 14,
+  /** root: content of what is to be summed up → the summary, a content */
+  Summary: 15,
+  /** root: the text of why the session was not compacted → nil */
+  SummaryError: 16,
 } as const;
 
 /** Kinds of effect in an invocation. */

@@ -70,5 +70,6 @@ export {
   type ConfirmationDetails,
   type SessionTool,
 } from '../invocations/tools.js';
+export type { Compaction } from '../invocations/compaction.js';
 export type { Plugin } from '../invocations/plugin.js';
 export { Runner, type RunnerConfig, type RunInput } from '../invocations/runner.js';

@@ -4,6 +4,7 @@
 import { uuidv6, UUID_ENTROPY } from '../entropy.js';
 import type { Host, HostOptions } from '../host/host.js';
 import type { BaseAgent } from './agents.js';
+import { type Compaction, compactionOption } from './compaction.js';
 import { type Content, contentOf } from './content.js';
 import type { Event } from './event.js';
 import { Invocation } from './invocation.js';
@@ -26,6 +27,8 @@ export interface RunnerConfig {
   readonly plugins?: readonly Plugin[] | undefined;
   /** The most model calls of an invocation, whichever agents make them. Default 500. */
   readonly maxModelCalls?: number | undefined;
+  /** Sums up long sessions. Default: never. */
+  readonly compaction?: Compaction | undefined;
   /** Options of the host that runs the module; or a Host, to share an instance. Default: that of the service. */
   readonly host?: Host | HostOptions | undefined;
 }
@@ -50,21 +53,33 @@ export class Runner {
   readonly sessionService: SessionService;
   readonly #team: Team;
   readonly #host: Host;
-  readonly #maxModelCalls: number | undefined;
+  readonly #options: Readonly<Record<string, unknown>>;
 
   /** @throws TurncoreError E_INVALID_AGENT for an agent that has two places in the tree */
   constructor(config: RunnerConfig) {
-    const { appName, agent, sessionService, store, plugins = [], host, maxModelCalls } = config;
+    const {
+      appName,
+      agent,
+      sessionService,
+      store,
+      plugins = [],
+      host,
+      maxModelCalls,
+      compaction,
+    } = config;
     this.appName = appName;
     this.agent = agent;
     const service = sessionService ?? new SessionService({ store, host });
     this.sessionService = service;
-    this.#team = new Team(appName, agent, plugins);
+    this.#team = new Team(appName, agent, plugins, compaction);
     const own = sessionService === undefined || host === undefined;
     const base = own ? service.host : new SessionService({ store: service.store, host }).host;
     const { credentials } = this.#team;
     this.#host = Object.keys(credentials).length === 0 ? base : base.withCredentials(credentials);
-    this.#maxModelCalls = maxModelCalls;
+    this.#options = {
+      ...(maxModelCalls !== undefined && { maxModelCalls }),
+      ...(compaction !== undefined && { compaction: compactionOption(compaction) }),
+    };
   }
 
   /**
@@ -139,7 +154,6 @@ export class Runner {
     const core = await sessionCore(host);
     const loaded = await sessionService.load(key);
     if (loaded === undefined) throw notFound(key);
-    const maxModelCalls = this.#maxModelCalls;
     return Invocation.start(core.alive ? core : await sessionCore(host), host.entropy(SEED), {
       id: uuidv6(host.clock(), host.entropy(UUID_ENTROPY)),
       team: this.#team,
@@ -148,7 +162,7 @@ export class Runner {
       loaded,
       http: host.http,
       message,
-      options: { ...(maxModelCalls !== undefined && { maxModelCalls }), ...more },
+      options: { ...this.#options, ...more },
       controller,
     });
   }

@@ -20,6 +20,7 @@ import {
   type LlmAgentConfig,
   type LoopAgentConfig,
 } from './agents.js';
+import { type Compaction, compactionHooks } from './compaction.js';
 import { contentOf } from './content.js';
 import type { CallbackContext } from './contexts.js';
 import { type EventData, eventValue, revive } from './event.js';
@@ -86,6 +87,8 @@ const CALLS: Readonly<
   [Hook.BeforeTool]: [({ value }) => value, same],
   [Hook.AfterTool]: [({ value }) => value, same],
   [Hook.ToolError]: [({ value }) => value, same],
+  [Hook.Summary]: [({ value }) => value, modelContent],
+  [Hook.SummaryError]: [({ value }) => new Error(String(value)), nothing],
 };
 
 type AnyFunction = (...args: unknown[]) => unknown;
@@ -141,7 +144,12 @@ export class Team {
   readonly #numbers = new Map<AgentInfo, number>();
 
   /** @throws TurncoreError E_INVALID_AGENT */
-  constructor(appName: string, root: BaseAgent, plugins: readonly Plugin[]) {
+  constructor(
+    appName: string,
+    root: BaseAgent,
+    plugins: readonly Plugin[],
+    compaction: Compaction | undefined,
+  ) {
     this.appName = appName;
     this.plugins = plugins;
     const agents: BaseAgent[] = [];
@@ -176,6 +184,10 @@ export class Team {
         hooks: hooksOf(agent),
       };
     });
+    for (const [hook, run] of compaction === undefined ? [] : compactionHooks(compaction)) {
+      (this.members[0]!.hooks as Callback[][])[hook] =
+        run === undefined ? [] : [callbackOf(hook, run as AnyFunction)];
+    }
     this.definition = definitionOf(unused, all, all);
     this.credentials = credentials;
     this.#hooks = plugins.map(

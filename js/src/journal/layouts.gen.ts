@@ -293,6 +293,8 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<number, string>>>> 
     12: 'instruction',
     13: 'globalInstruction',
     14: 'confirm',
+    15: 'summary',
+    16: 'summaryError',
   },
 };
 
