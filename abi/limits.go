@@ -29,6 +29,9 @@ const SeedSize = 16
 // itself, so that a valid value fits into every frame.
 const MaxValueDepth = 60
 
+// MaxState bounds the state that an invocation sees: bytes of all names, with their scopes, and encoded values.
+const MaxState = 8 << 20
+
 // MaxInt is the largest magnitude of an integer in a frame, 2^53-1: a JavaScript number holds every integer up to it.
 const MaxInt = 1<<53 - 1
 

@@ -1,4 +1,5 @@
-# The suite of package storetest on each store, which the last line of each names. BESIDE
+# The suites of package storetest on each store, and of package sessionstest on sessions in each, which the last line of
+# each names. BESIDE
 # And what else tests the stores of databases, each a module of its own. PostgreSQL's tests start a server.
 source .ci/lib.sh
 need_postgres
@@ -15,7 +16,11 @@ suite() {
   suite file host/store/file TestStore
   suite SQLite host/store/sqlite TestSuite
   suite PostgreSQL host/store/postgres TestSuite
-} | hosts_passed 4
-beside go_test_in host/store/sqlite -count=1 -skip='^TestSuite$'
-beside go_test_in host/store/postgres -count=1 -skip='^TestSuite$'
+  suite 'sessions in memory' host/sessions TestService
+  suite 'sessions in files' host/store/file TestSessions
+  suite 'sessions in SQLite' host/store/sqlite TestSessions
+  suite 'sessions in PostgreSQL' host/store/postgres TestSessions
+} | hosts_passed 8
+beside go_test_in host/store/sqlite -count=1 -skip='^Test(Suite|Sessions)$'
+beside go_test_in host/store/postgres -count=1 -skip='^Test(Suite|Sessions)$'
 together

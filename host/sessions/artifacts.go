@@ -23,7 +23,7 @@ type Artifact struct {
 	Data     []byte
 }
 
-// artifacts are those whose bytes an invocation has saved, by scope and name in the store, in the order of their versions.
+// artifacts are those whose bytes an invocation, or the holder of a handle, has saved, by scope and name in the store, in the order of their versions.
 // An event with their versions makes them ones of the store.
 type artifacts struct {
 	mu    sync.Mutex
@@ -60,31 +60,57 @@ func (a *artifacts) find(scope, name string, version int) *store.Artifact {
 	return nil
 }
 
+// save puts the bytes of the next version of an artifact into the store, and returns its number.
+func (a *artifacts) save(ctx context.Context, s *Service, key, user, name, mimeType string, data []byte) (version int, err error) {
+	if name == "" || name == userPrefix {
+		return 0, invalid(host.CodeInvalidEvent, "artifact", errors.New("must have a name"))
+	}
+	sum := sha256.Sum256(data)
+	body := value.AppendString(value.AppendString(value.AppendMapHeader(nil, 1), "mimeType"), mimeType)
+	scope, plain := s.artifactScope(user, name)
+	a.mu.Lock() // versions are numbered one after another
+	defer a.mu.Unlock()
+	if version, err = a.next(ctx, s, key, scope, plain); err != nil {
+		return 0, err
+	}
+	v := store.Artifact{Scope: scope, Name: plain, Version: version, Bytes: store.ContentID(sum[:]), Body: body}
+	if err := s.store.PutBytes(ctx, key, v.Bytes, bytes.NewReader(data)); err != nil {
+		return 0, inSession(err, key)
+	}
+	if a.saved == nil {
+		a.saved = make(map[[2]string][]store.Artifact)
+	}
+	at := [2]string{scope, plain}
+	a.saved[at] = append(a.saved[at], v)
+	return version, nil
+}
+
+// next is the number of versions that there are. The caller holds a.mu.
+func (a *artifacts) next(ctx context.Context, s *Service, key, scope, name string) (int, error) {
+	list, err := s.store.Artifacts(ctx, key, scope)
+	if err != nil {
+		return 0, inSession(err, key)
+	}
+	n := 0
+	for _, v := range list {
+		if v.Name == name {
+			n++
+		}
+	}
+	for a.find(scope, name, n) != nil {
+		n++
+	}
+	return n, nil
+}
+
 // SaveArtifact puts the next version of an artifact into the store, and returns its number. It is there when an event is
 // stored whose Actions.ArtifactDelta has it: the event of a callback or a tool has it by itself, a custom agent yields one.
 // Until then only this invocation loads it.
 func (b *base) SaveArtifact(name, mimeType string, data []byte) (version int, err error) {
-	if name == "" || name == userPrefix {
-		return 0, invalid(host.CodeInvalidEvent, "artifact", errors.New("must have a name"))
-	}
 	inv := b.inv
-	sum := sha256.Sum256(data)
-	body := value.AppendString(value.AppendString(value.AppendMapHeader(nil, 1), "mimeType"), mimeType)
-	inv.artifacts.mu.Lock() // versions are numbered one after another
-	defer inv.artifacts.mu.Unlock()
-	scope, plain := inv.artifactScope(name)
-	if version, err = inv.nextVersion(b, scope, plain); err != nil {
+	if version, err = inv.artifacts.save(b, inv.runner.sessions, inv.key, inv.user, name, mimeType, data); err != nil {
 		return 0, err
 	}
-	v := store.Artifact{Scope: scope, Name: plain, Version: version, Bytes: store.ContentID(sum[:]), Body: body}
-	if err := inv.runner.sessions.store.PutBytes(b, inv.key, v.Bytes, bytes.NewReader(data)); err != nil {
-		return 0, err
-	}
-	if inv.artifacts.saved == nil {
-		inv.artifacts.saved = make(map[[2]string][]store.Artifact)
-	}
-	at := [2]string{scope, plain}
-	inv.artifacts.saved[at] = append(inv.artifacts.saved[at], v)
 	if b.state.changes != nil {
 		b.state.changes.change(func(a *Actions) {
 			if a.ArtifactDelta == nil {
@@ -96,39 +122,29 @@ func (b *base) SaveArtifact(name, mimeType string, data []byte) (version int, er
 	return version, nil
 }
 
-// artifactScope is where the store has an artifact, and under which name.
-func (inv *running) artifactScope(name string) (scope, plain string) {
-	if plain, ofUser := strings.CutPrefix(name, userPrefix); ofUser {
-		return userScope(inv.runner.sessions.app, inv.user), plain
-	}
-	return "", name
+// SaveArtifact puts the next version of an artifact of a session into the store, or of one of its user if the name begins
+// with "user:", and returns its number. It is there when [Service.Append] has stored an event with the same handle whose
+// Actions.ArtifactDelta has it.
+func (s *Service) SaveArtifact(ctx context.Context, session *Session, name, mimeType string, data []byte) (version int, err error) {
+	key := keyOf(s.app, session.User, session.ID)
+	return session.artifacts.save(ctx, s, key, session.User, name, mimeType, data)
 }
 
-// nextVersion is the number of versions that there are. The caller holds the artifacts' lock.
-func (inv *running) nextVersion(ctx context.Context, scope, name string) (int, error) {
-	list, err := inv.runner.sessions.store.Artifacts(ctx, inv.key, scope)
-	if err != nil {
-		return 0, err
+// artifactScope is where the store has an artifact, and under which name.
+func (s *Service) artifactScope(user, name string) (scope, plain string) {
+	if plain, ofUser := strings.CutPrefix(name, userPrefix); ofUser {
+		return userScope(s.app, user), plain
 	}
-	n := 0
-	for _, v := range list {
-		if v.Name == name {
-			n++
-		}
-	}
-	for inv.artifacts.find(scope, name, n) != nil {
-		n++
-	}
-	return n, nil
+	return "", name
 }
 
 // LoadArtifact returns a version of an artifact; the last one if version is negative. It is nil if there is none.
 func (b *base) LoadArtifact(name string, version int) (*Artifact, error) {
 	inv := b.inv
-	scope, plain := inv.artifactScope(name)
+	scope, plain := inv.runner.sessions.artifactScope(inv.user, name)
 	inv.artifacts.mu.Lock()
 	if version < 0 {
-		next, err := inv.nextVersion(b, scope, plain)
+		next, err := inv.artifacts.next(b, inv.runner.sessions, inv.key, scope, plain)
 		if err != nil {
 			inv.artifacts.mu.Unlock()
 			return nil, err
@@ -151,7 +167,7 @@ func (b *base) LoadArtifact(name string, version int) (*Artifact, error) {
 func (s *Service) artifact(ctx context.Context, key, scope, name, plain string, version int) (*Artifact, error) {
 	list, err := s.store.Artifacts(ctx, key, scope)
 	if err != nil {
-		return nil, err
+		return nil, inSession(err, key)
 	}
 	for _, v := range list {
 		if v.Name == plain && v.Version == version {
@@ -181,9 +197,10 @@ func (s *Service) Artifacts(ctx context.Context, user, id string) (map[string]in
 	}
 	all := make(map[string]int)
 	for _, scope := range [...]string{"", userScope(s.app, user)} {
-		list, err := s.store.Artifacts(ctx, keyOf(s.app, user, id), scope)
+		key := keyOf(s.app, user, id)
+		list, err := s.store.Artifacts(ctx, key, scope)
 		if err != nil {
-			return nil, err
+			return nil, inSession(err, key)
 		}
 		for _, v := range list {
 			all[prefixOf(scope)+v.Name] = v.Version // they ascend
@@ -209,10 +226,7 @@ func (s *Service) Artifact(ctx context.Context, user, id, name string, version i
 	if err := checkIDs(user, id); err != nil {
 		return nil, err
 	}
-	scope, plain := "", name
-	if rest, ofUser := strings.CutPrefix(name, userPrefix); ofUser {
-		scope, plain = userScope(s.app, user), rest
-	}
+	scope, plain := s.artifactScope(user, name)
 	a, err := s.artifact(ctx, keyOf(s.app, user, id), scope, name, plain, version)
 	if err == nil && a == nil {
 		err = store.NoArtifact(id, "", name, version)

@@ -51,7 +51,7 @@ func (s *Service) Fork(ctx context.Context, user, from, id, after string) (*Sess
 	case errors.Is(err, host.CodeSessionExists), errors.Is(err, host.CodeSessionConflict):
 		return nil, store.SessionExists(id)
 	case err != nil:
-		return nil, err
+		return nil, inSession(inSession(err, old), key)
 	}
 	return s.Get(ctx, user, id)
 }

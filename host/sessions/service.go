@@ -72,7 +72,7 @@ func (s *Service) Create(ctx context.Context, user, id string, state map[string]
 	key := keyOf(s.app, user, id)
 	there, err := s.store.Find(ctx, key)
 	if err != nil {
-		return nil, err
+		return nil, inSession(err, key)
 	}
 	if there != nil {
 		return nil, store.SessionExists(id)
@@ -84,7 +84,16 @@ func (s *Service) Create(ctx context.Context, user, id string, state map[string]
 		return nil, err
 	}
 	// Whoever appends to a session that is not there has seen none of its revisions.
-	if _, err := s.append(ctx, key, snapshot{revision: "0"}, a, nil); err != nil {
+	before := snapshot{revision: "0"}
+	if len(a.State) > 0 {
+		if before.state, err = s.loadState(ctx, key, user, map[string][]byte{}); err != nil {
+			return nil, err
+		}
+		if err := before.checkSize("state.", changesOf(a.State)); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := s.append(ctx, key, before, a, nil); err != nil {
 		if errors.Is(err, host.CodeSessionConflict) {
 			return nil, store.SessionExists(id)
 		}
@@ -144,7 +153,7 @@ func (s *Service) Delete(ctx context.Context, user, id string) error {
 	}
 	key := keyOf(s.app, user, id)
 	defer s.cache.forget(key)
-	return s.store.Delete(ctx, key)
+	return inSession(s.store.Delete(ctx, key), key)
 }
 
 // Append stores an event that no agent made behind those of the session, with the state and artifacts that its actions
@@ -169,7 +178,11 @@ func (s *Service) Append(ctx context.Context, session *Session, e *Event) (*Even
 		return decodeEvent(v)
 	}
 	key := keyOf(s.app, session.User, session.ID)
-	now, err := s.append(ctx, key, session.now, a, nil)
+	changes := changesOf(a.State)
+	if err := session.now.checkSize("actions.stateDelta.", changes); err != nil {
+		return nil, err
+	}
+	now, err := s.append(ctx, key, session.now, a, &session.artifacts)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +225,7 @@ func (s *Service) load(ctx context.Context, user, id string) (snapshot, error) {
 	key := keyOf(s.app, user, id)
 	info, err := s.store.Find(ctx, key)
 	if err != nil {
-		return snapshot{}, err
+		return snapshot{}, inSession(err, key)
 	}
 	if info == nil {
 		s.cache.forget(key)
@@ -222,7 +235,7 @@ func (s *Service) load(ctx context.Context, user, id string) (snapshot, error) {
 	own := now.state
 	if now.revision != info.Revision {
 		if now, err = s.loadEvents(ctx, key, now); err != nil {
-			return snapshot{}, err
+			return snapshot{}, inSession(err, key)
 		}
 		own = nil
 	}
@@ -293,7 +306,7 @@ func (s *Service) loadState(ctx context.Context, key, user string, own map[strin
 	for _, scope := range scopes {
 		values, err := s.store.State(ctx, key, scope)
 		if err != nil {
-			return nil, err
+			return nil, inSession(err, key)
 		}
 		prefix := prefixOf(scope)
 		for _, v := range values {
@@ -316,14 +329,9 @@ func (s *Service) append(ctx context.Context, key string, now snapshot, a *abi.A
 		return now, invalid(host.CodeInvalidEvent, "id", errors.New("must be a string"))
 	}
 	write := store.Append{Event: &store.SessionEvent{ID: string(id), Body: a.Event}, Revision: now.revision}
-	changes := make([]change, 0, len(a.State))
-	for _, v := range a.State {
-		changed := v.Value
-		if wire.IsNil(changed) {
-			changed = nil
-		}
-		write.State = append(write.State, store.StateValue{Scope: v.Scope, Name: v.Name, Value: changed})
-		changes = append(changes, change{prefixOf(v.Scope) + v.Name, changed})
+	changes := changesOf(a.State)
+	for i, v := range a.State {
+		write.State = append(write.State, store.StateValue{Scope: v.Scope, Name: v.Name, Value: changes[i].value})
 	}
 	for _, v := range a.Artifacts {
 		var with []store.Artifact
@@ -331,15 +339,30 @@ func (s *Service) append(ctx context.Context, key string, now snapshot, a *abi.A
 			with = artifacts.take(v.Scope, v.Name, int(v.Version))
 		}
 		if with == nil {
-			return now, invalid(host.CodeInvalidEvent, "actions.artifactDelta."+v.Name, errors.New("nobody has saved version "+strconv.Itoa(int(v.Version))))
+			field := "actions.artifactDelta." + prefixOf(v.Scope) + v.Name
+			return now, invalid(host.CodeInvalidEvent, field, errors.New("nobody has saved version "+strconv.Itoa(int(v.Version))))
 		}
 		write.Artifacts = append(write.Artifacts, with...)
 	}
 	revision, err := s.store.Append(ctx, key, write)
 	if err != nil {
-		return now, err
+		return now, inSession(err, key)
 	}
 	after := now.with(revision, a.Event, changes)
-	s.cache.put(key, after)
+	if !after.part {
+		s.cache.put(key, after)
+	}
 	return after, nil
+}
+
+// changesOf are changes of the state by names with their scopes.
+func changesOf(state []abi.StateDelta) []change {
+	list := make([]change, len(state))
+	for i, v := range state {
+		list[i].name = prefixOf(v.Scope) + v.Name
+		if !wire.IsNil(v.Value) {
+			list[i].value = v.Value
+		}
+	}
+	return list
 }

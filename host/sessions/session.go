@@ -16,8 +16,9 @@ type Session struct {
 	User string
 	App  string
 
-	mu  sync.Mutex
-	now snapshot
+	mu        sync.Mutex
+	now       snapshot
+	artifacts artifacts // that [Service.SaveArtifact] has saved
 }
 
 func (s *Session) snapshot() snapshot {
@@ -32,27 +33,27 @@ func (s *Session) Revision() string { return s.snapshot().revision }
 // UpdatedAt is the store's time of the last write before the session was loaded.
 func (s *Session) UpdatedAt() time.Time { return s.snapshot().updated }
 
-// Len is the number of events.
+// Len is the number of events that the handle has.
 func (s *Session) Len() int {
 	now := s.snapshot()
-	return now.events.count - 1 // the first one created the session
+	return now.shown()
 }
 
 // Event returns the i-th event, from 0. It fails with E_INVALID_EVENT if the store has something else there. It panics if
 // there is no such event.
 func (s *Session) Event(i int) (*Event, error) {
 	now := s.snapshot()
-	if i < 0 || i >= now.events.count-1 {
+	if i < 0 || i >= now.shown() {
 		panic("sessions: there is no such event")
 	}
-	return decodeEvent(now.events.body(i + 1))
+	return decodeEvent(now.events.body(now.hidden() + i))
 }
 
 // Events returns the events in order.
 func (s *Session) Events() ([]*Event, error) {
 	now := s.snapshot()
-	list := make([]*Event, 0, max(now.events.count-1, 0))
-	for i := 1; i < now.events.count; i++ {
+	list := make([]*Event, 0, now.shown())
+	for i := now.hidden(); i < now.events.count; i++ {
 		e, err := decodeEvent(now.events.body(i))
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package postgres
 import (
 	"testing"
 
+	"github.com/turncore/turncore/host/sessions/sessionstest"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/storetest"
 )
@@ -20,6 +21,13 @@ func opened(t *testing.T) *Store {
 
 func TestSuite(t *testing.T) {
 	storetest.Test(t, storetest.Suite{Place: func(t *testing.T) storetest.Opener {
+		url := created(t)
+		return func() (store.Store, error) { return Open(t.Context(), url, Options{}) }
+	}})
+}
+
+func TestSessions(t *testing.T) {
+	sessionstest.Test(t, storetest.Suite{Place: func(t *testing.T) storetest.Opener {
 		url := created(t)
 		return func() (store.Store, error) { return Open(t.Context(), url, Options{}) }
 	}})

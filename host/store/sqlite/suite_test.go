@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/turncore/turncore/host/sessions/sessionstest"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/storetest"
 )
@@ -22,6 +23,13 @@ func opened(t *testing.T, path string) *Store {
 func TestSuite(t *testing.T) {
 	storetest.Test(t, storetest.Suite{Place: func(t *testing.T) storetest.Opener {
 		path := filepath.Join(t.TempDir(), "conversations.db")
+		return func() (store.Store, error) { return Open(t.Context(), path, Options{}) }
+	}})
+}
+
+func TestSessions(t *testing.T) {
+	sessionstest.Test(t, storetest.Suite{Place: func(t *testing.T) storetest.Opener {
+		path := filepath.Join(t.TempDir(), "sessions.db")
 		return func() (store.Store, error) { return Open(t.Context(), path, Options{}) }
 	}})
 }
