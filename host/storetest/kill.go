@@ -1,25 +1,18 @@
 package storetest
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/turncore/turncore/host/internal/killed"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
-
-// killed is the variable of the environment that tells a test that it is the process to be killed, and in which session
-// it runs its conversation.
-const killed = "TURNCORE_STORETEST_KILLED"
 
 // Kill runs conversations in processes of their own, each of which it kills at another point (as by kill -9), and looks at
 // what the store then has: whole iterations only, each once, and all that Commit has returned for. points is how many
@@ -29,7 +22,7 @@ const killed = "TURNCORE_STORETEST_KILLED"
 // The processes run the same test binary with -test.run of the calling test, whose call of Kill then does not return. open
 // opens the store: each time at the same place, also in those processes, which get env.
 func Kill(t *testing.T, points int, seed uint64, env []string, open Opener) {
-	if session := os.Getenv(killed); session != "" {
+	if session := killed.Task(); session != "" {
 		if rest, ok := strings.CutPrefix(session, appends); ok {
 			appendUntilKilled(rest, open)
 		}
@@ -80,13 +73,7 @@ func runUntilKilled(session string, open Opener) {
 	if err != nil {
 		fmt.Println("failed:", err)
 	}
-	waitForDeath()
-}
-
-// waitForDeath waits until the process is killed.
-func waitForDeath() {
-	fmt.Println("ended")
-	select {}
+	killed.Wait()
 }
 
 // saying is a store that says when a commit begins and when it has returned.
@@ -102,45 +89,14 @@ func (s saying) Commit(ctx context.Context, session string, c store.Commit) (str
 }
 
 // killAt kills a process a while after it has printed a line, and returns how many commits it had said were done.
-func killAt(t *testing.T, session string, line int, delay time.Duration, env []string) (acknowledged int, err error) {
-	name, _, _ := strings.Cut(t.Name(), "/")
-	process := exec.Command(os.Args[0], "-test.run=^"+name+"$", "-test.count=1")
-	process.Env = append(append(os.Environ(), env...), killed+"="+session)
-	process.Stderr = os.Stderr
-	out, err := process.StdoutPipe()
-	if err != nil {
-		return 0, err
-	}
-	if err := process.Start(); err != nil {
-		return 0, err
-	}
-	late := time.AfterFunc(time.Minute, func() { _ = process.Process.Kill() }) // it hangs: what it printed tells
-	defer late.Stop()
-	lines := bufio.NewScanner(out)
-	seen := 0
-	for lines.Scan() {
-		switch text := lines.Text(); {
-		case text == "committed":
+func killAt(t *testing.T, task string, line int, delay time.Duration, env []string) (acknowledged int, err error) {
+	t.Helper()
+	lines, err := killed.At(t, task, env, line, delay, func(line string) bool { return line == "commit" || line == "committed" })
+	for _, line := range lines {
+		if line == "committed" {
 			acknowledged++
-		case text == "commit":
-		case text == "ended":
-			seen = line - 1
-		default:
-			err = fmt.Errorf("the process says %q", text)
-			continue
-		}
-		if seen++; seen == line {
-			time.Sleep(delay)
-			if err := process.Process.Kill(); err != nil {
-				return 0, err
-			}
 		}
 	}
-	if seen < line && err == nil {
-		err = fmt.Errorf("the process printed %d lines", seen)
-	}
-	_, _ = io.Copy(io.Discard, out)
-	_ = process.Wait() // it was killed
 	return acknowledged, err
 }
 

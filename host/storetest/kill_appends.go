@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/killed"
 	"github.com/turncore/turncore/host/store"
 )
 
-// appends begins the value of the variable killed for a process that appends.
+// appends begins the task of a process that appends.
 const appends = "appends "
 
 const (
@@ -41,7 +42,7 @@ func appendUntilKilled(session string, open Opener) {
 	if err != nil {
 		fmt.Println("failed:", err)
 	}
-	waitForDeath()
+	killed.Wait()
 }
 
 // appendRound does the writes of a round, each by a function. The turn has the session's name.

@@ -23,9 +23,12 @@ func (p *place) run(message string) []*sessions.Event {
 	return list
 }
 
-// steps lets the agent yield n events, each with a change of each scope, an artifact, and a partial one before it.
-func (p *place) steps(n int) {
-	p.agent = func(ctx *sessions.Context, yield func(*sessions.Event) error) error {
+// steps lets the agent yield n events.
+func (p *place) steps(n int) { p.agent = stepsOf(n) }
+
+// stepsOf is an agent that yields n events, each with a change of each scope, an artifact, and a partial one before it.
+func stepsOf(n int) func(ctx *sessions.Context, yield func(*sessions.Event) error) error {
+	return func(ctx *sessions.Context, yield func(*sessions.Event) error) error {
 		for i := range n {
 			if err := yield(&sessions.Event{Partial: true, Content: sessions.ModelText("…")}); err != nil {
 				return err

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/turncore/turncore/host/sessions/sessionstest"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/storetest"
 )
@@ -13,17 +14,28 @@ import (
 // fileOfKilled names the file for the processes that are killed.
 const fileOfKilled = "TURNCORE_TEST_FILE"
 
-// What a process that is killed had committed is there, whole and once.
-func TestKilled(t *testing.T) {
+// placeOfKilled opens the store of the processes that are killed, and returns what they need of the environment and how
+// often to kill them where few is enough for a short test.
+func placeOfKilled(t *testing.T, few int) (open storetest.Opener, env []string, often int) {
+	t.Helper()
 	path := os.Getenv(fileOfKilled)
 	if path == "" {
 		path = filepath.Join(t.TempDir(), "killed.db")
 	}
-	points := 20
 	if os.Getenv("TURNCORE_LONG") != "" {
-		points = 200
+		few *= 10
 	}
-	storetest.Kill(t, points, 1, []string{fileOfKilled + "=" + path}, func() (store.Store, error) {
-		return Open(context.Background(), path, Options{})
-	})
+	return func() (store.Store, error) { return Open(context.Background(), path, Options{}) }, []string{fileOfKilled + "=" + path}, few
+}
+
+// What a process that is killed had committed is there, whole and once.
+func TestKilled(t *testing.T) {
+	open, env, points := placeOfKilled(t, 20)
+	storetest.Kill(t, points, 1, env, open)
+}
+
+// What a process that is killed had delivered of an invocation is there, or one event more.
+func TestKilledInvocation(t *testing.T) {
+	open, env, rounds := placeOfKilled(t, 3)
+	sessionstest.Kill(t, rounds, 1, env, open)
 }
