@@ -97,7 +97,7 @@ func (r *Run) askSummary(task runtime.Task, a *Agent, told []session.Part) (*ses
 	if err != nil {
 		return nil, err
 	}
-	s.asked = &Request{Instructions: summaryInstruction, Contents: []session.Content{{Role: "user", Parts: told}}}
+	s.asked = &Request{Instructions: summaryInstruction, Contents: []session.Content{{Role: "user", Parts: told, Mark: r.turn.Random() >> 11}}}
 	var text []byte
 	s.out = func(_ runtime.Task, e *session.Event) error {
 		if !e.Partial {

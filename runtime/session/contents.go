@@ -165,6 +165,8 @@ func (w *walk) lastAnswer(c *callEntry) int32 {
 func (w *walk) put(c Content, origin int32) {
 	if n := len(w.contents); n > 0 {
 		c.mark(w.contents[n-1].Mark)
+	} else if w.Salt != 0 {
+		c.mark(w.Salt)
 	}
 	c.mark(uint64(origin))
 	c.mark(uint64(c.Event))

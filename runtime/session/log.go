@@ -22,6 +22,9 @@ type Log struct {
 	indexed     int               // how many entries are in events
 
 	views []*projection
+
+	// Salt tells the marks of the log's contents from those of other logs whose contents the same agent is shown.
+	Salt uint64
 }
 
 // entry is what the log knows of an event.
