@@ -1,5 +1,5 @@
 // Shows what somebody else's agent may do, before it is loaded.
-import { errorBlock } from './conversation.js';
+import { errorBlock } from './parts.js';
 import { element } from './elements.js';
 
 /**

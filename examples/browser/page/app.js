@@ -36,7 +36,7 @@ const wide = matchMedia('(min-width: 60rem)');
 /** There is room for the list of conversations too. */
 const wider = matchMedia('(min-width: 75rem)');
 const past = byId('conversations');
-const store = await openStore();
+const store = await openStore('turncore-demo');
 const conversations = new Conversations(
   {
     list: byId('conversation-list'),

@@ -1,14 +1,14 @@
 // Keeps conversations in the browser's database.
-import { memoryStore } from '/turncore/turncore.min.js';
 import { exportConversation, importConversation } from '/turncore/records.min.js';
 import { indexedDBStore } from '/turncore/stores/indexeddb.min.js';
+import { fullMemoryStore } from '/turncore/stores/memory.min.js';
 
 /**
- * The store of the page's conversations. Where a browser keeps nothing for pages, such as in some private windows,
- * conversations last as long as the page.
+ * The store of a page's conversations or sessions. Where a browser keeps nothing for pages, such as in some private
+ * windows, they last as long as the page.
  */
-export async function openStore() {
-  const store = indexedDBStore('turncore-demo');
+export async function openStore(name) {
+  const store = indexedDBStore(name);
   try {
     await store.list({ limit: 1 });
     // A browser that is short of space spares what it was asked to keep.
@@ -16,7 +16,7 @@ export async function openStore() {
     return store;
   } catch (error) {
     console.info(`Conversations are not kept: ${error.message}`);
-    return memoryStore();
+    return fullMemoryStore();
   }
 }
 

@@ -11,7 +11,7 @@ const skies = [
   'fog',
 ];
 
-const weather = new Tool({
+export const weather = new Tool({
   name: 'get_weather',
   description: 'Tells the weather of a city. It is made up, and the same for the same city.',
   inputSchema: {
@@ -33,9 +33,15 @@ const weather = new Tool({
 
 // The simulated model calls a tool whose name it reads, such as in "Calculate 1 + 1".
 const { description, inputSchema, handler, trusted } = calculatorTool();
-const calculator = new Tool({ name: 'calculate', description, inputSchema, handler, trusted });
+export const calculator = new Tool({
+  name: 'calculate',
+  description,
+  inputSchema,
+  handler,
+  trusted,
+});
 
-const clock = new Tool({
+export const clock = new Tool({
   name: 'current_time',
   description: 'Tells date and time in a time zone.',
   inputSchema: {

@@ -26,7 +26,9 @@ const ENTRIES = [
   'agents.min.js',
   'models.min.js',
   'records.min.js',
+  'sessions.min.js',
   'stores/indexeddb.min.js',
+  'stores/memory.min.js',
 ];
 /** The only path that anything may be posted to. */
 const CHAT_PATH = '/v1/chat/completions';

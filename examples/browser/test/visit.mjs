@@ -40,6 +40,7 @@ export class Visit {
   /**
    * Opens the page.
    *
+   * @param path of the page
    * @param model that the address names, null for none
    * @param until the state to wait for
    * @param prepare gets the page before it is opened
@@ -49,7 +50,14 @@ export class Visit {
   static async to(
     address,
     options,
-    { model = 'server', until = 'ready', prepare, allowed = address, offline = false } = {},
+    {
+      path = '',
+      model = 'server',
+      until = 'ready',
+      prepare,
+      allowed = address,
+      offline = false,
+    } = {},
   ) {
     const visit = new Visit();
     visit.context = await browser.newContext({
@@ -73,7 +81,7 @@ export class Visit {
       });
     });
     await prepare?.(visit.page);
-    await visit.page.goto(`${address}/${model === null ? '' : `?model=${model}`}`);
+    await visit.page.goto(`${address}/${path}${model === null ? '' : `?model=${model}`}`);
     await visit.state(until);
     return visit;
   }
