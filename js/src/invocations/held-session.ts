@@ -4,6 +4,7 @@
 import { Collection } from '../abi/frames.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { encodeBody, type Encodable } from '../primitives/body.js';
+import type { HistoryUploads } from '../turn/history-uploads.js';
 import type { Appender, SessionEvent } from '../store/appender.js';
 import { type Event, reviveBody } from './event.js';
 import { ShownContents } from './shown.js';
@@ -42,6 +43,8 @@ export class HeldSession {
   readonly collection = Collection.Events;
   readonly #events: HeldEvent[] = [];
   readonly #contents = new Map<string, ShownContents>();
+  /** Those that have told instances of it. */
+  readonly #tellers = new Set<HistoryUploads>();
 
   /** How many there are. */
   get length(): number {
@@ -56,6 +59,17 @@ export class HeldSession {
   /** The events that users see, of the first ones. The first event of all creates the session. */
   shown(count: number): Event[] {
     return this.#events.slice(1, count).map(({ event }) => event);
+  }
+
+  /** Notes who tells an instance of it. */
+  toldBy(teller: HistoryUploads): void {
+    this.#tellers.add(teller);
+  }
+
+  /** Has instances forget it. An invocation that runs keeps what it has. */
+  forget(): void {
+    for (const teller of this.#tellers) teller.drop(this);
+    this.#tellers.clear();
   }
 
   /** What the models of an agent were shown. @param agent its name */

@@ -81,6 +81,8 @@ export class Invocation extends Turn implements OpenInvocation {
   #count: number;
   /** The call of a tool that is about to get its context. */
   #executing: ToolArgs | undefined;
+  /** Tells the instance of sessions. */
+  #told: HistoryUploads | undefined;
   /** The agents of model calls, by number. */
   readonly #agents: (Member | undefined)[] = [];
 
@@ -136,6 +138,7 @@ export class Invocation extends Turn implements OpenInvocation {
       uploads.set(core, (told = new HistoryUploads(core.instance, BEFORE_SESSIONS)));
     }
     const invocation = new Invocation(core, ++core.lastTurn, setup);
+    invocation.#told = told;
     try {
       const enc = core.frame();
       writeStartInvocation(enc, {
@@ -159,10 +162,12 @@ export class Invocation extends Turn implements OpenInvocation {
         options: (e) => e.value(options, 'options'),
         aborted: invocation.root.aborted,
       });
+      loaded.held.toldBy(told);
       const { signal } = setup.controller;
       signal.addEventListener('abort', () => invocation.#events.stop(signal.reason as Error));
-      void invocation.done.then(() => invocation.#close());
+      void invocation.done.then((result) => invocation.#close(result.status === 'ack'));
       core.run(invocation, enc);
+      told.counted(loaded.held, loaded.count);
     } catch (error) {
       invocation.discard();
       throw error;
@@ -315,7 +320,9 @@ export class Invocation extends Turn implements OpenInvocation {
     const { store, loaded } = this.#setup;
     const { held, stored } = loaded;
     const place = this.#count;
-    const append = appendOf(args, held.at(place - 1)?.revision, (id) => this.artifacts.body(id));
+    this.#told!.appended(held, place); // the module goes on with the event before
+    const revision = held.at(place - 1)?.revision;
+    const append = appendOf(store, args, revision, (id) => this.artifacts.body(id));
     const { event } = append;
     effect.perform(
       () => {
@@ -391,7 +398,8 @@ export class Invocation extends Turn implements OpenInvocation {
     }
   }
 
-  #close(): void {
+  #close(isWhole: boolean): void {
+    if (isWhole) this.#told!.appended(this.#setup.loaded.held, this.#count);
     this.#events.close();
     for (const events of this.#children.values()) events.stop();
   }

@@ -91,13 +91,8 @@ export class Runner {
    * @throws TurncoreError E_SESSION_NOT_FOUND; E_SESSION_CONFLICT if somebody else has written to the session; what an
    *   agent or a model throws; the reason of an abort
    */
-  async *runAsync(input: RunInput): AsyncGenerator<Event, void, undefined> {
-    const { newMessage } = input;
-    yield* this.#run(
-      input,
-      newMessage === undefined ? undefined : contentOf(newMessage, 'user'),
-      {},
-    );
+  runAsync(input: RunInput): AsyncGenerator<Event, void, undefined> {
+    return this.#run(input, {});
   }
 
   /** Answers a message and resolves to all events. @throws (rejects) what {@link runAsync} throws */
@@ -117,17 +112,17 @@ export class Runner {
   async rewind(
     input: Omit<RunInput, 'newMessage'> & { readonly rewindBeforeInvocationId: string },
   ): Promise<Event> {
-    const options = { rewindBefore: input.rewindBeforeInvocationId };
+    const { rewindBeforeInvocationId: rewindBefore, ...who } = input;
     let last: Event | undefined;
-    for await (const event of this.#run(input, undefined, options)) last = event;
+    for await (const event of this.#run(who, { rewindBefore })) last = event;
     return last!;
   }
 
   async *#run(
-    { userId, sessionId, signal }: RunInput,
-    message: Content | undefined,
+    { userId, sessionId, newMessage, signal }: RunInput,
     more: Readonly<Record<string, unknown>>,
   ): AsyncGenerator<Event, void, undefined> {
+    const message = newMessage === undefined ? undefined : contentOf(newMessage, 'user');
     const key = { appName: this.appName, userId, sessionId };
     const controller = new AbortController();
     const abort = (): void => controller.abort(signal?.reason);

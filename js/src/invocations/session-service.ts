@@ -4,7 +4,7 @@
 import { Feature, Op, SessionMethod } from '../abi/frames.gen.js';
 import { SESSION_CODES, type SessionErrorCode } from '../abi/session-codes.gen.js';
 import { decodeValue } from '../codec/decoder.js';
-import { Encoder, type Write } from '../codec/encoder.js';
+import type { Encoder, Write } from '../codec/encoder.js';
 import {
   type AppendArgs,
   toAppendArgs,
@@ -17,11 +17,12 @@ import { fullModule } from '../front/create-runner.js';
 import { Host, type HostOptions, sharedHost } from '../host/host.js';
 import { invocationError } from '../session-errors.js';
 import type { Append, Appender } from '../store/appender.js';
+import { copiesAtOnce, pooled } from '../store/pooled.js';
 import type { Sessions } from '../store/store.js';
 import { storeError } from '../store-errors.js';
 import { fullMemoryStore } from '../stores/memory.js';
 import type { Core } from '../turn/core.js';
-import { bodyOf, type Event, type EventData, eventValue, revive } from './event.js';
+import { bodyOf, bytesOf, type Event, type EventData, eventValue, revive } from './event.js';
 import { HeldSession } from './held-session.js';
 import {
   appScope,
@@ -113,12 +114,12 @@ export class SessionService {
       });
     if (there.length > 0) throw exists();
     try {
-      await this.store.append(stored, appendOf(args!, undefined));
+      await this.store.append(stored, appendOf(this.store, args!, undefined));
     } catch (error) {
       if (isTurncoreError(error, 'E_SESSION_CONFLICT')) throw exists();
       throw error;
     }
-    this.#held.delete(stored);
+    this.#forget(stored);
     return (await this.getSession({ appName, userId, sessionId }))!;
   }
 
@@ -156,8 +157,13 @@ export class SessionService {
   /** Deletes a session. What it shares stays. One that is not there is no error. */
   async deleteSession(key: SessionKey): Promise<void> {
     const stored = storedId(key);
-    this.#held.delete(stored);
+    this.#forget(stored);
     await this.store.delete(stored);
+  }
+
+  #forget(stored: string): void {
+    this.#held.get(stored)?.forget();
+    this.#held.delete(stored);
   }
 
   /**
@@ -183,7 +189,7 @@ export class SessionService {
       }),
     );
     if (args === undefined) return revive(value);
-    const revision = await this.store.append(stored, appendOf(args, session.revision));
+    const revision = await this.store.append(stored, appendOf(this.store, args, session.revision));
     return session.appended(args, revision);
   }
 
@@ -280,13 +286,14 @@ export class SessionService {
   async #hold(stored: string): Promise<HeldSession> {
     let held = this.#held.get(stored) ?? new HeldSession();
     if (!(await held.refresh(this.store, stored))) {
+      held.forget();
       held = new HeldSession();
       await held.refresh(this.store, stored);
     }
     this.#held.delete(stored);
     if (held.length === 0) return held;
     this.#held.set(stored, held);
-    if (this.#held.size > MOST_HELD) this.#held.delete(this.#held.keys().next().value!);
+    if (this.#held.size > MOST_HELD) this.#forget(this.#held.keys().next().value!);
     return held;
   }
 
@@ -327,14 +334,16 @@ export function writeMethod(enc: Encoder, frame: MethodCall): void {
   enc.put(frame.args);
 }
 
-/** What one transaction appends. @param revision that the writer has seen */
+/** What one transaction appends to a store. @param revision that the writer has seen */
 export function appendOf(
+  store: SessionStore,
   { event, state, artifacts }: AppendArgs,
   revision: string | undefined,
   body: (id: string) => Uint8Array = () => encoded({ mimeType: '' })!,
 ): Append & { readonly event: { readonly id: string; readonly body: Uint8Array } } {
+  const copy = copiesAtOnce in store ? pooled : sliced;
   return {
-    event: { id: (event as EventData).id!, body: bodyOf(event) },
+    event: { id: (event as EventData).id!, body: bodyOf(event, copy) },
     state: state.map(({ scope, name, value }) => ({ scope, name, value: encoded(value) })),
     artifacts: artifacts.map(({ scope, name, version }) => {
       const bytes = artifactBytes(scope, name, version);
@@ -344,12 +353,13 @@ export function appendOf(
   };
 }
 
+function sliced(bytes: Uint8Array): Uint8Array {
+  return bytes.slice();
+}
+
 /** A value as a store keeps it; null deletes. */
 export function encoded(value: unknown): Uint8Array<ArrayBuffer> | null {
-  if (value === null) return null;
-  const enc = new Encoder(64);
-  enc.value(value, 'value');
-  return enc.copy();
+  return value === null ? null : bytesOf(value, 'value');
 }
 
 /** E_SESSION_NOT_FOUND. */

@@ -21,6 +21,7 @@ import type { Journal, JournalAppend, JournalCompaction, JournalPart } from '../
 import type { MemorySession } from '../store/memory-session.js';
 import { fork } from '../store/memory-sessions.js';
 import { MemoryStore } from '../store/memory-store.js';
+import { copiesAtOnce, pooled } from '../store/pooled.js';
 import {
   requireAppend,
   requireCompaction,
@@ -62,18 +63,38 @@ class Scope {
   }
 }
 
+/** An event, and the revision that it was appended with. */
+interface Entry {
+  readonly id: string;
+  readonly body: Uint8Array;
+  readonly at: number;
+}
+
 /** What was appended to a session. */
 class Log {
-  /** By id, in order. */
-  readonly events: Map<string, { readonly body: Uint8Array; readonly at: number }>;
+  readonly events: Entry[];
+  readonly ids: Set<string>;
   readonly own: Scope;
   /** The revision of the last append; 0 for none. */
   appended: number;
 
   constructor(like?: Log) {
-    this.events = new Map(like?.events);
+    this.events = [...(like?.events ?? [])];
+    this.ids = new Set(like?.ids);
     this.own = new Scope(like?.own);
     this.appended = like?.appended ?? 0;
+  }
+
+  /** How many events were appended up to a revision. */
+  upTo(revision: number): number {
+    const { events } = this;
+    let low = 0;
+    for (let high = events.length; low < high;) {
+      const middle = (low + high) >> 1;
+      if (events[middle]!.at <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 }
 
@@ -86,6 +107,7 @@ interface Entries {
 }
 
 class AppendingStore extends MemoryStore implements Appender, Journal {
+  readonly [copiesAtOnce] = true;
   readonly #logs = new WeakMap<MemorySession, Log>();
   readonly #shared = new Map<string, Scope>();
   readonly #journals = new Map<string, Entries>();
@@ -118,12 +140,13 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
       this.#logs.set(session, log);
       log.appended = session.revision;
       if (event !== undefined) {
-        log.events.set(event.id, { body: event.body.slice(), at: session.revision });
+        log.ids.add(event.id);
+        log.events.push({ id: event.id, body: pooled(event.body), at: session.revision });
       }
       for (const { scope, name, value } of state) {
         const { values } = this.#begin(log, scope);
         if (value === null) values.delete(name);
-        else values.set(name, value.slice());
+        else values.set(name, pooled(value));
       }
       for (const [scope, name, version] of added) {
         const of = this.#begin(log, scope).artifacts;
@@ -144,7 +167,7 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
     const { appended = 0 } = log ?? {};
     if (appended !== 0 && !session!.knows(append)(appended)) throw appendConflict(id);
     const { event, artifacts = [] } = append;
-    if (event !== undefined && log?.events.has(event.id) === true) {
+    if (event !== undefined && log?.ids.has(event.id) === true) {
       throw appendConflict(id, 'event', event.id);
     }
     const added = new Map<string, number>();
@@ -181,15 +204,22 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
   events(id: string, { after = '', limit = 0, newest = false }: EventQuery = {}): SessionEvent[] {
     const log = this.#logOf(id);
     if (log === undefined) return [];
+    const { events } = log;
     const from = Number(after);
-    const events = [...log.events].map(([event, { body, at }]) => ({ id: event, body, at }));
+    const first = log.upTo(from);
     // A fork knows the revisions of the events that it began with, too.
-    const knows = this.sessions.get(id)!.knows({ revision: after });
-    const known = knows(0) || events.some(({ at }) => at === from);
-    const found = known ? events.filter(({ at }) => at > from) : events;
-    const some = limit <= 0 ? found : newest ? found.slice(-limit) : found.slice(0, limit);
+    const known =
+      events[first - 1]?.at === from || this.sessions.get(id)!.knows({ revision: after })(0);
+    const start = known ? first : 0;
+    const end = events.length;
+    const some =
+      limit <= 0
+        ? events.slice(start)
+        : newest
+          ? events.slice(Math.max(start, end - limit))
+          : events.slice(start, start + limit);
     return some.map(({ id: event, body, at }) => {
-      return { id: event, body: body.slice(), revision: String(at) };
+      return { id: event, body: pooled(body), revision: String(at) };
     });
   }
 

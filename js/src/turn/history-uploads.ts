@@ -20,8 +20,10 @@ export interface Uploaded {
 interface Upload {
   readonly number: number;
   readonly history: Uploaded;
-  /** Records that the instance has. */
+  /** Records that the instance was told, or that an invocation has counted. */
   count: number;
+  /** Records that the instance has: more than `count` if invocations have appended some. */
+  there: number;
   bytes: number;
 }
 
@@ -51,12 +53,38 @@ export class HistoryUploads implements HistorySink {
   /** The number of a history. Afterwards the instance has at least its first records. */
   number(history: Uploaded, length: number): number {
     let upload = this.#uploads.get(history);
-    if (upload === undefined) upload = { number: ++this.#last, history, count: 0, bytes: 0 };
+    if (upload === undefined)
+      upload = { number: ++this.#last, history, count: 0, there: 0, bytes: 0 };
     else this.#uploads.delete(history);
     this.#uploads.set(history, upload);
-    while (upload.count < length) this.#append(upload, length);
+    if (upload.there < length) while (upload.count < length) this.#append(upload, length);
     this.#shrink();
     return upload.number;
+  }
+
+  /** Notes that an invocation has begun with the first records of a history: the next frame has what follows them. */
+  counted(history: Uploaded, length: number): void {
+    const upload = this.#uploads.get(history);
+    if (upload !== undefined) upload.count = Math.max(upload.count, length);
+  }
+
+  /** Notes that an invocation has appended the last one of the first records of a history, which the instance has. */
+  appended(history: Uploaded, length: number): void {
+    const upload = this.#uploads.get(history);
+    if (upload?.there === length - 1) upload.there = length;
+  }
+
+  /** Has the instance forget a history. */
+  drop(history: Uploaded): void {
+    const upload = this.#uploads.get(history);
+    if (upload === undefined) return;
+    this.#uploads.delete(history);
+    this.#bytes -= upload.bytes;
+    if (!this.#instance.alive) return;
+    const enc = this.#enc;
+    enc.reset();
+    writeDropHistory(enc, { history: upload.number });
+    this.#step();
   }
 
   /** Notes that an edit names a history. */
@@ -81,6 +109,7 @@ export class HistoryUploads implements HistorySink {
 
   #append(upload: Upload, length: number): void {
     upload.count = this.#encode(upload, upload.count, length);
+    upload.there = Math.max(upload.there, upload.count);
     const size = this.#enc.length;
     this.#step();
     upload.bytes += size;
@@ -105,14 +134,9 @@ export class HistoryUploads implements HistorySink {
   }
 
   #shrink(): void {
-    for (const [history, upload] of this.#uploads) {
+    for (const history of this.#uploads.keys()) {
       if (this.#bytes <= MAX_BYTES || this.#uploads.size === 1) return;
-      this.#uploads.delete(history);
-      this.#bytes -= upload.bytes;
-      const enc = this.#enc;
-      enc.reset();
-      writeDropHistory(enc, { history: upload.number });
-      this.#step();
+      this.drop(history);
     }
   }
 

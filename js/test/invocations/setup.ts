@@ -25,9 +25,9 @@ import {
 import { fullModule } from '../turn/harness.js';
 
 /** A host of its own, with the full module. */
-export async function sessionHost(): Promise<Host> {
+export async function sessionHost(seed = 1): Promise<Host> {
   const module = await fullModule();
-  return new Host({ module, clock: fixedClock(), entropy: seededEntropy(1) });
+  return new Host({ module, clock: fixedClock(), entropy: seededEntropy(seed) });
 }
 
 const shared = await sessionHost();
