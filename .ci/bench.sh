@@ -85,8 +85,19 @@ extism_peer() {
   ) >"$out/peers/extism.json"
 }
 
+adk_go_peer() {
+  echo adk-go >&2
+  local guest=$PWD/$out/adk-go.wasm
+  (
+    cd host/internal/bench/peers/adk-go
+    GOOS=wasip1 GOARCH=wasm go build -ldflags='-s -w' -o "$guest" ./guest
+    go run . -guest "$guest"
+  ) >"$out/peers/adk-go.json"
+}
+
 if [[ ${PEERS:-} == 1 ]]; then
   extism_peer
+  adk_go_peer
   npm_peer adk-ts adk.mjs @iqai/adk
   npm_peer adk-js adk.mjs @google/adk
   npm_peer ai ai.mjs

@@ -14,6 +14,7 @@ import { measureCrowd } from './crowd.mjs';
 import { measureFrames } from './frames.mjs';
 import { measureGates } from './gates.mjs';
 import { measureAdding, measureHistories } from './histories.mjs';
+import { measureInvocations } from './invocations.mjs';
 import { measureMemory } from './memory.mjs';
 import { full, quick } from './meter.mjs';
 import { measureMetered } from './metered.mjs';
@@ -38,6 +39,7 @@ for (const part of [
   measureCrowd,
   measureHistories,
   measureAdding,
+  measureInvocations,
   measureMetered,
   measureMemory,
 ]) {

@@ -52,25 +52,28 @@ async function measureLong(pace) {
   return once('chat-long', '×', long.best / short.best);
 }
 
-/** A conversation whose model is behind the chat executor. */
-function chat(deltas, part) {
+/** A `fetch` that answers with a tool call and with deltas in turn, from memory. */
+export function provider(deltas, part = PART) {
   const encode = (text) => new TextEncoder().encode(text);
   const responses = [encode(CALL), encode(DELTA.repeat(deltas) + end('stop'))];
   let requests = 0;
-  const host = new Host({
-    fetch: async () => {
-      const bytes = responses[requests++ % 2];
-      let at = 0;
-      const body = new ReadableStream({
-        pull(controller) {
-          controller.enqueue(bytes.slice(at, at + part));
-          at += part;
-          if (at >= bytes.length) controller.close();
-        },
-      });
-      return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
-    },
-  });
+  return async () => {
+    const bytes = responses[requests++ % 2];
+    let at = 0;
+    const body = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(bytes.slice(at, at + part));
+        at += part;
+        if (at >= bytes.length) controller.close();
+      },
+    });
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  };
+}
+
+/** A conversation whose model is behind the chat executor. */
+function chat(deltas, part) {
+  const host = new Host({ fetch: provider(deltas, part) });
   const executorCallback = new ChatExecutor({ model: 'm', baseURL: 'http://provider/v1' });
   return new Conversation(deltas, { host, executorCallback });
 }

@@ -118,6 +118,7 @@ func measureEngine(ctx context.Context, p pace, name string) ([]figure.Row, erro
 		{"crowd", func() ([]figure.Row, error) { return measureCrowd(p, e) }},
 		{"histories", func() ([]figure.Row, error) { return measureHistories(p, e) }},
 		{"adding", func() ([]figure.Row, error) { return measureAdding(p, e) }},
+		{"invocations", func() ([]figure.Row, error) { return measureInvocations(ctx, p, e, cache) }},
 		{"metering", func() ([]figure.Row, error) { return measureMetered(ctx, p, e, cache) }},
 		{"instances", func() ([]figure.Row, error) { return measureInstances(ctx, p, e, cache) }},
 		{"memory", func() ([]figure.Row, error) { return measureMemory(p, e) }},

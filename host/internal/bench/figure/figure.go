@@ -105,6 +105,13 @@ const (
 	IterRatio        = "iteration-ratio"
 	AddEach          = "add"
 	AddCrossings     = "add-crossings"
+	Invocation       = "invocation"
+	InvocationChat   = "invocation-chat"
+	Invocation0      = "invocation-0"
+	Invocation50     = "invocation-50"
+	Invocation5000   = "invocation-5000"
+	InvocationEarly  = "invocation-ratio-50"
+	InvocationLate   = "invocation-ratio-5000"
 	Metered          = "metered"
 	MeteredCompute   = "metered-compute"
 	StartImage       = "instance-image"
@@ -176,6 +183,13 @@ var All = []Figure{
 	{ID: IterRatio, Title: "further iteration, 5,000 against 0", Unit: Times, Targets: everywhere(2)},
 	{ID: AddEach, Title: "adding 5,000 fresh messages, each", Unit: Micros, Against: native(3, 3)},
 	{ID: AddCrossings, Title: "steps that adding them takes", Unit: Count, Targets: everywhere(1)},
+	{ID: Invocation, Title: "invocation with a tool call, in a session that is made for it and deleted", Unit: Micros},
+	{ID: InvocationChat, Title: "the same with the chat executor", Unit: Micros},
+	{ID: Invocation0, Title: "first invocation in a session", Unit: Micros},
+	{ID: Invocation50, Title: "further invocation in a session of 50", Unit: Micros},
+	{ID: Invocation5000, Title: "further invocation in a session of 5,000", Unit: Micros},
+	{ID: InvocationEarly, Title: "further invocation, in a session of 50 against the first", Unit: Times, Targets: everywhere(1.2)},
+	{ID: InvocationLate, Title: "further invocation, in a session of 5,000 against the first", Unit: Times, Targets: everywhere(1.5)},
 	{ID: Metered, Title: "a turn of a module that counts what it does, against one that does not", Unit: Times, Targets: everywhere(1.1), Skip: []string{Native}},
 	{ID: MeteredCompute, Title: "the same of a turn that matches 21 KB against a pattern", Unit: Times, Targets: everywhere(1.5), Skip: []string{Native}},
 	{ID: StartImage, Title: "start of an instance that shares an image of its memory", Unit: Micros, Skip: []string{Native, Node}},
