@@ -84,6 +84,7 @@ const (
 	SyncSignal  uint8 = 6 // the dispatch was acked, nacked or aborted, as Handle says; Data is the ErrorValue of a nack or an abort
 	SyncDefine  uint8 = 7 // tools: Data is the ToolDef of a tool that the guest makes; not registered
 	SyncName    uint8 = 8 // Handle is a record that the guest made, Data its body; it is in no collection
+	SyncSet     uint8 = 9 // stash: Data is a key (string) and a value
 )
 
 // Signals of a SyncSignal.

@@ -67,6 +67,15 @@ func (t *Turn) edited(context uint32, kind record.Kind) *Collection {
 	return &c.cols[kind]
 }
 
+// SetStash sets a value under a top-level key of a context's stash, for the guest's code, and tells the host. There is no
+// change if there is no such context. It keeps v.
+func (t *Turn) SetStash(context uint32, key string, v []byte) {
+	if stash := t.Stash(context); stash != nil {
+		stash.Set(key, v)
+		t.world.Sync(Sync{Context: context, Kind: KindStash, Op: SyncSet, Key: key, Body: v})
+	}
+}
+
 // Stash returns the stash of a context; nil if there is no such context.
 func (t *Turn) Stash(context uint32) *Stash {
 	if c := t.contextOf(context); c != nil {

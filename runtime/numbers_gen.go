@@ -55,6 +55,7 @@ const (
 	SyncSignal  SyncOp = 6 // the dispatch was acked, nacked or aborted, as Handle says; Data is the ErrorValue of a nack or an abort
 	SyncDefine  SyncOp = 7 // tools: Data is the ToolDef of a tool that the guest makes; not registered
 	SyncName    SyncOp = 8 // Handle is a record that the guest made, Data its body; it is in no collection
+	SyncSet     SyncOp = 9 // stash: Data is a key (string) and a value
 )
 
 // How a dispatch was signalled.
@@ -66,6 +67,7 @@ const (
 
 // Collections of a context.
 const (
+	KindStash record.Kind = 6
 	KindTools record.Kind = 7
 )
 

@@ -152,7 +152,8 @@ type Sync struct {
 	//   - SyncOpen: the number of the source, -1 for the raw context of a standalone dispatch
 	//   - SyncAdd: the number of the tool effect whose kept result is in the record, 0 for none
 	Other int64
-	Body  []byte  // of a guest's record that is named for the first time
+	Body  []byte  // of a guest's record that is named for the first time; SyncSet: the value
+	Key   string  // SyncSet
 	Err   error   // SyncSignal: the error of a nack, or the reason of an abort
 	Tool  *Tool   // SyncDefine: a tool that the guest makes
 	Tools []*Tool // SyncTools: all that are registered

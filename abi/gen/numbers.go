@@ -27,7 +27,7 @@ var numbered = []struct {
 		{group: "Status", typ: "Status", pattern: "Status%s"},
 		{group: "SyncKind", typ: "SyncOp", pattern: "Sync%s"},
 		{group: "Signal", typ: "int64", pattern: "Signal%s"},
-		{group: "Collection", typ: "record.Kind", pattern: "Kind%s", only: []string{"Tools"}},
+		{group: "Collection", typ: "record.Kind", pattern: "Kind%s", only: []string{"Stash", "Tools"}},
 		{group: "Pipeline", typ: "Pipeline", pattern: "%s"},
 		{group: "Stream", typ: "StreamKind", pattern: "%sStream"},
 		{group: "Write", typ: "WriteOp", pattern: "Write%s"},

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"reflect"
 	"testing"
 
 	"github.com/turncore/turncore/host"
@@ -31,6 +32,7 @@ type play struct {
 		Message string         `json:"message"`
 		Answers [][]model.Part `json:"answers"` // of the model
 		Gates   []any          `json:"gates"`   // decisions
+		Stash   map[string]any `json:"stash"`   // of the dispatch, as the host sees it at the end
 	} `json:"turns"`
 }
 
@@ -118,7 +120,14 @@ func TestAgents(t *testing.T) {
 // run runs the turns and returns their events and their journals.
 func (p *play) run(t *testing.T, agent *agents.Agent) (events []event.Event, journals []*bytes.Buffer) {
 	t.Helper()
-	runner, err := turns.New(t.Context(), agent.Config())
+	config := agent.Config()
+	var stash map[string]any
+	config.DispatchOutputPipeline = append(config.DispatchOutputPipeline, func(ctx *turns.DispatchContext, next func()) error {
+		stash = ctx.Stash().All()
+		next()
+		return nil
+	})
+	runner, err := turns.New(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,6 +144,9 @@ func (p *play) run(t *testing.T, agent *agents.Agent) (events []event.Event, jou
 				gates = gates[1:]
 			}
 		}})
+		if turn.Stash != nil && !reflect.DeepEqual(stash, turn.Stash) {
+			t.Errorf("%q: the host sees the stash %v", turn.Message, stash)
+		}
 		if len(gates) > 0 {
 			t.Errorf("%q: the decisions %v were not asked for", turn.Message, gates)
 		}

@@ -121,7 +121,7 @@ var groups = map[string]map[int64]string{
 	"MiddlewareKind": {0: "host", 1: "builtin"},
 	"EditKind":       {0: "add", 1: "addHistory", 2: "addKnown", 3: "remove", 4: "replace", 5: "clear", 6: "set", 7: "unset", 8: "define", 9: "register", 10: "unregister", 11: "hidden", 12: "keep"},
 	"Collection":     {0: "instructions", 1: "memories", 2: "retrievables", 3: "messages", 4: "thoughts", 5: "toolCalls", 6: "stash", 7: "tools", 8: "events"},
-	"SyncKind":       {0: "add", 1: "remove", 2: "replace", 3: "open", 4: "tools", 5: "insert", 6: "signal", 7: "define", 8: "name"},
+	"SyncKind":       {0: "add", 1: "remove", 2: "replace", 3: "open", 4: "tools", 5: "insert", 6: "signal", 7: "define", 8: "name", 9: "set"},
 	"Status":         {0: "ack", 1: "nack", 2: "aborted", 3: "failed", 4: "continue", 5: "refused", 6: "lost"},
 	"Method":         {1: "next", 2: "store", 3: "mutate", 4: "delete", 5: "replaceGroup", 6: "ack", 7: "nack", 8: "report", 9: "reportToolCall", 10: "log", 11: "stats", 12: "executeTool", 13: "toolCallCount", 14: "commit", 15: "dispatch", 16: "digest", 17: "emit", 18: "openGate", 19: "settleGate", 20: "warn", 21: "validate", 22: "interrupt", 23: "describe"},
 	"Stream":         {0: "message", 1: "thought"},

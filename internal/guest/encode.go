@@ -259,6 +259,8 @@ func (t *turn) Sync(s runtime.Sync) {
 		Sync: uint8(s.Op), Handle: s.Handle, Other: s.Other,
 	}
 	switch {
+	case s.Op == runtime.SyncSet:
+		f.Data = abi.Bytes(append(value.AppendString(nil, s.Key), s.Body...))
 	case s.Op == runtime.SyncDefine:
 		def := toolDef(s.Tool).Append(nil)
 		f.Data = abi.Bytes(def)

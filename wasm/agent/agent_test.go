@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +28,7 @@ type talk struct {
 	t    *testing.T
 	in   *guest.Instance
 	logs []string
+	set  []string // what the stashes of contexts are told to have
 	end  *abi.End
 	// answer gives the value of an effect, or an error.
 	answer func(e *abi.Effect) (abi.Raw, *abi.ErrorValue)
@@ -69,6 +72,21 @@ func (h *talk) take(op abi.Op, frame []byte) abi.Frame {
 	case abi.OpFault:
 		f, _ := abi.Decode[abi.Fault](frame)
 		h.logs = append(h.logs, "fault "+f.Code)
+	case abi.OpSync:
+		s, err := abi.Decode[abi.Sync](frame)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if s.Sync == abi.SyncSet {
+			set, err := abi.BytesOf(s.Data)
+			r := abi.NewReader(set)
+			key := string(r.Text())
+			text, bad := value.AppendJSON(nil, r.Rest())
+			if err := errors.Join(err, r.Err(), bad); err != nil || s.Collection != abi.CollectionStash {
+				h.t.Errorf("%+v: %v", s, err)
+			}
+			h.set = append(h.set, fmt.Sprintf("%d %s %s", s.Context, key, text))
+		}
 	case abi.OpReply:
 		r, _ := abi.Decode[abi.Reply](frame)
 		h.reply[r.Call] = r
@@ -217,6 +235,12 @@ func TestTurn(t *testing.T) {
 		})},
 		Executor: func(c *Context) error {
 			if c.Iteration() == 0 {
+				if err := c.Set("seen", []byte{0xc1}); err == nil {
+					return errors.New("the stash takes what is no value")
+				}
+				if err := c.Set("seen", encoded(`{"n":0}`)); err != nil {
+					return err
+				}
 				got, err := c.CallTool("ask", encoded(`{"n":3}`))
 				if yes, _ := value.Bool(got); err != nil || !yes {
 					return errors.Join(err, errors.New("no"))
@@ -281,6 +305,9 @@ func TestTurn(t *testing.T) {
 	got := strings.Join(h.logs, "; ")
 	if want := "di: before; di: after; gate: Go on?; do: before; do: after; di: before; di: after; delta: hel; delta: lo; do: before; do: after"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if want := []string{"0 ti true", `1 seen {"n":0}`, "0 to true"}; !slices.Equal(h.set, want) {
+		t.Errorf("the host is told of %q", h.set)
 	}
 }
 

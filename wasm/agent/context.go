@@ -60,17 +60,18 @@ func (c *Context) Options(into interface{ DecodeValue(v []byte) error }) error {
 	return into.DecodeValue(c.options)
 }
 
-// Get returns a value of the turn's stash: what the host gave the turn, and what [Context.Set] has set. A dispatch has a
-// copy of its own.
+// Get returns the value under a top-level key of the stash of this context: what the host gave the turn, and what functions
+// of the agent and of the host have set. A dispatch begins with a copy of the stash around it; what is set in a dispatch stays
+// there.
 func (c *Context) Get(key string) (v []byte, ok bool) { return c.turn.Stash(c.number()).Get(key) }
 
-// Set sets a value for the agent's later functions in this context, and in the dispatches below it. Code of the host does
-// not see it. Set keeps v.
+// Set sets the value under a top-level key of the stash of this context, for later functions of the agent and of the host, and
+// for the dispatches that begin in it. Set keeps v.
 func (c *Context) Set(key string, v []byte) error {
 	if err := value.Check(v); err != nil {
 		return err
 	}
-	c.turn.Stash(c.number()).Set(key, v)
+	c.turn.SetStash(c.number(), key, v)
 	return nil
 }
 

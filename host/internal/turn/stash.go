@@ -1,6 +1,8 @@
 package turn
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,4 +83,20 @@ func (c *Context) AllStash() map[string]any {
 	c.turn.mu.Lock()
 	defer c.turn.mu.Unlock()
 	return c.stash.All()
+}
+
+// readStash sets what the core's code has set. The caller holds t.mu.
+func (c *Context) readStash(data abi.Raw) error {
+	raw, err := abi.BytesOf(data)
+	if err != nil {
+		return err
+	}
+	r := abi.NewReader(raw)
+	key := string(r.Text())
+	v := r.Rest()
+	if err := cmp.Or(r.Err(), value.Check(v)); err != nil {
+		return fmt.Errorf("sync of the stash of context %d: %w", c.number, err)
+	}
+	c.stash.Set(key, slices.Clone(v))
+	return nil
 }

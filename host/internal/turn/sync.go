@@ -27,6 +27,8 @@ func (t *Turn) readSync(frame []byte) error {
 		return fmt.Errorf("sync of context %d, which is not open", f.Context)
 	case f.Sync == abi.SyncSignal:
 		return t.readSignal(c, f)
+	case f.Sync == abi.SyncSet && f.Collection == abi.CollectionStash:
+		return c.readStash(f.Data)
 	case f.Sync == abi.SyncTools && f.Collection == abi.CollectionTools:
 		return t.Program.SetTools(c, f.Data)
 	case f.Sync == abi.SyncDefine && f.Collection == abi.CollectionTools:

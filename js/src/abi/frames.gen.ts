@@ -173,6 +173,8 @@ export const SyncKind = {
   Define: 7,
   /** Handle is a record that the guest made, Data its body; it is in no collection */
   Name: 8,
+  /** stash: Data is a key (string) and a value */
+  Set: 9,
 } as const;
 
 /** How a dispatch was signalled. */

@@ -97,7 +97,7 @@ export class Invocation extends Turn implements OpenInvocation {
         standalone: false,
         systemPrompt: NO_TEXT,
         instructions: [],
-        stash: new Stash().snapshot(),
+        stash: new Stash().share(),
         initial: [],
         dispatchBus: undefined,
         bus: undefined,

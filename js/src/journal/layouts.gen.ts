@@ -198,6 +198,7 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<number, string>>>> 
     6: 'signal',
     7: 'define',
     8: 'name',
+    9: 'set',
   },
   Status: {
     0: 'ack',

@@ -250,7 +250,7 @@ function startRaw(
       standalone: true,
       systemPrompt: raw.systemPrompt,
       instructions: raw.standingInstructions,
-      stash: new Stash(raw.stash).snapshot(),
+      stash: new Stash(raw.stash).share(),
       initial: [[], raw.memories, raw.retrievables, raw.messages, raw.thoughts, raw.toolCalls],
       dispatchBus: bus,
       bus: undefined,

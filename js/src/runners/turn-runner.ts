@@ -361,7 +361,7 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
         standalone: false,
         systemPrompt: input.systemPrompt,
         instructions: input.standingInstructions,
-        stash: new Stash(input.stash).snapshot(),
+        stash: new Stash(input.stash).share(),
         initial: [],
         dispatchBus: undefined,
         bus: this.bus,

@@ -168,15 +168,20 @@ export class Stash {
   /** @internal A registry that begins with shared values and reports changes. */
   static of(root: Root, sink: StashSink): Stash {
     const registry = new Stash();
-    registry.#root = root;
+    registry.share(root);
     registry.#sink = sink;
     return registry;
   }
 
-  /** @internal Everything, without a copy, for sharing: it never changes from now on. */
-  snapshot(): Root {
+  /**
+   * @internal Everything, without a copy, for sharing: it never changes from now on.
+   *
+   * @param root what takes the place of everything before, without a report
+   */
+  share(root: Root = this.#root): Root {
     this.#own = undefined;
-    return this.#root;
+    this.#root = root;
+    return root;
   }
 
   #find(path: string): unknown {

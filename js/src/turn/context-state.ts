@@ -96,7 +96,7 @@ export class ContextState implements OpenContext {
 
   /** The stash as it is now, for a context that is copied from this one. */
   stashSnapshot(): Root {
-    return this.#stash?.snapshot() ?? this.#root;
+    return this.#stash?.share() ?? this.#root;
   }
 
   /** The tools as they are now, for a context that is copied from this one. */

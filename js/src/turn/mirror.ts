@@ -29,6 +29,12 @@ export function applySync(turn: OpenTurn, state: ContextState, frame: SyncFrame)
     case SyncKind.Tools:
       syncTools(turn, state, data);
       return false;
+    case SyncKind.Set:
+      if (data === null) throw new CodecError('frame', 0, 'malformed value');
+      turn.core.read(data, (d) =>
+        state.stash.share({ ...state.stashSnapshot(), [d.str()]: d.value() }),
+      );
+      return false;
     default:
       syncRecords(turn, state, frame);
       return false;

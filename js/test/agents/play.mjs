@@ -12,7 +12,17 @@ import { fixedClock, seededEntropy } from 'turncore/host';
 export async function playAgent(file, grant, play) {
   const answers = answersOf(play);
   const agent = await loadAgent(file, { grant, options: play.options, ...hostOf(play, answers) });
-  const log = await playOn(agent.createRunner(), play);
+  let stash = {};
+  const look = (ctx, next) => {
+    stash = ctx.stash.all();
+    return next();
+  };
+  const runner = agent.createRunner({ dispatchOutputPipeline: [look] });
+  const log = await playOn(runner, play);
+  const expected = JSON.stringify(play.turns.at(-1).stash ?? {});
+  if (JSON.stringify(stash) !== expected) {
+    throw new Error(`the host sees the stash ${JSON.stringify(stash)}`);
+  }
   if (answers.length > 0) throw new Error('the script has more answers');
   return log;
 }

@@ -55,7 +55,7 @@ describe('Stash', () => {
     };
     const a = new Stash({ x: { y: { z: 1 } }, l: [{ n: 1 }] });
     a.set('x.own', true);
-    const b = Stash.of(a.snapshot(), sink);
+    const b = Stash.of(a.share(), sink);
     b.set('x.y.z', 2).set('l.0.n', 2);
     a.set('x.y.w', 3);
     assert.deepEqual(a.all(), { x: { y: { z: 1, w: 3 }, own: true }, l: [{ n: 1 }] });
@@ -68,6 +68,23 @@ describe('Stash', () => {
     assert.deepEqual(sets, ['x {"own":true}', 'no x']);
   });
 
+  it('takes shared values in the place of its own, and reports what changes afterwards', () => {
+    const sets: string[] = [];
+    const sink = {
+      set: (key: string, value: unknown) => void sets.push(`${key} ${JSON.stringify(value)}`),
+      unset: (key: string) => void sets.push(`no ${key}`),
+    };
+    const r = Stash.of({}, sink);
+    r.set('own.n', 1);
+    const root = { ...r.share(), given: { n: 1 } };
+    r.share(root);
+    assert.deepEqual(r.all(), { own: { n: 1 }, given: { n: 1 } });
+    assert.deepEqual(sets, ['own {"n":1}']);
+    r.set('given.n', 2);
+    assert.deepEqual(sets, ['own {"n":1}', 'given {"n":2}']);
+    assert.deepEqual(root, { own: { n: 1 }, given: { n: 1 } });
+  });
+
   it('is as it was after a value that cannot cross', () => {
     const sink = {
       set: (_key: string, value: unknown) => {
@@ -76,7 +93,7 @@ describe('Stash', () => {
       unset: () => undefined,
     };
     const before = { x: { y: 1 }, l: [1] };
-    const r = Stash.of(new Stash(before).snapshot(), sink);
+    const r = Stash.of(new Stash(before).share(), sink);
     for (const path of ['x', 'x.y', 'x.z', 'x.n.e.w', 'l.0', 'l.5', 'l.1.n', 'other', 'o.t.h']) {
       assert.throws(() => r.set(path, 'bad'), /too large/, path);
       assert.deepEqual(r.all(), before, path);

@@ -72,6 +72,7 @@ func frames(turn uint32) map[string][]byte {
 	mark := []byte("here")
 	marked := log(value.AppendString(nil, string(mark)))
 	text := value.AppendString(nil, string(mark))
+	badStash := append(value.AppendString(nil, "key"), 0xc1)
 	opened := &abi.Sync{Turn: turn, Context: 1, Sync: abi.SyncOpen}
 	var contexts, streams, gates []byte
 	for n := range 20_000 {
@@ -115,6 +116,7 @@ func frames(turn uint32) map[string][]byte {
 		"unknown-tool":       said(effect(1, abi.EffectTool, (&abi.ToolArgs{Tool: 99}).Append(nil))),
 		"unknown-handle":     said(sync(abi.SyncAdd, abi.CollectionMessages, -5)),
 		"unknown-collection": said(sync(abi.SyncAdd, 99, 1)),
+		"bad-stash":          said(&abi.Sync{Turn: turn, Sync: abi.SyncSet, Collection: abi.CollectionStash, Data: abi.Bytes(badStash)}),
 		"open-twice":         said(opened, opened),
 		"cancels":            slices.Repeat(said(&abi.Cancel{Turn: turn, Effect: 12}), 3),
 		"replies":            slices.Repeat(said(&abi.Reply{Turn: turn, Call: 12}), 1000),
