@@ -6,7 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
-	"strconv"
+	"maps"
 	"strings"
 	"sync"
 
@@ -47,6 +47,19 @@ func (a *artifacts) take(scope, name string, version int) []store.Artifact {
 		}
 	}
 	return nil
+}
+
+// mark returns which versions events have named, and reset takes it back.
+func (a *artifacts) mark() map[[2]string]int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return maps.Clone(a.taken)
+}
+
+func (a *artifacts) reset(taken map[[2]string]int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.taken = taken
 }
 
 // find returns a version that was saved, nil if it was not. The caller holds a.mu.
@@ -232,39 +245,4 @@ func (s *Service) Artifact(ctx context.Context, user, id, name string, version i
 		err = store.NoArtifact(id, "", name, version)
 	}
 	return a, err
-}
-
-// copyArtifacts puts the bytes of artifacts of a session into another one, which names them with an event.
-func (s *Service) copyArtifacts(ctx context.Context, from, to string, names map[string]int) ([]store.Artifact, error) {
-	if len(names) == 0 {
-		return nil, nil
-	}
-	list, err := s.store.Artifacts(ctx, from, "")
-	if err != nil {
-		return nil, err
-	}
-	there, err := s.store.Artifacts(ctx, to, "")
-	if err != nil {
-		return nil, err
-	}
-	next := make(map[string]int)
-	for _, v := range there {
-		next[v.Name]++
-	}
-	var copies []store.Artifact
-	for _, v := range list {
-		if last, named := names[v.Name]; !named || v.Version > last || v.Version < next[v.Name] {
-			continue
-		}
-		content, size, err := s.store.OpenArtifact(ctx, from, "", v.Name, v.Version)
-		if err != nil {
-			return nil, err
-		}
-		v.Bytes = "fork-" + strconv.Itoa(v.Version) + "-" + v.Name
-		if err := s.store.PutBytes(ctx, to, v.Bytes, io.NewSectionReader(content, 0, size)); err != nil {
-			return nil, err
-		}
-		copies = append(copies, v)
-	}
-	return copies, nil
 }

@@ -15,8 +15,7 @@ import (
 
 // Fork makes a session of the user that begins with what another one has: its events up to the one with the id after, all
 // of them if after is "", and the session's own state and artifacts as they were then. Values of "app:" and "user:" are
-// shared anyway. id is made up if it is "". A fork of all events costs the store one operation, another one an append for
-// each event. It fails with E_SESSION_NOT_FOUND, E_SESSION_EXISTS, and E_INVALID_EVENT if the session has no event of the
+// shared anyway. id is made up if it is "". The store does it in one transaction. It fails with E_SESSION_NOT_FOUND, E_SESSION_EXISTS, and E_INVALID_EVENT if the session has no event of the
 // id after.
 func (s *Service) Fork(ctx context.Context, user, from, id, after string) (*Session, error) {
 	if id == "" {
@@ -45,10 +44,10 @@ func (s *Service) Fork(ctx context.Context, user, from, id, after string) (*Sess
 	if n == now.events.count {
 		err = s.store.Fork(ctx, old, key)
 	} else {
-		err = s.copyEvents(ctx, old, key, now.events, n)
+		err = s.forkAt(ctx, old, key, now.events, n)
 	}
 	switch {
-	case errors.Is(err, host.CodeSessionExists), errors.Is(err, host.CodeSessionConflict):
+	case errors.Is(err, host.CodeSessionExists):
 		return nil, store.SessionExists(id)
 	case err != nil:
 		return nil, inSession(inSession(err, old), key)
@@ -56,47 +55,64 @@ func (s *Service) Fork(ctx context.Context, user, from, id, after string) (*Sess
 	return s.Get(ctx, user, id)
 }
 
-// copyEvents makes a session of the first n events of another one.
-func (s *Service) copyEvents(ctx context.Context, from, to string, of events, n int) error {
-	there, err := s.store.Find(ctx, to)
-	if err != nil {
+// forkAt makes a session of the first n events of another one.
+func (s *Service) forkAt(ctx context.Context, from, to string, of events, n int) error {
+	var at store.ForkPoint
+	own := make(map[string][]byte)
+	for i := range n {
+		e, err := decodeEvent(of.body(i))
+		if err != nil {
+			return err
+		}
+		if err := apply(own, e.Actions.StateDelta); err != nil {
+			return err
+		}
+		for name, version := range e.Actions.ArtifactDelta {
+			if strings.HasPrefix(name, userPrefix) {
+				continue
+			}
+			if at.Artifacts == nil {
+				at.Artifacts = make(map[string]int)
+			}
+			at.Artifacts[name] = max(at.Artifacts[name], version+1)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		at.State = append(at.State, store.StateValue{Name: name, Value: own[name]})
+	}
+	var err error
+	if at.Revision, err = s.revisionOf(ctx, from, of, n); err != nil {
 		return err
 	}
-	if there != nil {
-		return store.SessionExists(to)
-	}
-	revision := "0"
-	for i := range n {
-		if revision, err = s.copyEvent(ctx, from, to, of.body(i), revision); err != nil {
-			if i > 0 {
-				err = errors.Join(err, s.store.Delete(context.WithoutCancel(ctx), to))
+	return s.store.ForkAt(ctx, from, to, at)
+}
+
+// apply changes a session's own values.
+func apply(own map[string][]byte, delta map[string]any) (err error) {
+	for name, v := range delta {
+		switch {
+		case strings.HasPrefix(name, appPrefix) || strings.HasPrefix(name, userPrefix):
+		case v == nil:
+			delete(own, name)
+		default:
+			if own[name], err = wire.Append(nil, v, name); err != nil {
+				return err
 			}
-			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) copyEvent(ctx context.Context, from, to string, body []byte, revision string) (string, error) {
-	e, err := decodeEvent(body)
+// revisionOf is that of the n-th event of a session, from 1. It fails with E_SESSION_NOT_FOUND if the store has another event
+// there.
+func (s *Service) revisionOf(ctx context.Context, key string, of events, n int) (string, error) {
+	list, err := s.store.Events(ctx, key, store.EventQuery{Limit: n})
 	if err != nil {
 		return "", err
 	}
-	write := store.Append{Event: &store.SessionEvent{ID: e.ID, Body: body}, Revision: revision}
-	for _, name := range slices.Sorted(maps.Keys(e.Actions.StateDelta)) {
-		if strings.HasPrefix(name, appPrefix) || strings.HasPrefix(name, userPrefix) {
-			continue
-		}
-		v := store.StateValue{Name: name}
-		if changed := e.Actions.StateDelta[name]; changed != nil {
-			if v.Value, err = wire.Append(nil, changed, name); err != nil {
-				return "", err
-			}
-		}
-		write.State = append(write.State, v)
+	want, _ := value.GetString(of.body(n-1), "id")
+	if len(list) < n || list[n-1].ID != string(want) {
+		return "", store.NoSession(key)
 	}
-	if write.Artifacts, err = s.copyArtifacts(ctx, from, to, e.Actions.ArtifactDelta); err != nil {
-		return "", err
-	}
-	return s.store.Append(ctx, to, write)
+	return list[n-1].Revision, nil
 }

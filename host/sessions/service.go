@@ -114,36 +114,39 @@ func (s *Service) Get(ctx context.Context, user, id string) (*Session, error) {
 	return &Session{ID: id, User: user, App: s.app, now: now}, nil
 }
 
-// List returns a user's sessions, those updated last in front; of all users of the application if user is "". It looks at
-// all sessions of the store.
+// List returns a user's sessions, those updated last in front; of all users of the application if user is "".
 func (s *Service) List(ctx context.Context, user string) ([]Info, error) {
-	prefix := escaped(s.app) + "/"
-	if user != "" {
-		prefix = keysOf(s.app, user)
-	}
 	var list []Info
 	for cursor := ""; ; {
-		page, next, err := s.store.List(ctx, cursor, 0)
+		page, next, err := s.ListPage(ctx, user, cursor, 0)
 		if err != nil {
 			return nil, err
 		}
-		for _, at := range page {
-			if !strings.HasPrefix(at.ID, prefix) {
-				continue
-			}
-			k, ok := ParseStoredID(at.ID)
-			if !ok {
-				continue
-			}
-			list = append(list, Info{
-				ID: k.Session, User: k.User, CreatedAt: at.CreatedAt, UpdatedAt: at.UpdatedAt, Revision: at.Revision,
-			})
-		}
-		if next == "" {
+		if list = append(list, page...); next == "" {
 			return list, nil
 		}
 		cursor = next
 	}
+}
+
+// ListPage returns a page of what List does: at most limit sessions, 100 if limit is not positive. cursor is "" for the first
+// page and then what the call before returned as next, which is "" behind the last page. How many sessions others have does
+// not matter to what a page costs.
+func (s *Service) ListPage(ctx context.Context, user, cursor string, limit int) (page []Info, next string, err error) {
+	prefix := escaped(s.app) + "/"
+	if user != "" {
+		prefix = keysOf(s.app, user)
+	}
+	list, next, err := s.store.ListOf(ctx, prefix, cursor, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, at := range list {
+		if k, ok := ParseStoredID(at.ID); ok {
+			page = append(page, Info{k.Session, k.User, at.CreatedAt, at.UpdatedAt, at.Revision})
+		}
+	}
+	return page, next, nil
 }
 
 // Delete deletes a session with its events, its own state and its own artifacts. One that is not there is no error.
@@ -182,8 +185,10 @@ func (s *Service) Append(ctx context.Context, session *Session, e *Event) (*Even
 	if err := session.now.checkSize("actions.stateDelta.", changes); err != nil {
 		return nil, err
 	}
+	named := session.artifacts.mark()
 	now, err := s.append(ctx, key, session.now, a, &session.artifacts)
 	if err != nil {
+		session.artifacts.reset(named)
 		return nil, err
 	}
 	session.now = now

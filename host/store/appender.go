@@ -18,6 +18,10 @@ type Appender interface {
 	// Append stores all of an Append, or nothing, and returns the session's revision after it. It costs the same however
 	// many events the session has. See [Append] for the rules.
 	Append(ctx context.Context, session string, a Append) (revision string, err error)
+	// ForkAt makes a session that begins with the first events of another one, in one transaction. It has the state and the
+	// artifacts that at says, and neither records nor bytes nor a title. It fails with E_SESSION_NOT_FOUND if the other one is
+	// not there or has no event of the revision, and with E_SESSION_EXISTS if the new one is there.
+	ForkAt(ctx context.Context, from, to string, at ForkPoint) error
 	// Events returns events of a session in the order in which they were appended. An unknown session has none.
 	Events(ctx context.Context, session string, q EventQuery) ([]SessionEvent, error)
 	// State returns the values of a scope, by name in the order of its UTF-8 bytes. session says whose the empty scope is.
@@ -50,6 +54,16 @@ type Append struct {
 	Ended    []string
 	Revision string
 	Epoch    int64
+}
+
+// ForkPoint says what a fork begins with that takes some of a session's events.
+type ForkPoint struct {
+	// Revision is that of the last event which the fork has.
+	Revision string
+	// State are the values of the fork's own scope. Their Scope is not read.
+	State []StateValue
+	// Artifacts are how many versions of each artifact of the session's own scope the fork has, by name: the first ones.
+	Artifacts map[string]int
 }
 
 // SessionEvent is an event of an invocation, as a store keeps it.

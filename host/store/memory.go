@@ -17,7 +17,7 @@ type InMemory struct {
 	mu       sync.Mutex
 	sessions map[string]*memorySession
 	revision uint64 // of the last write to any session
-	recent   ledger.Recent[string]
+	recent   ledger.Listed
 	shared   map[string]*memoryScope
 	journals map[string]*ledger.Journal
 
@@ -194,11 +194,16 @@ func (m *InMemory) Newest(_ context.Context, id string) (time.Time, error) {
 }
 
 // List implements [Sessions].
-func (m *InMemory) List(_ context.Context, cursor string, limit int) (page []Session, next string, err error) {
+func (m *InMemory) List(ctx context.Context, cursor string, limit int) (page []Session, next string, err error) {
+	return m.ListOf(ctx, "", cursor, limit)
+}
+
+// ListOf implements [Sessions].
+func (m *InMemory) ListOf(_ context.Context, prefix, cursor string, limit int) (page []Session, next string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	before, limit := ledger.PageOf(cursor, limit)
-	ids, last, more := m.recent.Page(before, limit)
+	ids, last, more := m.recent.Page(prefix, before, limit)
 	for _, id := range ids {
 		page = append(page, *m.sessions[id].tell(id))
 	}

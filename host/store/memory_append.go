@@ -108,6 +108,29 @@ func (m *InMemory) append(s *memorySession, a *Append) {
 	}
 }
 
+// ForkAt implements [Appender].
+func (m *InMemory) ForkAt(_ context.Context, from, to string, at ForkPoint) error {
+	if err := at.Validate(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	old, there := m.session(from)
+	events, ok := old.CloneAt(at.Revision)
+	own, whole := old.own.CloneAt(at.Artifacts)
+	switch _, exists := m.session(to); {
+	case !there || !ok || !whole:
+		return NoSession(from)
+	case exists:
+		return SessionExists(to)
+	}
+	for _, v := range at.State {
+		own.Set(v.Name, bytes.Clone(v.Value))
+	}
+	m.add(to, &memorySession{Session: events, own: own})
+	return nil
+}
+
 // Events implements [Appender].
 func (m *InMemory) Events(_ context.Context, id string, q EventQuery) ([]SessionEvent, error) {
 	m.mu.Lock()

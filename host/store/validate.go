@@ -2,6 +2,8 @@ package store
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/turncore/turncore/host"
@@ -26,6 +28,24 @@ func (a *Append) Validate() error {
 		}
 		if v.Version < 0 {
 			return invalidField(field+".version", "must not be negative")
+		}
+	}
+	return nil
+}
+
+// Validate returns the E_INVALID_VALUE of a point at which no store forks: it names the field.
+func (p *ForkPoint) Validate() error {
+	for i, v := range p.State {
+		if err := checkText(fmt.Sprintf("state[%d].name", i), v.Name); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Artifacts)) {
+		if err := checkText("artifacts", name); err != nil {
+			return err
+		}
+		if p.Artifacts[name] < 0 {
+			return invalidField("artifacts."+name, "must not be negative")
 		}
 	}
 	return nil

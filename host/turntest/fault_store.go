@@ -158,6 +158,14 @@ func (s *faultySessions) List(ctx context.Context, cursor string, limit int) ([]
 	return s.sessions.List(ctx, cursor, limit)
 }
 
+// ListOf implements store.Sessions.
+func (s *faultySessions) ListOf(ctx context.Context, prefix, cursor string, limit int) ([]store.Session, string, error) {
+	if err := s.fault.meet(); err != nil {
+		return nil, "", err
+	}
+	return s.sessions.ListOf(ctx, prefix, cursor, limit)
+}
+
 // Find implements store.Sessions.
 func (s *faultySessions) Find(ctx context.Context, session string) (*store.Session, error) {
 	if err := s.fault.meet(); err != nil {
@@ -202,6 +210,14 @@ func (s *faultyAppender) Append(ctx context.Context, session string, a store.App
 		return "", err
 	}
 	return s.store.Append(ctx, session, a)
+}
+
+// ForkAt implements store.Appender.
+func (s *faultyAppender) ForkAt(ctx context.Context, from, to string, at store.ForkPoint) error {
+	if err := s.fault.meet(); err != nil {
+		return err
+	}
+	return s.store.ForkAt(ctx, from, to, at)
 }
 
 // Events implements store.Appender.

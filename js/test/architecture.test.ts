@@ -164,6 +164,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'stores',
     'front',
   ],
+  sessionstest: ['host', 'invocations', 'storetest'],
   agents: [
     'abi',
     'codec',
@@ -226,6 +227,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'sessions',
     'store',
     'stores',
+    'sessionstest',
     'storetest',
     'front',
     'invocations',

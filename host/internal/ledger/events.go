@@ -1,6 +1,9 @@
 package ledger
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // Event is an event of a session, and the revision that appended it.
 type Event struct {
@@ -49,7 +52,9 @@ func (s *Session[T]) AppendConflict(seen, turn string) bool {
 		return false
 	}
 	n, ok := s.Known(seen)
-	return (!ok || s.Appended > n) && !s.Keys.Own(turn, s.Appended)
+	// A fork knows the revisions of the events that it began with, too.
+	known := ok && s.Appended <= n || seen == strconv.FormatUint(s.Appended, 10)
+	return !known && !s.Keys.Own(turn, s.Appended)
 }
 
 // EventsAfter returns events that were appended after a revision, all if that is "" or the session does not know it: at

@@ -129,3 +129,19 @@ func (s *Session[T]) Clone() *Session[T] {
 	}
 	return c
 }
+
+// CloneAt returns the state of another session that begins with the events up to one of a revision, which it goes its own
+// way from. ok is false if there is no such event.
+func (s *Session[T]) CloneAt(revision string) (c *Session[T], ok bool) {
+	n, err := strconv.ParseUint(revision, 10, 64)
+	if err != nil {
+		return nil, false
+	}
+	end, there := s.Events.find(n)
+	if !there {
+		return nil, false
+	}
+	c = &Session[T]{Appended: n}
+	c.Events.All = slices.Clip(s.Events.All[:end])
+	return c, true
+}

@@ -32,9 +32,14 @@ func forkCases() []testCase {
 			before := p.shown(p.get(session))
 			for i, e := range list {
 				id := fmt.Sprint("fork ", i)
+				p.watched.failAt(0, false)
+				p.watched.changes = 0
 				made, err := p.all.Fork(p.Context(), user, session, id, e.ID)
 				if err != nil {
 					p.Fatal(err)
+				}
+				if p.watched.changes != 1 || p.watched.appends != 0 {
+					p.Errorf("it took %d transactions and %d appends", p.watched.changes, p.watched.appends)
 				}
 				for _, fork := range []*sessions.Session{made, p.get(id)} {
 					p.is("the events", p.words(fork), words(list[:i+1]))

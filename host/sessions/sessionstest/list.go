@@ -1,6 +1,7 @@
 package sessionstest
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/turncore/turncore/host/sessions"
@@ -45,6 +46,32 @@ func listCases() []testCase {
 				if list, err = all.List(p.Context(), "nobody"); err != nil || len(list) > 0 {
 					p.Errorf("those of nobody: %v, %v", list, err)
 				}
+			}
+		}},
+		{"a page of sessions reads no others", func(p *place) {
+			for i := range 30 {
+				if _, err := p.all.Create(p.Context(), "bob", fmt.Sprint(i), nil); err != nil {
+					p.Fatal(err)
+				}
+				if i%6 == 0 {
+					p.create(fmt.Sprint(i), nil)
+				}
+			}
+			p.watched.counted()
+			var all []string
+			for cursor := ""; ; {
+				page, next, err := p.all.ListPage(p.Context(), user, cursor, 2)
+				if err != nil {
+					p.Fatal(err)
+				}
+				if all = append(all, ids(page)); next == "" {
+					break
+				}
+				cursor = next
+			}
+			p.is("the pages", strings.Join(all, ", "), "ada:24 ada:18, ada:12 ada:6, ada:0")
+			if calls, read := p.watched.counted(); calls != 3 || read != 5 {
+				p.Errorf("%d sessions were read in %d calls", read, calls)
 			}
 		}},
 	}

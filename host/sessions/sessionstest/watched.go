@@ -15,6 +15,7 @@ type watched struct {
 	mu      sync.Mutex
 	calls   int // of methods that read or write events and sessions
 	read    int // events and sessions that were read
+	changes int // transactions that write besides appends
 	appends int // since the last call of failAt
 	failing int // the append that fails, from 1; 0 for none
 	late    bool
@@ -76,8 +77,35 @@ func (w *watched) Find(ctx context.Context, session string) (*store.Session, err
 	return found, err
 }
 
+// List implements store.Sessions.
+func (w *watched) List(ctx context.Context, cursor string, limit int) ([]store.Session, string, error) {
+	page, next, err := w.Store.List(ctx, cursor, limit)
+	w.count(len(page))
+	return page, next, err
+}
+
+// ListOf implements store.Sessions.
+func (w *watched) ListOf(ctx context.Context, prefix, cursor string, limit int) ([]store.Session, string, error) {
+	page, next, err := w.Store.ListOf(ctx, prefix, cursor, limit)
+	w.count(len(page))
+	return page, next, err
+}
+
 // Fork implements store.Sessions.
 func (w *watched) Fork(ctx context.Context, from, to string) error {
-	w.count(0)
+	w.change()
 	return w.Store.Fork(ctx, from, to)
+}
+
+// ForkAt implements store.Appender.
+func (w *watched) ForkAt(ctx context.Context, from, to string, at store.ForkPoint) error {
+	w.change()
+	return w.Store.ForkAt(ctx, from, to, at)
+}
+
+// change counts a transaction that writes besides Append.
+func (w *watched) change() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.changes++
 }

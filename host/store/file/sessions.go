@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -14,12 +15,17 @@ import (
 
 // List implements store.Sessions.
 func (s *Store) List(ctx context.Context, cursor string, limit int) (page []store.Session, next string, err error) {
+	return s.ListOf(ctx, "", cursor, limit)
+}
+
+// ListOf implements store.Sessions.
+func (s *Store) ListOf(ctx context.Context, prefix, cursor string, limit int) (page []store.Session, next string, err error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, "", err
 	}
 	before, limit := ledger.PageOf(cursor, limit)
 	s.mu.Lock()
-	ids, last, more := s.recent.Page(before, limit)
+	ids, last, more := s.recent.Page(prefix, before, limit)
 	s.mu.Unlock()
 	for _, id := range ids {
 		f, err := s.enter(id, false)
@@ -133,6 +139,35 @@ func (s *Store) remove(f *session) error {
 // Fork implements store.Sessions. It costs what the session has: its log is copied. The two share the files of bytes,
 // where the file system has links.
 func (s *Store) Fork(ctx context.Context, from, to string) error {
+	return s.fork(ctx, from, to, func(old *session) (*snapshot, summary, error) {
+		all := old.snapshot()
+		all.Keys = nil
+		return all, summary{Title: old.summary.Title, Newest: old.summary.Newest, Messages: old.summary.Messages}, nil
+	}, bytesName, artifactsName)
+}
+
+// ForkAt implements store.Appender. It costs what the session's log has up to the event.
+func (s *Store) ForkAt(ctx context.Context, from, to string, at store.ForkPoint) error {
+	if err := at.Validate(); err != nil {
+		return err
+	}
+	return s.fork(ctx, from, to, func(old *session) (*snapshot, summary, error) {
+		events, ok := old.state.CloneAt(at.Revision)
+		own, whole := old.own.CloneAt(at.Artifacts)
+		if !ok || !whole {
+			return nil, summary{}, store.NoSession(from)
+		}
+		for _, v := range at.State {
+			own.Set(v.Name, bytes.Clone(v.Value))
+		}
+		return (&session{state: events, own: own}).snapshot(), summary{}, nil
+	}, artifactsName)
+}
+
+// fork makes a session of what begin says of another one, with the files of some of its folders.
+func (s *Store) fork(
+	ctx context.Context, from, to string, begin func(old *session) (*snapshot, summary, error), folders ...string,
+) error {
 	if err := s.begin(ctx); err != nil {
 		return err
 	}
@@ -147,15 +182,15 @@ func (s *Store) Fork(ctx context.Context, from, to string) error {
 		s.leave(old)
 		return store.SessionExists(to)
 	}
-	err = s.load(old)
+	var all *snapshot
+	var begun summary
+	if err = s.load(old); err == nil {
+		all, begun, err = begin(old)
+	}
+	s.leave(old)
 	if err != nil {
-		s.leave(old)
 		return err
 	}
-	all := old.snapshot()
-	all.Keys = nil
-	was := old.summary
-	s.leave(old)
 	f, err := s.enter(to, true)
 	if err != nil {
 		return err
@@ -164,12 +199,12 @@ func (s *Store) Fork(ctx context.Context, from, to string) error {
 	if f.there {
 		return store.SessionExists(to)
 	}
-	for _, name := range []string{bytesName, artifactsName} {
+	for _, name := range folders {
 		if err := linkAll(filepath.Join(old.folder, name), filepath.Join(f.folder, name)); err != nil {
 			return failure(to, errors.Join(err, os.RemoveAll(f.folder)))
 		}
 	}
-	f.summary = summary{Title: was.Title, Newest: was.Newest, Messages: was.Messages}
+	f.summary = begun
 	if err = s.create(f, all); err == nil {
 		err = f.settle()
 	}

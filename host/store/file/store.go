@@ -29,7 +29,7 @@ type Store struct {
 	mu       sync.Mutex
 	closed   bool
 	sessions map[string]*session
-	recent   ledger.Recent[string]
+	recent   ledger.Listed
 	revision uint64 // the last that was used
 	meta     meta
 	names    map[string]bool  // folders of sessions whose names the disk has

@@ -14,7 +14,7 @@ func TestStatementsUseIndexes(t *testing.T) {
 	opened(t, path)
 	db := raw(t, path)
 	inOrder := map[string]bool{"lastRevision": true} // the first row of an index
-	sorted := map[string]bool{"recordsAfter": true, "sharedRecords": true, "sessionsWithUnusedBytes": true}
+	sorted := map[string]bool{"listSessionsOf": true, "recordsAfter": true, "sharedRecords": true, "sessionsWithUnusedBytes": true}
 	for _, s := range sqlstore.Statements() {
 		values := make([]any, strings.Count(s.Text, "?"))
 		rows, err := db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+s.Text, values...)

@@ -30,11 +30,13 @@ export { type SessionKey, sessionKeyOf, storedId } from '../invocations/keys.js'
 export { type PendingCall, pendingCalls } from '../invocations/pending.js';
 export {
   type NewSession,
+  type RecentEvents,
   SessionService,
   type SessionServiceOptions,
-  type SessionStore,
   type SessionSummary,
+  type SummaryPage,
 } from '../invocations/session-service.js';
+export type { SessionStore } from '../invocations/session-store.js';
 export { CallbackContext, InvocationContext, ToolContext } from '../invocations/contexts.js';
 export type { AgentInfo, LiveSession } from '../invocations/contract.js';
 export {

@@ -31,6 +31,7 @@ export type {
   Appender,
   Artifact,
   EventQuery,
+  ForkPoint,
   SessionEvent,
   StateChange,
   StateValue,

@@ -2,11 +2,13 @@
  * Artifacts of a session.
  */
 import { decodeValue } from '../codec/decoder.js';
+import { invocationError } from '../session-errors.js';
+import type { AddedArtifact } from '../store/appender.js';
 import { collectBytes } from '../store/byte-store.js';
 import type { Part } from './content.js';
 import type { OpenArtifacts } from './contract.js';
 import { artifactBytes, artifactPlace, type SessionKey, userScope } from './keys.js';
-import { encoded, type SessionStore } from './session-service.js';
+import { encoded, type SessionStore } from './session-store.js';
 
 /** What a store keeps beside the bytes of an artifact. */
 interface ArtifactBody {
@@ -14,7 +16,7 @@ interface ArtifactBody {
   readonly mimeType: string;
 }
 
-/** The artifacts of an invocation's session: those that are stored, and those that its code has saved. */
+/** The artifacts of a session: those that are stored, and those that an invocation's code, or who has a handle, has saved. */
 export class SessionArtifacts implements OpenArtifacts {
   readonly #store: SessionStore;
   readonly #stored: string;
@@ -23,6 +25,8 @@ export class SessionArtifacts implements OpenArtifacts {
   readonly #saved = new Map<string, Part>();
   /** The next version of each name that was saved. */
   readonly #next = new Map<string, number>();
+  /** The first version of each name that was saved and that no event has named, by scope and name in the store. */
+  readonly #open = new Map<string, number>();
 
   constructor(store: SessionStore, stored: string, key: SessionKey) {
     this.#store = store;
@@ -31,11 +35,14 @@ export class SessionArtifacts implements OpenArtifacts {
   }
 
   async save(name: string, part: Part): Promise<number> {
+    if (name === '' || name === 'user:') throw unnamed();
     const [scope, own] = artifactPlace(this.#key, name);
     const { bytes } = partsOf(part);
     const stored = await this.#versions(scope, own);
     const version = this.#next.get(name) ?? stored;
     this.#next.set(name, version + 1);
+    const place = artifactBytes(scope, own, -1);
+    if (!this.#open.has(place)) this.#open.set(place, version);
     const id = artifactBytes(scope, own, version);
     await this.#store.putBytes(this.#stored, id, bytes);
     this.#saved.set(id, part);
@@ -67,16 +74,70 @@ export class SessionArtifacts implements OpenArtifacts {
     return [...new Set([...names, ...this.#next.keys()])].sort();
   }
 
-  /** What a store keeps beside the bytes of an id. */
-  body(id: string): Uint8Array {
-    const part = this.#saved.get(id);
-    return encoded({ mimeType: part === undefined ? '' : partsOf(part).mimeType })!;
+  /**
+   * A version for the event that names it, behind those before it that no event has named.
+   *
+   * @throws TurncoreError E_INVALID_EVENT if nobody has saved it
+   */
+  take(scope: string, name: string, version: number): AddedArtifact[] {
+    const place = artifactBytes(scope, name, -1);
+    const first = this.#open.get(place);
+    if (
+      first === undefined ||
+      version < first ||
+      !this.#saved.has(artifactBytes(scope, name, version))
+    ) {
+      throw unsaved(scope, name, version);
+    }
+    this.#open.set(place, version + 1);
+    return Array.from({ length: version + 1 - first }, (_, i) => {
+      const bytes = artifactBytes(scope, name, first + i);
+      const { mimeType } = partsOf(this.#saved.get(bytes)!);
+      return { scope, name, version: first + i, bytes, body: encoded({ mimeType })! };
+    });
+  }
+
+  /** The last versions of all that are stored, by name. */
+  async versions(): Promise<Record<string, number>> {
+    const { appName, userId } = this.#key;
+    const last = new Map<string, number>();
+    for (const scope of ['', userScope(appName, userId)]) {
+      // They ascend.
+      for (const { name, version } of await this.#store.artifacts(this.#stored, scope)) {
+        last.set(scope === '' ? name : `user:${name}`, version);
+      }
+    }
+    return Object.fromEntries(last);
+  }
+
+  /** What events have not named yet. */
+  mark(): ReadonlyMap<string, number> {
+    return new Map(this.#open);
+  }
+
+  /** Goes back to a mark: the event that named more was not stored. */
+  reset(mark: ReadonlyMap<string, number>): void {
+    for (const [place, version] of mark) this.#open.set(place, version);
   }
 
   async #versions(scope: string, name: string): Promise<number> {
     const all = await this.#store.artifacts(this.#stored, scope);
     return all.filter((artifact) => artifact.name === name).length;
   }
+}
+
+/** E_INVALID_EVENT of a version that nobody has saved. */
+export function unsaved(scope: string, name: string, version: number): Error {
+  const field = `actions.artifactDelta.${scope === '' ? '' : 'user:'}${name}`;
+  return invocationError('E_INVALID_EVENT', `${field}: nobody has saved version ${version}`, {
+    details: { field },
+  });
+}
+
+function unnamed(): Error {
+  return invocationError('E_INVALID_EVENT', 'artifact: must have a name', {
+    details: { field: 'artifact' },
+  });
 }
 
 /** @throws TypeError for a part without text and bytes */

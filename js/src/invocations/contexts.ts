@@ -43,6 +43,16 @@ abstract class Context {
   get session(): LiveSession {
     return this[invocationOf].session;
   }
+
+  /** An artifact's version, the last one by default; undefined if there is none. */
+  loadArtifact(name: string, version?: number): Promise<Part | undefined> {
+    return this[invocationOf].artifacts.load(name, version);
+  }
+
+  /** The names of the artifacts of the session and of the user, in the order of their UTF-8 bytes. */
+  listArtifacts(): Promise<string[]> {
+    return this[invocationOf].artifacts.list();
+  }
 }
 
 /** What the generator of a custom agent gets. */
@@ -71,6 +81,16 @@ export class InvocationContext extends Context {
   /** What the agent answers: what the user has said, or what the model asks that calls the agent as a tool. */
   override get userContent(): Content | undefined {
     return this.#input;
+  }
+
+  /**
+   * Saves a version of an artifact. It belongs to the session, or to the user if its name begins with `user:`, once the agent
+   * has yielded an event whose `artifactDelta` has it.
+   *
+   * @returns the version, from 0
+   */
+  saveArtifact(name: string, part: Part): Promise<number> {
+    return this[invocationOf].artifacts.save(name, part);
   }
 }
 
@@ -103,16 +123,6 @@ export class CallbackContext extends Context {
    */
   saveArtifact(name: string, part: Part): Promise<number> {
     return save(this[invocationOf], this.actions, name, part);
-  }
-
-  /** An artifact's version, the last one by default; undefined if there is none. */
-  loadArtifact(name: string, version?: number): Promise<Part | undefined> {
-    return this[invocationOf].artifacts.load(name, version);
-  }
-
-  /** The names of the artifacts of the session and of the user, in the order of their UTF-8 bytes. */
-  listArtifacts(): Promise<string[]> {
-    return this[invocationOf].artifacts.list();
   }
 }
 

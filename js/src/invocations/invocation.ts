@@ -40,7 +40,8 @@ import { CallbackContext, InvocationContext, ToolContext } from './contexts.js';
 import type { AgentInfo, LiveSession, OpenInvocation } from './contract.js';
 import { actionsValue, type Event, type EventData, eventValue, revive } from './event.js';
 import type { SessionKey } from './keys.js';
-import { appendOf, type LoadedSession, type SessionStore, writeMethod } from './session-service.js';
+import { appendOf, inSession, type LoadedSession, writeMethod } from './session-service.js';
+import type { SessionStore } from './session-store.js';
 import { liveState } from './state.js';
 import type { RequestParts } from './shown.js';
 import type { Member, Team } from './team.js';
@@ -317,17 +318,24 @@ export class Invocation extends Turn implements OpenInvocation {
 
   /** Stores an event, and delivers it if the caller is to have it. */
   append(effect: Effect, args: AppendArgs): void {
-    const { store, loaded } = this.#setup;
+    const { store, loaded, key } = this.#setup;
     const { held, stored } = loaded;
     const place = this.#count;
     this.#told!.appended(held, place); // the module goes on with the event before
-    const revision = held.at(place - 1)?.revision;
-    const append = appendOf(store, args, revision, (id) => this.artifacts.body(id));
-    const { event } = append;
+    let event: ReturnType<typeof appendOf>['event'];
+    const fail = (error: unknown): never => {
+      throw inSession(error, key);
+    };
     effect.perform(
       () => {
-        const revision = store.append(stored, append);
-        return isThenable(revision) ? revision : { revision };
+        const append = appendOf(store, args, held.at(place - 1)?.revision, this.artifacts);
+        ({ event } = append);
+        try {
+          const revision = store.append(stored, append);
+          return isThenable(revision) ? revision.then(undefined, fail) : { revision };
+        } catch (error) {
+          return fail(error);
+        }
       },
       (given) => {
         const revision =

@@ -54,6 +54,12 @@ export function userScope(appName: string, userId: string): string {
   return `user/${escape(appName)}/${escape(userId)}`;
 }
 
+/** The name of a value with its scope, from the store's. */
+export function scopedName(appName: string, scope: string, name: string): string {
+  if (scope === '') return name;
+  return `${scope === appScope(appName) ? 'app' : 'user'}:${name}`;
+}
+
 /** The scope in a store, and the name in it, of an artifact. Artifacts whose names begin with user: are the user's. */
 export function artifactPlace({ appName, userId }: SessionKey, name: string): [string, string] {
   const own = !name.startsWith('user:');

@@ -10,7 +10,8 @@ import type { Event } from './event.js';
 import { Invocation } from './invocation.js';
 import type { SessionKey } from './keys.js';
 import type { Plugin } from './plugin.js';
-import { notFound, SessionService, sessionCore, type SessionStore } from './session-service.js';
+import { notFound, SessionService, sessionCore } from './session-service.js';
+import type { SessionStore } from './session-store.js';
 import { Team } from './team.js';
 
 /** What a {@link Runner} is configured with. */

@@ -3,6 +3,7 @@
  */
 import { Feature, Op, SessionMethod } from '../abi/frames.gen.js';
 import { SESSION_CODES, type SessionErrorCode } from '../abi/session-codes.gen.js';
+import { STORE_CODES, type StoreErrorCode } from '../abi/store-codes.gen.js';
 import { decodeValue } from '../codec/decoder.js';
 import type { Encoder, Write } from '../codec/encoder.js';
 import {
@@ -16,29 +17,31 @@ import { isTurncoreError, TurncoreError } from '../errors.js';
 import { fullModule } from '../front/create-runner.js';
 import { Host, type HostOptions, sharedHost } from '../host/host.js';
 import { invocationError } from '../session-errors.js';
-import type { Append, Appender } from '../store/appender.js';
+import type { Append, StateChange } from '../store/appender.js';
 import { copiesAtOnce, pooled } from '../store/pooled.js';
-import type { Sessions } from '../store/store.js';
+import type { PageOptions } from '../store/store.js';
 import { storeError } from '../store-errors.js';
 import { fullMemoryStore } from '../stores/memory.js';
 import type { Core } from '../turn/core.js';
-import { bodyOf, bytesOf, type Event, type EventData, eventValue, revive } from './event.js';
+import { SessionArtifacts, unsaved } from './artifacts.js';
+import type { Part } from './content.js';
+import { bodyOf, type Event, type EventData, eventValue, revive } from './event.js';
 import { HeldSession } from './held-session.js';
 import {
   appScope,
-  artifactBytes,
   CREATED,
+  scopedName,
   type SessionKey,
   sessionIdOf,
   storedId,
   userPrefix,
   userScope,
 } from './keys.js';
-import { scopedName, Session } from './session.js';
+import { Session } from './session.js';
+import { recentEvents } from './recent.js';
+import { encoded, type SessionStore } from './session-store.js';
 import type { State } from './state.js';
-
-/** A store of sessions: that of `turncore/stores/memory`, and all others of the package. */
-export type SessionStore = Sessions & Appender;
+import { StateSize } from './state-size.js';
 
 /** Options of a {@link SessionService}. */
 export interface SessionServiceOptions {
@@ -56,10 +59,28 @@ export interface NewSession extends Omit<SessionKey, 'sessionId'> {
   readonly state?: Readonly<State> | undefined;
 }
 
+/** Which events of a session are wanted: those that fit both. */
+export interface RecentEvents {
+  /** How many there are at most, the last ones. Default: all. */
+  readonly last?: number | undefined;
+  /**
+   * Leaves out the events before the last one whose timestamp is earlier, and that one, in ms since the Unix epoch. Default:
+   * none.
+   */
+  readonly since?: number | undefined;
+}
+
 /** What is known of a session without reading it. */
 export interface SessionSummary extends SessionKey {
   readonly createdAt: Date;
   readonly updatedAt: Date;
+}
+
+/** A page of a list of sessions. */
+export interface SummaryPage {
+  readonly sessions: readonly SessionSummary[];
+  /** The cursor of the next page; empty behind the last. */
+  readonly next: string;
 }
 
 /** A session that was read, for an invocation. */
@@ -83,6 +104,8 @@ export class SessionService {
   readonly host: Host;
   /** Those that were used last are last. */
   readonly #held = new Map<string, HeldSession>();
+  /** What was saved for handles. */
+  readonly #artifacts = new WeakMap<Session, SessionArtifacts>();
 
   constructor({ store = fullMemoryStore(), host }: SessionServiceOptions = {}) {
     this.store = store;
@@ -107,24 +130,34 @@ export class SessionService {
         state: state === undefined ? null : (e) => e.value({ ...state }, 'state'),
       }),
     );
-    const there = await this.store.events(stored, { limit: 1 });
-    const exists = (): Error =>
-      storeError('E_SESSION_EXISTS', JSON.stringify(sessionId), {
-        details: { session: sessionId },
-      });
-    if (there.length > 0) throw exists();
-    try {
-      await this.store.append(stored, appendOf(this.store, args!, undefined));
-    } catch (error) {
-      if (isTurncoreError(error, 'E_SESSION_CONFLICT')) throw exists();
-      throw error;
-    }
+    const key = { appName, userId, sessionId };
+    const append = appendOf(this.store, args!, undefined);
+    await this.#named(key, async () => {
+      if ((await this.store.events(stored, { limit: 1 })).length > 0) throw exists(sessionId);
+      if (append.state.length > 0) {
+        const shared = await this.#state(key, stored, false);
+        new StateSize(shared).change(args!, append.state, appName, 'state');
+      }
+      try {
+        await this.store.append(stored, append);
+      } catch (error) {
+        if (isTurncoreError(error, 'E_SESSION_CONFLICT')) throw exists(sessionId);
+        throw error;
+      }
+    });
     this.#forget(stored);
     return (await this.getSession({ appName, userId, sessionId }))!;
   }
 
-  /** A session; undefined if there is none. */
-  async getSession(key: SessionKey): Promise<Session | undefined> {
+  /**
+   * A session; undefined if there is none.
+   *
+   * @param recent asks for the last events alone. What that costs depends on how many these are, and not on how many events
+   *   the session has
+   */
+  async getSession(key: SessionKey, recent: RecentEvents = {}): Promise<Session | undefined> {
+    const { last = 0, since } = recent;
+    if (last > 0 || since !== undefined) return this.#getRecent(key, last, since);
     const loaded = await this.load(key);
     if (loaded === undefined) return undefined;
     const { held, count, state } = loaded;
@@ -132,33 +165,70 @@ export class SessionService {
     return new Session({
       ...key,
       state: Object.fromEntries(values),
+      size: new StateSize(state),
       events: held.shown(count),
       revision: held.at(count - 1)!.revision,
     });
   }
 
+  async #getRecent(
+    key: SessionKey,
+    last: number,
+    since: number | undefined,
+  ): Promise<Session | undefined> {
+    const stored = storedId(key);
+    return this.#named(key, async () => {
+      const state = await this.#state(key, stored, true);
+      const found = await recentEvents(this.store, stored, last, since);
+      if (found === undefined) return undefined;
+      const values = state.map(([name, value]) => [name, decodeValue(value)] as const);
+      return new Session({
+        ...key,
+        state: Object.fromEntries(values),
+        size: new StateSize(state),
+        ...found,
+      });
+    });
+  }
+
   /** The sessions of a user, those updated last first. */
   async listSessions(user: Omit<SessionKey, 'sessionId'>): Promise<SessionSummary[]> {
-    const { appName, userId } = user;
-    const prefix = userPrefix(appName, userId);
     const list: SessionSummary[] = [];
     for (let cursor: string | undefined; cursor !== '';) {
-      const page = await this.store.list(cursor === undefined ? {} : { cursor });
-      for (const { id, createdAt, updatedAt } of page.sessions) {
-        if (!id.startsWith(prefix)) continue;
-        const sessionId = sessionIdOf(id.slice(prefix.length));
-        list.push({ appName, userId, sessionId, createdAt, updatedAt });
-      }
+      const page: SummaryPage = await this.listPage(user, { cursor });
+      list.push(...page.sessions);
       cursor = page.next;
     }
     return list;
+  }
+
+  /**
+   * A page of the sessions of a user, those updated last first. How many sessions others have does not matter to what it
+   * costs in a database.
+   */
+  async listPage(
+    { appName, userId }: Omit<SessionKey, 'sessionId'>,
+    { cursor, limit }: Omit<PageOptions, 'prefix'> = {},
+  ): Promise<SummaryPage> {
+    const prefix = userPrefix(appName, userId);
+    const page = await this.store.list({ prefix, cursor, limit });
+    const sessions = page.sessions.map(({ id, createdAt, updatedAt }) => {
+      return {
+        appName,
+        userId,
+        sessionId: sessionIdOf(id.slice(prefix.length)),
+        createdAt,
+        updatedAt,
+      };
+    });
+    return { sessions, next: page.next };
   }
 
   /** Deletes a session. What it shares stays. One that is not there is no error. */
   async deleteSession(key: SessionKey): Promise<void> {
     const stored = storedId(key);
     this.#forget(stored);
-    await this.store.delete(stored);
+    await this.#named(key, () => this.store.delete(stored));
   }
 
   #forget(stored: string): void {
@@ -189,8 +259,62 @@ export class SessionService {
       }),
     );
     if (args === undefined) return revive(value);
-    const revision = await this.store.append(stored, appendOf(this.store, args, session.revision));
-    return session.appended(args, revision);
+    return this.#named(key, async () => {
+      const artifacts = this.#artifactsOf(session);
+      const saved = artifacts.mark();
+      try {
+        const append = appendOf(this.store, args, session.revision, artifacts);
+        const size = session.size.copy();
+        size.change(args, append.state, key.appName, 'actions.stateDelta');
+        const revision = await this.store.append(stored, append);
+        return session.appended(args, revision, size);
+      } catch (error) {
+        artifacts.reset(saved);
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Puts the next version of an artifact of a session into the store, or of one of its user if the name begins with `user:`.
+   * It is there when {@link appendEvent} has stored an event with the same handle whose `artifactDelta` has it.
+   *
+   * @param part a text, or `inlineData`
+   * @returns the number of the version, from 0
+   */
+  async saveArtifact(session: Session, name: string, part: Part): Promise<number> {
+    return this.#named(session.key, () => this.#artifactsOf(session).save(name, part));
+  }
+
+  /** A version of an artifact of a session or of its user, by default the last one; undefined if there is none. */
+  async loadArtifact(key: SessionKey, name: string, version?: number): Promise<Part | undefined> {
+    const artifacts = new SessionArtifacts(this.store, storedId(key), key);
+    return this.#named(key, () => artifacts.load(name, version));
+  }
+
+  /** The artifacts of a session and of its user: their last versions, by name. */
+  async listArtifacts(key: SessionKey): Promise<Record<string, number>> {
+    const artifacts = new SessionArtifacts(this.store, storedId(key), key);
+    return this.#named(key, () => artifacts.versions());
+  }
+
+  #artifactsOf(session: Session): SessionArtifacts {
+    let artifacts = this.#artifacts.get(session);
+    if (artifacts === undefined) {
+      const { key } = session;
+      artifacts = new SessionArtifacts(this.store, storedId(key), key);
+      this.#artifacts.set(session, artifacts);
+    }
+    return artifacts;
+  }
+
+  /** Calls what uses the store: its errors name the session as its user knows it. */
+  async #named<T>(key: SessionKey, run: () => T | PromiseLike<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      throw inSession(error, key);
+    }
   }
 
   /**
@@ -233,12 +357,20 @@ export class SessionService {
     const to = { ...key, sessionId };
     const loaded = await this.load(key);
     if (loaded === undefined) throw notFound(key);
-    if (upTo === undefined) await this.store.fork(loaded.stored, storedId(to));
-    else await this.#forkUpTo(loaded, to, upTo);
+    await this.#named(key, () =>
+      this.#named(to, async () => {
+        if (upTo === undefined) await this.store.fork(loaded.stored, storedId(to));
+        else await this.#forkUpTo(loaded, to, upTo);
+      }),
+    );
     return (await this.getSession(to))!;
   }
 
-  async #forkUpTo({ held, count }: LoadedSession, to: SessionKey, upTo: string): Promise<void> {
+  async #forkUpTo(
+    { held, count, stored }: LoadedSession,
+    to: SessionKey,
+    upTo: string,
+  ): Promise<void> {
     let last = count - 1;
     while (last > 0 && held.at(last)!.id !== upTo) last--;
     if (last === 0) {
@@ -246,41 +378,47 @@ export class SessionService {
         details: { field: 'upTo' },
       });
     }
-    const stored = storedId(to);
-    if ((await this.store.events(stored, { limit: 1 })).length > 0) {
-      throw storeError('E_SESSION_EXISTS', JSON.stringify(to.sessionId), {
-        details: { session: to.sessionId },
-      });
-    }
+    const own = new Map<string, unknown>();
+    const artifacts = new Map<string, number>();
     for (let i = 0; i <= last; i++) {
-      const { id, body, event } = held.at(i)!;
-      // What sessions share has these changes already.
-      const own = Object.entries(event.actions.stateDelta).filter(([name]) => !name.includes(':'));
-      await this.store.append(stored, {
-        event: { id, body },
-        state: own.map(([name, value]) => ({ scope: '', name, value: encoded(value) })),
-      });
+      const { stateDelta, artifactDelta } = held.at(i)!.event.actions;
+      for (const [name, value] of Object.entries(stateDelta)) {
+        // What sessions share has these changes already.
+        if (/^(?:app|user):/u.test(name)) continue;
+        if (value === null) own.delete(name);
+        else own.set(name, value);
+      }
+      for (const [name, version] of Object.entries(artifactDelta)) {
+        if (!name.startsWith('user:')) artifacts.set(name, version + 1);
+      }
     }
+    const state = [...own].map(([name, value]) => ({ scope: '', name, value: encoded(value)! }));
+    const { revision } = held.at(last)!;
+    const at = { revision, state, artifacts: Object.fromEntries(artifacts) };
+    await this.store.forkAt(stored, storedId(to), at);
   }
 
   /** @internal Reads a session; undefined if there is none. */
   async load(key: SessionKey): Promise<LoadedSession | undefined> {
     const stored = storedId(key);
-    const { appName, userId } = key;
-    const { store } = this;
-    const values = (scope: string): ReturnType<Appender['state']> => store.state(stored, scope);
-    const [held, ...scopes] = await Promise.all([
-      this.#hold(stored),
-      values(appScope(appName)),
-      values(userScope(appName, userId)),
-      values(''),
-    ]);
-    const count = held.length;
-    if (count === 0) return undefined;
-    const state = scopes
+    return this.#named(key, async () => {
+      const [held, state] = await Promise.all([this.#hold(stored), this.#state(key, stored, true)]);
+      const count = held.length;
+      return count === 0 ? undefined : { stored, held, count, state };
+    });
+  }
+
+  /** The values of a session: those that it shares, and its own. */
+  async #state(
+    { appName, userId }: SessionKey,
+    stored: string,
+    own: boolean,
+  ): Promise<LoadedSession['state']> {
+    const scopes = [appScope(appName), userScope(appName, userId), ...(own ? [''] : [])];
+    const values = await Promise.all(scopes.map(async (scope) => this.store.state(stored, scope)));
+    return values
       .flat()
       .map(({ scope, name, value }) => [scopedName(appName, scope, name), value] as const);
-    return { stored, held, count, state };
   }
 
   async #hold(stored: string): Promise<HeldSession> {
@@ -334,20 +472,29 @@ export function writeMethod(enc: Encoder, frame: MethodCall): void {
   enc.put(frame.args);
 }
 
-/** What one transaction appends to a store. @param revision that the writer has seen */
+/**
+ * What one transaction appends.
+ *
+ * @param revision that the writer has seen
+ * @param saved the artifacts that the event may name
+ * @throws TurncoreError E_INVALID_EVENT for an artifact that nobody has saved
+ */
 export function appendOf(
   store: SessionStore,
   { event, state, artifacts }: AppendArgs,
   revision: string | undefined,
-  body: (id: string) => Uint8Array = () => encoded({ mimeType: '' })!,
-): Append & { readonly event: { readonly id: string; readonly body: Uint8Array } } {
+  saved?: SessionArtifacts,
+): Append & {
+  readonly event: { readonly id: string; readonly body: Uint8Array };
+  readonly state: readonly StateChange[];
+} {
   const copy = copiesAtOnce in store ? pooled : sliced;
   return {
     event: { id: (event as EventData).id!, body: bodyOf(event, copy) },
     state: state.map(({ scope, name, value }) => ({ scope, name, value: encoded(value) })),
-    artifacts: artifacts.map(({ scope, name, version }) => {
-      const bytes = artifactBytes(scope, name, version);
-      return { scope, name, version, bytes, body: body(bytes) };
+    artifacts: artifacts.flatMap(({ scope, name, version }) => {
+      if (saved === undefined) throw unsaved(scope, name, version);
+      return saved.take(scope, name, version);
     }),
     revision,
   };
@@ -357,9 +504,25 @@ function sliced(bytes: Uint8Array): Uint8Array {
   return bytes.slice();
 }
 
-/** A value as a store keeps it; null deletes. */
-export function encoded(value: unknown): Uint8Array<ArrayBuffer> | null {
-  return value === null ? null : bytesOf(value, 'value');
+/** E_SESSION_EXISTS. */
+function exists(session: string): Error {
+  return storeError('E_SESSION_EXISTS', JSON.stringify(session), { details: { session } });
+}
+
+/** An error of a store which names a session as its user knows it. */
+export function inSession(error: unknown, key: SessionKey): unknown {
+  if (!isTurncoreError(error) || !Object.hasOwn(STORE_CODES, error.code)) return error;
+  const details = error.details as { readonly session?: unknown } | undefined;
+  const stored = storedId(key);
+  if (details?.session !== stored) return error;
+  const { sessionId: session, userId: user } = key;
+  const message = error.message.replace(JSON.stringify(stored), () => JSON.stringify(session));
+  const info = STORE_CODES[error.code as StoreErrorCode];
+  const named = { details: { ...details, session, user }, info };
+  return new TurncoreError(error.code, message, {
+    ...named,
+    ...('cause' in error && { cause: error.cause }),
+  });
 }
 
 /** E_SESSION_NOT_FOUND. */

@@ -3,14 +3,17 @@
  */
 import type { AppendArgs } from '../codec/tuples.gen.js';
 import { type Event, freeze, revive } from './event.js';
-import { appScope, type SessionKey } from './keys.js';
+import { scopedName, type SessionKey } from './keys.js';
 import type { State } from './state.js';
+import type { StateSize } from './state-size.js';
 
 /** What a {@link Session} is made of. */
 export interface SessionParts extends SessionKey {
   readonly state: State;
   readonly events: Event[];
   readonly revision: string;
+  /** Of the state as it is stored. */
+  readonly size: StateSize;
 }
 
 /**
@@ -26,18 +29,20 @@ export class Session {
   readonly state: State;
   readonly #events: Event[];
   #revision: string;
+  #size: StateSize;
 
   /** @internal */
-  constructor({ sessionId, appName, userId, state, events, revision }: SessionParts) {
+  constructor({ sessionId, appName, userId, state, events, revision, size }: SessionParts) {
     this.id = sessionId;
     this.appName = appName;
     this.userId = userId;
     this.state = state;
     this.#events = events;
     this.#revision = revision;
+    this.#size = size;
   }
 
-  /** Its events, in order. */
+  /** Its events, in order: all, or those that it was read with and what was appended since. */
   get events(): readonly Event[] {
     return this.#events;
   }
@@ -57,8 +62,13 @@ export class Session {
     return { appName: this.appName, userId: this.userId, sessionId: this.id };
   }
 
-  /** @internal Takes what was appended. @returns the event */
-  appended({ event, state }: AppendArgs, revision: string): Event {
+  /** @internal */
+  get size(): StateSize {
+    return this.#size;
+  }
+
+  /** @internal Takes what was appended. @param size of the state after it. @returns the event */
+  appended({ event, state }: AppendArgs, revision: string, size: StateSize): Event {
     for (const { scope, name, value } of state) {
       const key = scopedName(this.appName, scope, name);
       if (value === null) Reflect.deleteProperty(this.state, key);
@@ -67,12 +77,7 @@ export class Session {
     const made = revive(event as object);
     this.#events.push(made);
     this.#revision = revision;
+    this.#size = size;
     return freeze(made);
   }
-}
-
-/** The name of a value with its scope, from the store's. */
-export function scopedName(appName: string, scope: string, name: string): string {
-  if (scope === '') return name;
-  return `${scope === appScope(appName) ? 'app' : 'user'}:${name}`;
 }

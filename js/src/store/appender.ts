@@ -19,6 +19,14 @@ export interface Appender extends Store {
    * @returns the session's revision after it
    */
   append(session: string, append: Append): Awaitable<string>;
+  /**
+   * Makes a session that begins with the first events of another one, in one transaction. It has the state and the artifacts
+   * that `at` says, and neither records nor bytes nor a title.
+   *
+   * @throws TurncoreError E_SESSION_NOT_FOUND if the other one is not there or has no event of the revision;
+   *   E_SESSION_EXISTS if the new one is there
+   */
+  forkAt(from: string, to: string, at: ForkPoint): Awaitable<void>;
   /** Events of a session in the order in which they were appended. An unknown session has none. */
   events(session: string, query?: EventQuery): Awaitable<SessionEvent[]>;
   /** The values of a scope, by name in the order of its UTF-8 bytes. `session` says whose the empty scope is. */
@@ -57,6 +65,16 @@ export interface Append extends Pick<Commit, 'key' | 'turn' | 'ended' | 'revisio
   readonly state?: readonly StateChange[] | undefined;
   /** Versions that are added. Their bytes have been put into the session before. */
   readonly artifacts?: readonly AddedArtifact[] | undefined;
+}
+
+/** What a fork begins with that takes some of a session's events. */
+export interface ForkPoint {
+  /** That of the last event which the fork has. */
+  readonly revision: string;
+  /** The values of the fork's own scope. Their `scope` is not read. */
+  readonly state?: readonly StateValue[] | undefined;
+  /** How many versions of each artifact of the session's own scope the fork has, by name: the first ones. */
+  readonly artifacts?: Readonly<Record<string, number>> | undefined;
 }
 
 /** An event of an invocation, as a store keeps it. */

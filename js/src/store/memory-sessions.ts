@@ -17,10 +17,13 @@ interface All {
 }
 
 /** A page of the sessions. */
-export function list(all: All, { cursor = '', limit = 100 }: PageOptions = {}): SessionPage {
-  const behind = [...all.sessions.values()]
-    .reverse()
-    .filter(({ revision }) => cursor === '' || revision < Number(cursor));
+export function list(
+  all: All,
+  { cursor = '', prefix = '', limit = 100 }: PageOptions = {},
+): SessionPage {
+  const behind = [...all.sessions.values()].reverse().filter(({ id, revision }) => {
+    return id.startsWith(prefix) && (cursor === '' || revision < Number(cursor));
+  });
   const sessions = behind.slice(0, limit).map((each) => infoOf(each));
   return { sessions, next: behind.length > limit ? sessions.at(-1)!.revision : '' };
 }

@@ -102,6 +102,11 @@ export interface Sessions extends Store {
 export interface PageOptions {
   /** What the page before gave as `next`; absent, or empty, for the first page. */
   readonly cursor?: string | undefined;
+  /**
+   * Lists only the sessions whose ids begin with it. A page does not cost more where a database has more other sessions.
+   * Default: all.
+   */
+  readonly prefix?: string | undefined;
   /** The most sessions of a page. Default: 100. */
   readonly limit?: number | undefined;
 }

@@ -99,6 +99,8 @@ class Appending {
   *#check(revision: string): Step<void> {
     const { id, appended } = this.#row;
     if (revision === '' || appended <= (shown(this.#row, revision) ?? -1)) return;
+    // A fork knows the revisions of the events that it began with, too.
+    if (revision === revisionText({ ...this.#row, revision: appended })) return;
     if (appended !== 0 && !(yield* this.#keys.isOwn(appended))) {
       throw appendConflict(id);
     }

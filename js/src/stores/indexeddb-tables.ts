@@ -184,6 +184,23 @@ export class IndexedDBTables implements Tables {
     return rows(this.#table('sessions').index('list').getAll(range, limit));
   }
 
+  async listSessionsOf(
+    prefix: string,
+    revision: number,
+    number: number,
+    limit: number,
+  ): Promise<SessionRow[]> {
+    const range = IDBKeyRange.bound(prefix, `${prefix}\uffff`);
+    const all = await rows<SessionRow>(this.#table('sessions').index('id').getAll(range));
+    return all
+      .filter((row) => row.id.startsWith(prefix))
+      .filter(
+        (row) => row.revision < revision || (row.revision === revision && row.number > number),
+      )
+      .sort((a, b) => b.revision - a.revision || a.number - b.number)
+      .slice(0, limit);
+  }
+
   allRecords(session: number): Promise<RecordRow[]> {
     return rows(this.#table('records').index('place').getAll(beginning(session)));
   }
@@ -309,6 +326,19 @@ export class IndexedDBTables implements Tables {
       const all = await rows<object>(this.#table(name).getAll(beginning(from)));
       await Promise.all(all.map((row) => this.#put(name, { ...row, session: to })));
     }
+  }
+
+  async forkEvents(to: number, from: number, revision: number): Promise<number> {
+    const range = IDBKeyRange.bound([from], [from, revision]);
+    const all = await rows<object>(this.#table('events').getAll(range));
+    await Promise.all(all.map((row) => this.#put('events', { ...row, session: to })));
+    return all.length;
+  }
+
+  async forkVersions(to: number, from: number, name: string, count: number): Promise<void> {
+    const range = IDBKeyRange.bound([from, '', name], [from, '', name, count], false, true);
+    const all = await rows<object>(this.#table('artifacts').getAll(range));
+    await Promise.all(all.map((row) => this.#put('artifacts', { ...row, session: to })));
   }
 
   async addContent(added: number): Promise<number> {

@@ -13,6 +13,7 @@ import type {
   Appender,
   Artifact,
   EventQuery,
+  ForkPoint,
   SessionEvent,
   StateValue,
 } from '../store/appender.js';
@@ -123,6 +124,29 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
     return Promise.resolve();
   }
 
+  forkAt(from: string, to: string, { revision, state = [], artifacts = {} }: ForkPoint): void {
+    const log = this.#logOf(from);
+    const end = log?.upTo(Number(revision)) ?? 0;
+    const last = log?.events[end - 1];
+    if (log === undefined || last?.at !== Number(revision)) throw noSession(from);
+    const made = new Log();
+    for (const event of log.events.slice(0, end)) {
+      made.events.push(event);
+      made.ids.add(event.id);
+    }
+    made.appended = last.at;
+    for (const { name, value } of state) made.own.values.set(name, value.slice());
+    for (const [name, count] of Object.entries(artifacts)) {
+      const versions = log.own.artifacts.get(name) ?? [];
+      if (versions.length < count) throw noSession(from);
+      if (count > 0) made.own.artifacts.set(name, versions.slice(0, count));
+    }
+    if (this.sessions.has(to)) {
+      throw storeError('E_SESSION_EXISTS', JSON.stringify(to), { details: { session: to } });
+    }
+    this.#logs.set(this.begin(to), made);
+  }
+
   append(id: string, append: Append): string {
     requireAppend(append);
     this.#requireEpoch(append);
@@ -165,8 +189,11 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
     const session = this.sessions.get(id);
     const log = this.#logOf(id);
     const { appended = 0 } = log ?? {};
-    if (appended !== 0 && !session!.knows(append)(appended)) throw appendConflict(id);
-    const { event, artifacts = [] } = append;
+    const { event, artifacts = [], revision = '' } = append;
+    // A fork knows the revisions of the events that it began with, too.
+    if (appended !== 0 && revision !== String(appended) && !session!.knows(append)(appended)) {
+      throw appendConflict(id);
+    }
     if (event !== undefined && log?.ids.has(event.id) === true) {
       throw appendConflict(id, 'event', event.id);
     }
@@ -312,6 +339,10 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
     if (journal.epoch > epoch) throw otherEpoch(turn, journal.epoch, epoch);
     this.#journals.delete(turn);
   }
+}
+
+function noSession(session: string): Error {
+  return storeError('E_SESSION_NOT_FOUND', JSON.stringify(session), { details: { session } });
 }
 
 function same(a: Uint8Array, b: Uint8Array): boolean {

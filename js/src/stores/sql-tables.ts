@@ -106,6 +106,13 @@ export class SqlTables implements Tables {
     return this.#rows('listSessions', [revision, number, limit], sessionRow);
   }
 
+  listSessionsOf(prefix: string, revision: number, number: number, limit: number): SessionRow[] {
+    const first = blob(prefix);
+    const behind = first.slice();
+    behind[behind.length - 1]!++; // UTF-8 has no byte 255
+    return this.#rows('listSessionsOf', [first, behind, revision, number, limit], sessionRow);
+  }
+
   allRecords(session: number): RecordRow[] {
     return this.#rows('allRecords', [session], recordRow);
   }
@@ -216,6 +223,15 @@ export class SqlTables implements Tables {
     for (const statement of ['forkBytes', 'forkEvents', 'forkState', 'forkArtifacts'] as const) {
       this.#run(statement, to, from);
     }
+  }
+
+  forkEvents(to: number, from: number, revision: number): number {
+    this.#run('forkEventsTo', to, from, revision);
+    return this.#number('countEventsTo', from, revision)!;
+  }
+
+  forkVersions(to: number, from: number, name: string, count: number): void {
+    this.#run('forkVersions', to, from, blob(''), blob(name), count);
   }
 
   addContent(added: number): number {

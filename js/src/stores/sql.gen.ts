@@ -137,6 +137,11 @@ FROM turncore_sessions WHERE id = ?`,
   listSessions: `SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys,
   events, appended, base, cut, sum
 FROM turncore_sessions WHERE (revision, number) < (?, ?) ORDER BY revision DESC, number DESC LIMIT ?`,
+  listSessionsOf: `-- (first id, id behind the last, revision, number, limit)
+SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys,
+  events, appended, base, cut, sum
+FROM turncore_sessions WHERE id >= ? AND id < ? AND (revision + 0, number) < (?, ?)
+ORDER BY revision + 0 DESC, number DESC LIMIT ?`,
   lastRevision: `SELECT revision FROM turncore_sessions ORDER BY revision DESC, number DESC LIMIT 1`,
   addSession: `INSERT INTO turncore_sessions
   (id, revision, settled, newest, created, title, messages, records, digest, keys, events, appended, base, cut, sum)
@@ -245,6 +250,9 @@ FROM turncore_events WHERE session = ? AND revision > ? ORDER BY revision DESC L
   dropEvents: `DELETE FROM turncore_events WHERE session = ?`,
   forkEvents: `INSERT INTO turncore_events (session, revision, id, body, sum)
 SELECT CAST(? AS INTEGER), revision, id, body, sum FROM turncore_events WHERE session = ?`,
+  countEventsTo: `SELECT COUNT(*) FROM turncore_events WHERE session = ? AND revision <= ?`,
+  forkEventsTo: `INSERT INTO turncore_events (session, revision, id, body, sum)
+SELECT CAST(? AS INTEGER), revision, id, body, sum FROM turncore_events WHERE session = ? AND revision <= ?`,
   allState: `SELECT scope, name, value, sum FROM turncore_state WHERE session = ? AND scope = ? ORDER BY name`,
   setState: `INSERT INTO turncore_state (session, scope, name, value, sum) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (session, scope, name) DO UPDATE SET value = excluded.value, sum = excluded.sum`,
@@ -266,6 +274,9 @@ ON CONFLICT (session, scope, name, version) DO NOTHING RETURNING version`,
   forkArtifacts: `INSERT INTO turncore_artifacts (session, scope, name, version, content, size, body, sum)
 SELECT CAST(? AS INTEGER), scope, name, version, content, size, body, sum
 FROM turncore_artifacts WHERE session = ?`,
+  forkVersions: `INSERT INTO turncore_artifacts (session, scope, name, version, content, size, body, sum)
+SELECT CAST(? AS INTEGER), scope, name, version, content, size, body, sum
+FROM turncore_artifacts WHERE session = ? AND scope = ? AND name = ? AND version < ?`,
   findJournal: `SELECT turn, epoch, first, next, checkpoint, sum FROM turncore_journals WHERE turn = ?`,
   addJournal: `INSERT INTO turncore_journals (turn, epoch, first, next, checkpoint, sum) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (turn) DO NOTHING RETURNING epoch`,

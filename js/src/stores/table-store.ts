@@ -11,6 +11,7 @@ import type {
   Appender,
   Artifact,
   EventQuery,
+  ForkPoint,
   SessionEvent,
   StateValue,
 } from '../store/appender.js';
@@ -39,6 +40,7 @@ import { bytesOf } from '../stored/codec.js';
 import { type Row, rowsOf } from '../stored/rows.js';
 import { openedBy, StoredReader } from '../stored/stored-reader.js';
 import { append as appendTo, artifactOf, artifactsOf, eventsOf, stateOf } from './append.js';
+import { forkAt } from './fork-at.js';
 import { checkRecord, Committing, readRecord } from './commit.js';
 import { type ContentPlace, contentReader, type Files, putContent } from './contents.js';
 import {
@@ -250,7 +252,11 @@ export class TableStore implements DatabaseStore {
     return row?.newest ?? undefined;
   }
 
-  async list({ cursor = '', limit: asked = 0 }: PageOptions = {}): Promise<SessionPage> {
+  async list({
+    cursor = '',
+    prefix = '',
+    limit: asked = 0,
+  }: PageOptions = {}): Promise<SessionPage> {
     const limit = asked > 0 ? asked : PAGE;
     const [number, revision] = readRevision(cursor) ?? [
       // Above the damaged ones too.
@@ -258,7 +264,11 @@ export class TableStore implements DatabaseStore {
       Number.MAX_VALUE,
     ];
     const rows = await this.#view('', (tables) =>
-      ask(tables.listSessions(revision, number, limit + 1)),
+      ask(
+        prefix === ''
+          ? tables.listSessions(revision, number, limit + 1)
+          : tables.listSessionsOf(prefix, revision, number, limit + 1),
+      ),
     );
     rows.forEach(checkSession);
     const page = rows.slice(0, limit);
@@ -289,6 +299,13 @@ export class TableStore implements DatabaseStore {
       if (!(yield* addSession(tables, row))) throw ofSession('E_SESSION_EXISTS', to);
       yield* ask(tables.fork(row.number, old.number));
     });
+  }
+
+  async forkAt(from: string, to: string, at: ForkPoint): Promise<void> {
+    requireSession(from, 'from');
+    requireSession(to, 'to');
+    const now = this.#now;
+    await this.#update(from, (tables) => forkAt(tables, from, to, at, now));
   }
 
   async delete(id: string): Promise<void> {

@@ -118,6 +118,13 @@ export interface Tables {
   lastRevision(): Awaitable<number>;
   /** Sessions behind a place in the list, those updated last first. */
   listSessions(revision: number, number: number, limit: number): Awaitable<SessionRow[]>;
+  /** As {@link listSessions}, of the sessions whose ids begin with a text, which is not empty. */
+  listSessionsOf(
+    prefix: string,
+    revision: number,
+    number: number,
+    limit: number,
+  ): Awaitable<SessionRow[]>;
   /** All records by kind and place. */
   allRecords(session: number): Awaitable<RecordRow[]>;
   recordsOfKind(session: number, kind: number): Awaitable<RecordRow[]>;
@@ -154,6 +161,10 @@ export interface Tables {
   dropBytes(session: number, id: string): Awaitable<void>;
   /** Copies bytes, events, state and artifacts. */
   fork(to: number, from: number): Awaitable<void>;
+  /** Gives a session the events of another one up to a revision. Returns how many. */
+  forkEvents(to: number, from: number, revision: number): Awaitable<number>;
+  /** Gives a session the first versions of an artifact of another one's own scope. */
+  forkVersions(to: number, from: number, name: string, count: number): Awaitable<void>;
   /** The number of a content that is added. */
   addContent(added: number): Awaitable<number>;
   usesOfContent(content: number): Awaitable<number>;

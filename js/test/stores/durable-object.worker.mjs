@@ -1,8 +1,10 @@
 // The suite of stores in Durable Objects: each test has an object of its own, and a second store on its storage.
 import { durableObjectStore } from 'turncore/stores/durable-object';
+import { sessionTests } from 'turncore/sessionstest';
 import { storeTests } from 'turncore/storetest';
 import { fullMemoryStore } from 'turncore/stores/memory';
-import { Message } from 'turncore';
+import { Host, Message } from 'turncore';
+import full from 'turncore/turncore-full.wasm';
 import { DurableObject } from 'cloudflare:workers';
 
 export class Stored extends DurableObject {
@@ -10,13 +12,14 @@ export class Stored extends DurableObject {
     const { pathname, searchParams } = new URL(request.url);
     const { storage } = this.ctx;
     if (pathname === '/test') {
-      const tests = await storeTests({
+      const maker = {
         // A test opens one store at a time, and again those on the same storage.
         open: () => durableObjectStore(storage),
         again: () => durableObjectStore(storage),
         sessions: 2000,
-      });
+      };
       try {
+        const tests = await testsOf(maker);
         await tests.find(({ name }) => name === searchParams.get('name')).run();
         return Response.json(null);
       } catch (error) {
@@ -39,12 +42,21 @@ export class Stored extends DurableObject {
   }
 }
 
+/** The tests of stores, and those of sessions on them. */
+async function testsOf(maker) {
+  const sessions = sessionTests({ ...maker, host: new Host({ module: full }) });
+  return [
+    ...(await storeTests(maker)),
+    ...sessions.map(({ name, run }) => ({ name: `sessions: ${name}`, run })),
+  ];
+}
+
 export default {
   async fetch(request, env) {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === '/names') {
       const sessions = { open: fullMemoryStore, again: fullMemoryStore };
-      return Response.json((await storeTests(sessions)).map(({ name }) => name));
+      return Response.json((await testsOf(sessions)).map(({ name }) => name));
     }
     const name = searchParams.get('object') ?? searchParams.get('name');
     return env.stored.get(env.stored.idFromName(name)).fetch(request);

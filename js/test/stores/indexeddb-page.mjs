@@ -1,5 +1,7 @@
 // The suite of stores on IndexedDB, in a page.
 import { indexedDBStore } from 'turncore/stores/indexeddb';
+import { Host } from 'turncore';
+import { sessionTests } from 'turncore/sessionstest';
 import { storeTests } from 'turncore/storetest';
 
 import { calls, runCases } from './indexeddb-cases.mjs';
@@ -27,9 +29,17 @@ const makerOf = (options) => ({
  * @param options of the store, and of the suite
  * @returns for each test its name, and what is wrong
  */
-globalThis.runSuite = async (options) => {
+globalThis.runSuite = async (options) => resultsOf(await storeTests(makerOf(options)));
+
+/** Runs the suite of sessions, as runSuite does that of stores. */
+globalThis.runSessions = (options) => {
+  const host = new Host({ module: new URL('/package/turncore-full.wasm', location.href) });
+  return resultsOf(sessionTests({ ...makerOf(options), host }));
+};
+
+async function resultsOf(tests) {
   const results = [];
-  for (const { name, run } of await storeTests(makerOf(options))) {
+  for (const { name, run } of tests) {
     const wrong = await run().then(
       () => undefined,
       (error) => `${error?.stack ?? error}`,
@@ -37,7 +47,7 @@ globalThis.runSuite = async (options) => {
     results.push({ name, wrong });
   }
   return results;
-};
+}
 
 /** How many files there are in the origin private file system, of all databases. */
 globalThis.countFiles = async () => {

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { dist } from '../smoke/package-folder.mjs';
 
 const { sqliteStore } = await import(new URL('entries/sqlite.js', dist));
+const { sessionTests } = await import(new URL('entries/sessionstest.js', dist));
 const { storeTests } = await import(new URL('entries/storetest.js', dist));
 const { Message } = await import(new URL('index.js', dist));
 
@@ -57,6 +58,7 @@ try {
     close: (store) => store.close(),
   };
   for (const { name, run } of await storeTests(maker)) await test(name, run);
+  for (const { name, run } of sessionTests(maker)) await test(`sessions: ${name}`, run);
 
   await test('a file of a later version is refused', async () => {
     const path = await written();

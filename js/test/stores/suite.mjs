@@ -44,6 +44,7 @@ async function inBrowser(name) {
       passed(`IndexedDB in ${name}, ${what}`, await browser.evaluate(call));
       assert.equal((await browser.evaluate('countFiles()')) > 0, true, `${what}: files`);
     }
+    passed(`sessions in IndexedDB in ${name}`, await browser.evaluate('runSessions({})'));
     assert.deepEqual(await browser.evaluate('runFaults()'), {
       later: 'E_STORE_VERSION',
       others: 'E_STORE_FAILED',

@@ -22,7 +22,10 @@ const config :Workerd.Config = (
 
 const worker :Workerd.Worker = (
   compatibilityDate = "2026-01-01",
-  modules = [(name = "worker.mjs", esModule = embed "worker.mjs")],
+  modules = [
+    (name = "worker.mjs", esModule = embed "worker.mjs"),
+    (name = "turncore-full.wasm", wasm = embed "turncore-full.wasm"),
+  ],
   bindings = [(name = "stored", durableObjectNamespace = "Stored")],
   durableObjectNamespaces = [(className = "Stored", uniqueKey = "stored", enableSql = true)],
   durableObjectStorage = (localDisk = "data"),

@@ -133,6 +133,10 @@ func (a *appending) check() error {
 	if seen, ok := a.row.known(a.a.Revision); ok && a.row.appended <= seen {
 		return nil
 	}
+	// A fork knows the revisions of the events that it began with, too.
+	if a.a.Revision == revisionText(a.row.number, a.row.appended) {
+		return nil
+	}
 	own, err := a.own(a.row, a.a.Turn, a.row.appended)
 	if err == nil && !own {
 		err = store.AppendConflict(a.id, "", "")

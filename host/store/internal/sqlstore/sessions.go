@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 
@@ -15,6 +16,11 @@ const defaultPage = 100
 
 // List implements store.Sessions.
 func (s *Store) List(ctx context.Context, cursor string, limit int) (page []store.Session, next string, err error) {
+	return s.ListOf(ctx, "", cursor, limit)
+}
+
+// ListOf implements store.Sessions. A page costs what there are of sessions with the prefix.
+func (s *Store) ListOf(ctx context.Context, prefix, cursor string, limit int) (page []store.Session, next string, err error) {
 	if limit <= 0 {
 		limit = defaultPage
 	}
@@ -22,8 +28,14 @@ func (s *Store) List(ctx context.Context, cursor string, limit int) (page []stor
 	if !ok {
 		number, revision = math.MaxInt64, math.MaxInt64
 	}
+	statement, args := "listSessions", []any{revision, number, int64(limit) + 1}
+	if prefix != "" {
+		behind := []byte(prefix)
+		behind[len(behind)-1]++ // UTF-8 has no byte 255
+		statement, args = "listSessionsOf", append([]any{[]byte(prefix), behind}, args...)
+	}
 	err = s.view(ctx, "", func(t *tx) error {
-		rows, err := t.rows("listSessions", revision, number, int64(limit)+1)
+		rows, err := t.rows(statement, args...)
 		all, err := list(rows, err, (*sessionRow).scan)
 		if err != nil {
 			return err
@@ -101,6 +113,82 @@ func (s *Store) Fork(ctx context.Context, from, to string) error {
 		}
 		return nil
 	})
+}
+
+// ForkAt implements store.Appender. The sessions share the content of artifacts.
+func (s *Store) ForkAt(ctx context.Context, from, to string, at store.ForkPoint) error {
+	if err := errors.Join(checkSession(from), checkSession(to), at.Validate()); err != nil {
+		return err
+	}
+	return s.update(ctx, from, func(t *tx) error {
+		old, err := t.session("lockSession", from)
+		if err != nil {
+			return err
+		}
+		revision, there, err := t.eventAt(old, at.Revision)
+		if err != nil {
+			return err
+		}
+		if !there {
+			return store.NoSession(from)
+		}
+		created, err := t.next(old.revision)
+		if err != nil {
+			return err
+		}
+		r := sessionRow{id: []byte(to), revision: created, created: created, title: []byte{}, appended: revision}
+		if r.events, _, err = t.number("countEventsTo", old.number, revision); err != nil {
+			return err
+		}
+		if err := t.add(&r); errors.Is(err, sql.ErrNoRows) {
+			return store.SessionExists(to)
+		} else if err != nil {
+			return err
+		}
+		if err := t.exec("forkEventsTo", r.number, old.number, revision); err != nil {
+			return err
+		}
+		f := &appending{tx: t, id: to, row: &r}
+		for _, v := range at.State {
+			v.Scope = ""
+			if err := f.change(&v); err != nil {
+				return err
+			}
+		}
+		return t.forkVersions(old, &r, at.Artifacts)
+	})
+}
+
+// eventAt finds the event of a revision. A session that is not there, nil, has none.
+func (t *tx) eventAt(r *sessionRow, text string) (revision int64, there bool, err error) {
+	number, revision, ok := readRevision(text)
+	if r == nil || !ok || number != r.number {
+		return 0, false, nil
+	}
+	rows, err := t.rows("eventsAfter", r.number, revision-1, int64(1))
+	found, err := list(rows, err, (*eventRow).scan)
+	return revision, len(found) > 0 && found[0].revision == revision, err
+}
+
+// forkVersions gives a fork the first versions of artifacts, as many as versions says.
+func (t *tx) forkVersions(from, to *sessionRow, versions map[string]int) error {
+	for _, name := range slices.Sorted(maps.Keys(versions)) {
+		n := int64(versions[name])
+		if n == 0 {
+			continue
+		}
+		last, err := t.artifact(string(from.id), "findArtifact", from.number, []byte{}, []byte(name), n-1)
+		if err == nil && last == nil {
+			err = store.NoSession(string(from.id))
+		}
+		if err == nil {
+			err = t.exec("forkVersions", to.number, from.number, []byte{}, []byte(name), n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Delete implements store.Sessions.

@@ -18,6 +18,13 @@ SELECT number, id, revision, settled, newest, created, title, messages, records,
   events, appended, base, cut, sum
 FROM turncore_sessions WHERE (revision, number) < (?, ?) ORDER BY revision DESC, number DESC LIMIT ?;
 
+-- listSessionsOf: those of listSessions whose ids are in a range; "+ 0" keeps off the index whose order fits
+-- (first id, id behind the last, revision, number, limit)
+SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys,
+  events, appended, base, cut, sum
+FROM turncore_sessions WHERE id >= ? AND id < ? AND (revision + 0, number) < (?, ?)
+ORDER BY revision + 0 DESC, number DESC LIMIT ?;
+
 -- lastRevision: of all sessions
 SELECT revision FROM turncore_sessions ORDER BY revision DESC, number DESC LIMIT 1;
 
@@ -232,6 +239,13 @@ DELETE FROM turncore_events WHERE session = ?;
 INSERT INTO turncore_events (session, revision, id, body, sum)
 SELECT CAST(? AS INTEGER), revision, id, body, sum FROM turncore_events WHERE session = ?;
 
+-- countEventsTo: those up to a revision (session, revision)
+SELECT COUNT(*) FROM turncore_events WHERE session = ? AND revision <= ?;
+
+-- forkEventsTo: those up to a revision (to, from, revision)
+INSERT INTO turncore_events (session, revision, id, body, sum)
+SELECT CAST(? AS INTEGER), revision, id, body, sum FROM turncore_events WHERE session = ? AND revision <= ?;
+
 -- allState: (session, scope)
 SELECT scope, name, value, sum FROM turncore_state WHERE session = ? AND scope = ? ORDER BY name;
 
@@ -276,6 +290,11 @@ DELETE FROM turncore_artifacts WHERE session = ?;
 INSERT INTO turncore_artifacts (session, scope, name, version, content, size, body, sum)
 SELECT CAST(? AS INTEGER), scope, name, version, content, size, body, sum
 FROM turncore_artifacts WHERE session = ?;
+
+-- forkVersions: of an artifact, those before a version (to, from, scope, name, version)
+INSERT INTO turncore_artifacts (session, scope, name, version, content, size, body, sum)
+SELECT CAST(? AS INTEGER), scope, name, version, content, size, body, sum
+FROM turncore_artifacts WHERE session = ? AND scope = ? AND name = ? AND version < ?;
 
 -- findJournal: (turn)
 SELECT turn, epoch, first, next, checkpoint, sum FROM turncore_journals WHERE turn = ?;
