@@ -11,6 +11,7 @@ import (
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/invocation"
 	"github.com/turncore/turncore/host/internal/panics"
+	"github.com/turncore/turncore/host/internal/queue"
 	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/internal/wire"
 	"github.com/turncore/turncore/host/store"
@@ -32,6 +33,8 @@ type Config struct {
 	MaxModelCalls int
 	// Compaction sums up long sessions; nil for never.
 	Compaction *Compaction
+	// WhenBusy says what becomes of an invocation while another one of its session runs in the process: turns.Queue by default.
+	WhenBusy turns.WhenBusy
 	// Host runs the invocations. nil gives the runner its own host, on Engine, which Close closes.
 	Host   *turns.Host
 	Engine host.Engine
@@ -45,6 +48,8 @@ type Runner struct {
 	plugins  []*Plugin
 	sessions *Service
 	options  abi.Value
+	queue    *queue.Queue
+	refuse   bool // an invocation of a session while another one runs
 }
 
 // New returns a runner and loads the core. It fails with E_INVALID_AGENT, whose message lists what is wrong.
@@ -53,10 +58,16 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
+	switch config.WhenBusy {
+	case "", turns.Queue, turns.Refuse:
+	default:
+		return nil, invalid(host.CodeInvalidAgent, "whenBusy", errors.New(`must be "queue" or "refuse"`))
+	}
 	if config.Store == nil {
 		config.Store = store.NewInMemory()
 	}
 	r := &Runner{host: invocation.Open(config.Host, config.Engine, &t.team), tree: t, plugins: slices.Clone(config.Plugins)}
+	r.queue, r.refuse = queue.Of(config.Store), config.WhenBusy == turns.Refuse
 	r.sessions = &Service{app: config.App, store: config.Store, host: r.host}
 	if r.options, err = config.options(); err != nil {
 		return nil, err
@@ -103,7 +114,11 @@ type Input struct {
 	Message *Content
 }
 
-// Run runs an invocation and yields its events. The pair that has an error is the last one: of an agent, of the store, of
+// Run runs an invocation and yields its events. While another invocation of the session runs in the process, by whichever
+// runner with the store, it waits, or fails with E_SESSION_BUSY: see Config.WhenBusy. One that is started inside another one
+// of its session fails so, too, if its context is that of a handler; a loop over an invocation's events must not wait for
+// another invocation of the session.
+// The pair that has an error is the last one: of an agent, of the store, of
 // the input, or, after ctx was cancelled, its cause. Input is refused before anything is stored, with
 // E_SESSION_NOT_FOUND, E_INVALID_INVOCATION, E_CALL_NOT_ASKED or E_CALL_ANSWERED.
 //
@@ -149,6 +164,17 @@ func (r *Runner) Rewind(ctx context.Context, user, session, before string) (*Eve
 
 // run runs an invocation.
 func (r *Runner) run(ctx context.Context, in Input, options abi.Value, yield func(*Event, error) bool) {
+	if err := checkIDs(in.User, in.Session); err != nil {
+		yield(nil, err)
+		return
+	}
+	key := keyOf(r.sessions.app, in.User, in.Session)
+	ctx, leave, err := r.queue.Enter(ctx, "invocation", key, r.refuse)
+	if err != nil {
+		yield(nil, inSession(err, key))
+		return
+	}
+	defer leave()
 	inv, start, err := r.begin(ctx, in)
 	if err != nil {
 		yield(nil, err)
@@ -196,9 +222,6 @@ func (inv *running) outcome(o turn.Outcome, err error) error {
 
 // begin prepares an invocation.
 func (r *Runner) begin(ctx context.Context, in Input) (*running, *abi.StartInvocation, error) {
-	if err := checkIDs(in.User, in.Session); err != nil {
-		return nil, nil, err
-	}
 	f := &abi.StartInvocation{Session: in.Session, User: in.User}
 	if in.Message != nil {
 		var err error

@@ -147,9 +147,7 @@ func TestKeepersGo(t *testing.T) {
 	for range 100 {
 		runtime.GC()
 		time.Sleep(time.Millisecond)
-		keepers.Lock()
-		_, there := keepers.of[s]
-		keepers.Unlock()
+		there := keepers.Has(s)
 		if !there {
 			return
 		}

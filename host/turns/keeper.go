@@ -3,14 +3,10 @@ package turns
 import (
 	"container/list"
 	"context"
-	"reflect"
-	"runtime"
 	"slices"
-	"strconv"
 	"sync"
-	"weak"
 
-	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/queue"
 	"github.com/turncore/turncore/host/store"
 )
 
@@ -20,123 +16,26 @@ type keeper struct {
 	store  store.Store
 	loader *loader
 
+	queue *queue.Queue
+
 	mu    sync.Mutex
-	lines map[string]*line // of the sessions with a turn that runs
 	ended endedTurns
 }
 
-// keepers are the keepers of the stores in use. A keeper lives as long as what uses it.
-var keepers struct {
-	sync.Mutex
-	of map[store.Store]weak.Pointer[keeper]
-}
+// keepers are the keepers of the stores in use.
+var keepers queue.PerStore[keeper]
 
 // keeperOf returns the keeper of a store. A store that cannot be told apart from others gets one of its own each time.
-func keeperOf(s store.Store) *keeper {
-	if s == nil || !reflect.ValueOf(s).Comparable() {
-		return newKeeper(s)
-	}
-	keepers.Lock()
-	defer keepers.Unlock()
-	if k := keepers.of[s].Value(); k != nil {
-		return k
-	}
-	if keepers.of == nil {
-		keepers.of = make(map[store.Store]weak.Pointer[keeper])
-	}
-	k := newKeeper(s)
-	keepers.of[s] = weak.Make(k)
-	runtime.AddCleanup(k, forgetKeeper, s)
-	return k
-}
+func keeperOf(s store.Store) *keeper { return keepers.Get(s, func() *keeper { return newKeeper(s) }) }
 
 func newKeeper(s store.Store) *keeper {
-	return &keeper{store: s, loader: newLoader(s), lines: make(map[string]*line)}
-}
-
-// forgetKeeper drops a store whose keeper is gone.
-func forgetKeeper(s store.Store) {
-	keepers.Lock()
-	defer keepers.Unlock()
-	if keepers.of[s].Value() == nil {
-		delete(keepers.of, s)
-	}
-}
-
-// line is the turns of a session: one that runs, and those that wait for it, in order.
-type line struct {
-	waiting []chan struct{}
-}
-
-// inside is the key of the sessions whose turns a context is inside of.
-type inside struct{}
-
-// entered is a session that a context is inside of.
-type entered struct {
-	keeper  *keeper
-	session string
-	outer   *entered // nil for none
+	return &keeper{store: s, loader: newLoader(s), queue: queue.Of(s)}
 }
 
 // enter waits until no other turn of a session runs, or refuses the turn if one does. The turn is to run in the returned
 // context, and ends with leave.
 func (k *keeper) enter(ctx context.Context, session string, refuse bool) (in context.Context, leave func(), err error) {
-	outer, _ := ctx.Value(inside{}).(*entered)
-	for e := outer; e != nil; e = e.outer {
-		if e.keeper == k && e.session == session {
-			return nil, nil, newError(abi.CodeSessionBusy, "session "+strconv.Quote(session)+": the turn is started inside another one of it", nil)
-		}
-	}
-	if err := k.lineUp(ctx, session, refuse); err != nil {
-		return nil, nil, err
-	}
-	in = context.WithValue(ctx, inside{}, &entered{k, session, outer})
-	return in, sync.OnceFunc(func() { k.leave(session) }), nil
-}
-
-func (k *keeper) lineUp(ctx context.Context, session string, refuse bool) error {
-	k.mu.Lock()
-	l := k.lines[session]
-	if l == nil {
-		k.lines[session] = &line{}
-		k.mu.Unlock()
-		return nil
-	}
-	if refuse {
-		k.mu.Unlock()
-		return newError(abi.CodeSessionBusy, "session "+strconv.Quote(session), nil)
-	}
-	turn := make(chan struct{})
-	l.waiting = append(l.waiting, turn)
-	k.mu.Unlock()
-	select {
-	case <-turn:
-		return nil
-	case <-ctx.Done():
-	}
-	k.mu.Lock()
-	i := slices.Index(l.waiting, turn)
-	if i >= 0 {
-		l.waiting = slices.Delete(l.waiting, i, i+1)
-	}
-	k.mu.Unlock()
-	if i < 0 { // its turn has come at the same time
-		k.leave(session)
-	}
-	return context.Cause(ctx)
-}
-
-// leave lets the next turn of a session run.
-func (k *keeper) leave(session string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	l := k.lines[session]
-	if len(l.waiting) == 0 {
-		delete(k.lines, session)
-		return
-	}
-	close(l.waiting[0])
-	l.waiting = l.waiting[1:]
+	return k.queue.Enter(ctx, "turn", session, refuse)
 }
 
 // Bounds on the ended turns that are remembered. Of one that is forgotten the store keeps the keys.

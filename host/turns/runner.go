@@ -14,6 +14,7 @@ import (
 	"github.com/turncore/turncore/host/internal/bus"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/panics"
+	"github.com/turncore/turncore/host/internal/queue"
 	"github.com/turncore/turncore/host/internal/stash"
 	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/record"
@@ -268,7 +269,7 @@ func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus.Bus, ended
 		wait, stop := r.flight.Until(ctx)
 		var entered context.Context
 		if entered, leave, err = in.enter(wait); err == nil {
-			ctx = context.WithValue(ctx, inside{}, entered.Value(inside{}))
+			ctx = queue.Inside(ctx, entered)
 		} else {
 			leave = func() {}
 		}

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/sessions"
+	"github.com/turncore/turncore/host/turns"
 )
 
 func input(message string) sessions.Input {
@@ -124,6 +127,59 @@ func runCases() []testCase {
 			}
 			p.run("last")
 			p.is("the events", p.words(p.get(session)), "user:hello agent:0 agent:1 user:again agent:more user:last agent:0 agent:1")
+		}},
+		{"invocations of a session queue", func(p *place) {
+			p.create(session, nil)
+			p.steps(2)
+			other := p.runnerOf(sessions.Config{App: app, Agent: &sessions.CustomAgent{Name: "agent", Run: stepsOf(2)}})
+			var wait sync.WaitGroup
+			for i := range 6 {
+				r := p.runner
+				if i%2 == 1 {
+					r = other
+				}
+				wait.Go(func() {
+					if list, err := r.Collect(p.Context(), input("hello")); err != nil {
+						p.Errorf("after %d events: %v", len(list), err)
+					}
+				})
+			}
+			wait.Wait()
+			want := strings.TrimSpace(strings.Repeat("user:hello agent:0 agent:1 ", 6))
+			p.is("the events", p.words(p.get(session)), want)
+		}},
+		{"an invocation of a busy session is refused, if it is to be", func(p *place) {
+			p.create(session, nil)
+			refusing := p.runnerOf(sessions.Config{
+				App: app, Agent: &sessions.CustomAgent{Name: "agent", Run: stepsOf(1)}, WhenBusy: turns.Refuse,
+			})
+			p.steps(1)
+			for e, err := range p.runner.Run(p.Context(), input("hello")) {
+				if err != nil {
+					p.Fatal(err)
+				}
+				list, err := refusing.Collect(p.Context(), input("more"))
+				p.code("a run while there is "+e.Text(), err, host.CodeSessionBusy)
+				var typed *host.Error
+				if len(list) > 0 || !errors.As(err, &typed) {
+					p.Fatalf("%d events, %v", len(list), err)
+				}
+				p.details(typed, "session", session)
+			}
+			if _, err := refusing.Collect(p.Context(), input("hello")); err != nil {
+				p.Error(err)
+			}
+			p.is("the events", p.words(p.get(session)), "user:hello agent:0 user:hello agent:0")
+		}},
+		{"an invocation inside another one of its session is refused", func(p *place) {
+			p.create(session, nil)
+			p.agent = func(ctx *sessions.Context, _ func(*sessions.Event) error) error {
+				_, err := p.runner.Collect(ctx, input("inside"))
+				return err
+			}
+			_, err := p.runner.Collect(p.Context(), input("hello"))
+			p.code("the run", err, host.CodeSessionBusy)
+			p.is("the events", p.words(p.get(session)), "user:hello")
 		}},
 		{"an unknown session runs nothing", func(p *place) {
 			p.steps(1)

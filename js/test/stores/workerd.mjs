@@ -24,6 +24,7 @@ const worker :Workerd.Worker = (
   compatibilityDate = "2026-01-01",
   modules = [
     (name = "worker.mjs", esModule = embed "worker.mjs"),
+    (name = "turncore.wasm", wasm = embed "turncore.wasm"),
     (name = "turncore-full.wasm", wasm = embed "turncore-full.wasm"),
   ],
   bindings = [(name = "stored", durableObjectNamespace = "Stored")],

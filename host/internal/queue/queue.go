@@ -1,0 +1,111 @@
+// Package queue lets what runs in a session wait for what runs there already.
+package queue
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/turncore/turncore/host"
+)
+
+// Queue has the lines of a store's sessions, in a process.
+type Queue struct {
+	mu    sync.Mutex
+	lines map[string]*line // of the sessions in which something runs
+}
+
+var queues PerStore[Queue]
+
+// Of returns the queue of a store.
+func Of(store any) *Queue {
+	return queues.Get(store, func() *Queue { return &Queue{lines: make(map[string]*line)} })
+}
+
+// line is what is in line for a session: what runs, and what waits for it, in order.
+type line struct {
+	waiting []chan struct{}
+}
+
+// inside is the key of the sessions in which a context is.
+type inside struct{}
+
+// entered is a session that a context is inside of.
+type entered struct {
+	queue   *Queue
+	session string
+	outer   *entered // nil for none
+}
+
+// Enter waits until nothing else runs in a session, or refuses with E_SESSION_BUSY if something does. What enters is to run
+// in the returned context, and ends with leave. kind is what it is, for errors, such as "turn".
+func (q *Queue) Enter(ctx context.Context, kind, session string, refuse bool) (in context.Context, leave func(), err error) {
+	outer, _ := ctx.Value(inside{}).(*entered)
+	for e := outer; e != nil; e = e.outer {
+		if e.queue == q && e.session == session {
+			return nil, nil, busy(session, ": the "+kind+" is started inside another one of it")
+		}
+	}
+	if err := q.lineUp(ctx, session, refuse); err != nil {
+		return nil, nil, err
+	}
+	in = context.WithValue(ctx, inside{}, &entered{q, session, outer})
+	return in, sync.OnceFunc(func() { q.leave(session) }), nil
+}
+
+// Inside is a context that is in the sessions of another one.
+func Inside(ctx, of context.Context) context.Context {
+	return context.WithValue(ctx, inside{}, of.Value(inside{}))
+}
+
+func busy(session, why string) error {
+	e := host.NewError(host.CodeSessionBusy, "session "+strconv.Quote(session)+why, nil)
+	e.Details = map[string]any{"session": session}
+	return e
+}
+
+func (q *Queue) lineUp(ctx context.Context, session string, refuse bool) error {
+	q.mu.Lock()
+	l := q.lines[session]
+	if l == nil {
+		q.lines[session] = &line{}
+		q.mu.Unlock()
+		return nil
+	}
+	if refuse {
+		q.mu.Unlock()
+		return busy(session, "")
+	}
+	turn := make(chan struct{})
+	l.waiting = append(l.waiting, turn)
+	q.mu.Unlock()
+	select {
+	case <-turn:
+		return nil
+	case <-ctx.Done():
+	}
+	q.mu.Lock()
+	i := slices.Index(l.waiting, turn)
+	if i >= 0 {
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+	}
+	q.mu.Unlock()
+	if i < 0 { // its turn has come at the same time
+		q.leave(session)
+	}
+	return context.Cause(ctx)
+}
+
+// leave lets the next in line run.
+func (q *Queue) leave(session string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[session]
+	if len(l.waiting) == 0 {
+		delete(q.lines, session)
+		return
+	}
+	close(l.waiting[0])
+	l.waiting = l.waiting[1:]
+}
