@@ -43,6 +43,8 @@ export {
   type AfterModelCallback,
   type AfterToolCallback,
   type AgentCallback,
+  AgentTool,
+  type AgentToolConfig,
   type BaseAgentConfig,
   BaseAgent,
   type BeforeModelCallback,
@@ -65,13 +67,7 @@ export {
   AgentRequest,
   type AgentResponse,
 } from '../invocations/model.js';
-export {
-  AgentTool,
-  type AgentToolConfig,
-  type LlmAgentTool,
-  type ConfirmationDetails,
-  type SessionTool,
-} from '../invocations/tools.js';
+export type { LlmAgentTool, ConfirmationDetails, SessionTool } from '../invocations/tools.js';
 export type { Compaction } from '../invocations/compaction.js';
 export type { Plugin } from '../invocations/plugin.js';
 export { Runner, type RunnerConfig, type RunInput } from '../invocations/runner.js';

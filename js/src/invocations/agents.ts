@@ -4,6 +4,7 @@
 /* eslint-disable @typescript-eslint/no-invalid-void-type -- a function that answers nothing returns void */
 import { AgentKind } from '../abi/frames.gen.js';
 import type { Awaitable } from '../awaitable.js';
+import type { ObjectSchema } from '../tools/tool.js';
 import type { Content } from './content.js';
 import { type CallbackContext, type InvocationContext, invocationOf } from './contexts.js';
 import type { Event, EventData } from './event.js';
@@ -131,7 +132,7 @@ export interface LlmAgentConfig extends BaseAgentConfig {
   readonly instruction?: string | ((ctx: CallbackContext) => Awaitable<string>) | undefined;
   /** An instruction for all models of the tree. Only the root's counts. */
   readonly globalInstruction?: string | ((ctx: CallbackContext) => Awaitable<string>) | undefined;
-  readonly tools?: readonly LlmAgentTool[] | undefined;
+  readonly tools?: readonly (LlmAgentTool | AgentTool)[] | undefined;
   /** Names of tools whose answers may come later, from outside. */
   readonly longRunningTools?: readonly string[] | undefined;
   /** Names of tools before which a person is asked. */
@@ -204,5 +205,42 @@ export class LoopAgent extends BaseAgent {
   /** @internal */
   override get [kindOf](): number {
     return AgentKind.Loop;
+  }
+}
+
+/** What an {@link AgentTool} is configured with. */
+export interface AgentToolConfig {
+  /** The agent, at the root of a tree of its own. */
+  readonly agent: BaseAgent;
+  /** A JSON Schema of the arguments, which the agent gets as JSON. Default: a text named `request`. */
+  readonly inputSchema?: ObjectSchema | undefined;
+  /** The result ends the agent whose model has called: no model sees it. Default false. */
+  readonly skipSummarization?: boolean | undefined;
+}
+
+/**
+ * An agent that a model may call as a tool, by the agent's name and description. It sees the arguments as what the user
+ * says, and nothing of the conversation. Its events are neither stored nor delivered: what they change in the state is
+ * stored with the result, which is the text of its last answer. It cannot wait for an answer from outside.
+ */
+export class AgentTool {
+  readonly agent: BaseAgent;
+  readonly inputSchema: ObjectSchema | undefined;
+  readonly skipSummarization: boolean;
+
+  constructor({ agent, inputSchema, skipSummarization = false }: AgentToolConfig) {
+    this.agent = agent;
+    this.inputSchema = inputSchema;
+    this.skipSummarization = skipSummarization;
+  }
+
+  /** The name of the agent. */
+  get name(): string {
+    return this.agent.name;
+  }
+
+  /** The description of the agent, for the model. */
+  get description(): string {
+    return this.agent.description;
   }
 }

@@ -14,6 +14,7 @@ import type { Core } from '../turn/core.js';
 import { type Callbacks as TurnCallbacks, type Definition, toolParts } from '../turn/definition.js';
 import type { AnyTool, ToolDescription } from '../tools/tool.js';
 import {
+  AgentTool,
   type BaseAgent,
   configOf,
   kindOf,
@@ -27,7 +28,7 @@ import { type EventData, eventValue, revive } from './event.js';
 import { executorFor, AgentRequest, responseOf } from './model.js';
 import type { AgentInfo, OpenInvocation } from './contract.js';
 import type { Plugin } from './plugin.js';
-import { AgentTool, type SessionTool, toolOf } from './tools.js';
+import { type LlmAgentTool, type SessionTool, toolOf } from './tools.js';
 
 /** A call of host code at a hook. */
 export interface HookCall {
@@ -269,8 +270,8 @@ function modelOf(
 }
 
 /** The tools of an agent that have handlers. */
-function handled({ tools = [] }: LlmAgentConfig): (AnyTool | SessionTool)[] {
-  return tools.filter((tool) => !(tool instanceof AgentTool)) as (AnyTool | SessionTool)[];
+function handled({ tools = [] }: LlmAgentConfig): LlmAgentTool[] {
+  return tools.filter((tool) => !(tool instanceof AgentTool)) as LlmAgentTool[];
 }
 
 /** Those that are agents. */

@@ -6,7 +6,6 @@ import { builtinOf } from '../builtin.js';
 import { isTool } from '../tools/is-tool.js';
 import { type AnyTool, type ObjectSchema, Tool } from '../tools/tool.js';
 import type { StandardSchema } from '../tools/standard-schema.js';
-import type { BaseAgent } from './agents.js';
 import { ToolContext } from './contexts.js';
 
 /** What a person is asked before a tool runs. */
@@ -36,48 +35,11 @@ export interface SessionTool<Params = never> {
   }['run'];
 }
 
-/** What an {@link AgentTool} is configured with. */
-export interface AgentToolConfig {
-  /** The agent, at the root of a tree of its own. */
-  readonly agent: BaseAgent;
-  /** A JSON Schema of the arguments, which the agent gets as JSON. Default: a text named `request`. */
-  readonly inputSchema?: ObjectSchema | undefined;
-  /** The result ends the agent whose model has called: no model sees it. Default false. */
-  readonly skipSummarization?: boolean | undefined;
-}
-
-/**
- * An agent that a model may call as a tool, by the agent's name and description. It sees the arguments as what the user
- * says, and nothing of the conversation. Its events are neither stored nor delivered: what they change in the state is
- * stored with the result, which is the text of its last answer. It cannot wait for an answer from outside.
- */
-export class AgentTool {
-  readonly agent: BaseAgent;
-  readonly inputSchema: ObjectSchema | undefined;
-  readonly skipSummarization: boolean;
-
-  constructor({ agent, inputSchema, skipSummarization = false }: AgentToolConfig) {
-    this.agent = agent;
-    this.inputSchema = inputSchema;
-    this.skipSummarization = skipSummarization;
-  }
-
-  /** The name of the agent. */
-  get name(): string {
-    return this.agent.name;
-  }
-
-  /** The description of the agent, for the model. */
-  get description(): string {
-    return this.agent.description;
-  }
-}
-
-/** A tool of an agent: one of turncore, an object with a method, or another agent. */
-export type LlmAgentTool = AnyTool | SessionTool | AgentTool;
+/** A tool of an agent: one of turncore, or an object with a method. */
+export type LlmAgentTool = AnyTool | SessionTool;
 
 /** A tool that tells the module what its handler has done besides its result. */
-export function toolOf(given: AnyTool | SessionTool): AnyTool {
+export function toolOf(given: LlmAgentTool): AnyTool {
   const tool = isTool(given) ? given : madeOf(given);
   if (builtinOf(tool.handler) !== undefined) return tool; // it runs in the module
   const handler: AnyTool['handler'] = (args, ctx, meta) => {
