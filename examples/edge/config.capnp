@@ -18,13 +18,16 @@ const worker :Workerd.Worker = (
   modules = [
     (name = "worker.js", esModule = embed "build/worker.js"),
     (name = "turncore.wasm", wasm = embed "build/turncore.wasm"),
+    (name = "turncore-full.wasm", wasm = embed "build/turncore-full.wasm"),
   ],
   durableObjectNamespaces = [
     (className = "Conversation", uniqueKey = "conversation", enableSql = true),
+    (className = "UserSessions", uniqueKey = "sessions", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "data"),
   bindings = [
     (name = "CONVERSATIONS", durableObjectNamespace = "Conversation"),
+    (name = "SESSIONS", durableObjectNamespace = "UserSessions"),
     (name = "ON_DISCONNECT", fromEnvironment = "ON_DISCONNECT"),
     (name = "PAUSE_MS", fromEnvironment = "PAUSE_MS"),
     (name = "OPENAI_API_KEY", fromEnvironment = "OPENAI_API_KEY"),

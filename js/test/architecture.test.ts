@@ -184,6 +184,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: [
     'abi',
+    'codec',
     'wasm.ts',
     'instance',
     'simulated',
@@ -194,6 +195,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'chat',
     'events',
     'sessions',
+    'invocations',
     'runners',
     'stored',
     'store',

@@ -3,6 +3,7 @@ import { createRunner, Host } from 'turncore';
 import { createTurnServer } from 'turncore/remote';
 import { simulatedFetch } from 'turncore/simulated';
 
+import { modelFrom } from './model.js';
 import { transfer, weather } from './tools.js';
 
 const PATH = /^\/conversations\/([\w-]{1,64})\/turns(\/|$)/;
@@ -38,17 +39,9 @@ export function createAgent(env = {}, store) {
 /** One instance of the module serves all conversations of an isolate. */
 let simulated;
 
-/** A live model with a key, otherwise the simulated one, which needs no network. */
 function modelOf(env) {
-  if (env.OPENAI_API_KEY) {
-    return {
-      model: {
-        model: env.OPENAI_MODEL || 'gpt-4o-mini',
-        apiKey: env.OPENAI_API_KEY,
-        baseURL: env.OPENAI_BASE_URL || undefined,
-      },
-    };
-  }
-  simulated ??= new Host({ fetch: simulatedFetch({ pauseMs: Number(env.PAUSE_MS || 30) }) });
-  return { model: { baseURL: 'http://simulated/v1', model: 'simulated' }, host: simulated };
+  const { model, pauseMs } = modelFrom(env);
+  if (pauseMs === undefined) return { model };
+  simulated ??= new Host({ fetch: simulatedFetch({ pauseMs }) });
+  return { model, host: simulated };
 }

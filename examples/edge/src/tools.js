@@ -24,3 +24,15 @@ export const transfer = new Tool({
     return approved ? `${to} has the money` : 'the visitor refused';
   },
 });
+
+/** The same in sessions: the runner asks before the tool runs, and the answer may come in a later request. */
+export const confirmedTransfer = {
+  name: 'transfer',
+  description: 'Transfers money to a person.',
+  inputSchema: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
+  requireConfirmation: ({ to }) => ({ hint: `Transfer money to ${to}?` }),
+  runAsync({ to }, ctx) {
+    ctx.state['transfers'] = [...(ctx.state['transfers'] ?? []), to];
+    return `${to} has the money`;
+  },
+};

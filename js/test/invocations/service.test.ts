@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { isTurncoreError } from '../../src/index.js';
-import { type Session, SessionService } from '../../src/entries/sessions.js';
+import { type Part, type Session, SessionService, storedId } from '../../src/entries/sessions.js';
 import { skip } from '../turn/harness.js';
 import { answers, KEY, lines, llm, sessionHost, stage, text } from './setup.js';
 
@@ -166,6 +166,20 @@ describe('a session service', { skip }, () => {
     const whole = await service.forkSession(KEY, { sessionId: 'whole' });
     assert.deepEqual(whole.events, session.events);
     assert.deepEqual(whole.state, { n: 3, 'user:n': 3 });
+    // It goes on by itself, also for a service that has not made it.
+    await service.appendEvent(whole, text('behind', { author: 'a' }));
+    await service.forkSession(KEY, { sessionId: 'other' });
+    const { store } = service;
+    const elsewhere = new SessionService({ host, store });
+    const other = (await elsewhere.getSession({ ...KEY, sessionId: 'other' }))!;
+    await elsewhere.appendEvent(other, text('first', { author: 'a' }));
+    await elsewhere.appendEvent(other, text('second', { author: 'a' }));
+    const late = new SessionService({ host, store });
+    const seen = (await late.getSession({ ...KEY, sessionId: 'other' }))!;
+    assert.equal(seen.events.length, 5);
+    await late.appendEvent(seen, text('third', { author: 'a' }));
+    const conflict = elsewhere.appendEvent(other, text('unseen', { author: 'a' }));
+    await assert.rejects(conflict, named('E_SESSION_CONFLICT'));
     const part = await service.forkSession(KEY, { upTo: session.events[0]!.id });
     assert.deepEqual(part.events, session.events.slice(0, 1));
     assert.deepEqual(part.state, { init: 1, n: 1, 'user:n': 3 });
@@ -183,5 +197,36 @@ describe('a session service', { skip }, () => {
       service.forkSession({ ...KEY, sessionId: 'nowhere' }),
       named('E_SESSION_NOT_FOUND'),
     );
+  });
+
+  it('forks what an event has of artifacts and of the state, whatever its name', async () => {
+    const seen: (Part | undefined)[] = [];
+    const keeper = llm('a', answers(), {
+      beforeAgentCallback: async (ctx) => {
+        seen.push(await ctx.loadArtifact('notes'));
+        ctx.state['no:scope'] = seen.length;
+        const data = new Uint8Array([seen.length]);
+        await ctx.saveArtifact('notes', { inlineData: { mimeType: 'image/png', data } });
+        await ctx.saveArtifact('notes', { text: `v${seen.length}` });
+        await ctx.saveArtifact('user:all', { text: String(seen.length) });
+        return 'saved';
+      },
+    });
+    const { service, say, load, runner, store } = await stage({ agent: keeper });
+    await say();
+    const { events } = await load();
+    await say();
+    const fork = await service.forkSession(KEY, { upTo: events.at(-1)!.id });
+    assert.deepEqual(fork.state, { 'no:scope': 1 });
+    const versions = await store.artifacts(storedId({ ...KEY, sessionId: fork.id }), '');
+    assert.deepEqual(
+      versions.map(({ name, version }) => [name, version]),
+      [
+        ['notes', 0],
+        ['notes', 1],
+      ],
+    );
+    await runner.run({ userId: KEY.userId, sessionId: fork.id, newMessage: 'on' });
+    assert.deepEqual(seen, [undefined, { text: 'v1' }, { text: 'v1' }]);
   });
 });
