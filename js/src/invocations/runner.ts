@@ -3,14 +3,16 @@
  */
 import { uuidv6, UUID_ENTROPY } from '../entropy.js';
 import type { Host, HostOptions } from '../host/host.js';
+import { invocationError } from '../session-errors.js';
 import type { BaseAgent } from './agents.js';
 import { type Compaction, compactionOption } from './compaction.js';
 import { type Content, contentOf } from './content.js';
 import type { Event } from './event.js';
 import { Invocation } from './invocation.js';
-import type { SessionKey } from './keys.js';
+import { type SessionKey, storedId } from './keys.js';
+import { enter, type Place } from './line.js';
 import type { Plugin } from './plugin.js';
-import { notFound, SessionService, sessionCore } from './session-service.js';
+import { inSession, notFound, SessionService, sessionCore } from './session-service.js';
 import type { SessionStore } from './session-store.js';
 import { Team } from './team.js';
 
@@ -28,6 +30,12 @@ export interface RunnerConfig {
   readonly plugins?: readonly Plugin[] | undefined;
   /** The most model calls of an invocation, whichever agents make them. Default 500. */
   readonly maxModelCalls?: number | undefined;
+  /**
+   * What becomes of an invocation while another one of its session runs in the process, by whichever runners with the store:
+   * `queue` (default) has it wait, `refuse` fails it with E_SESSION_BUSY before any event. Where an invocation ends with its
+   * request, as in Workers, requests are kept apart by E_SESSION_CONFLICT, as processes are.
+   */
+  readonly whenBusy?: 'queue' | 'refuse' | undefined;
   /** Sums up long sessions. Default: never. */
   readonly compaction?: Compaction | undefined;
   /** Options of the host that runs the module; or a Host, to share an instance. Default: that of the service. */
@@ -55,8 +63,9 @@ export class Runner {
   readonly #team: Team;
   readonly #host: Host;
   readonly #options: Readonly<Record<string, unknown>>;
+  readonly #refuse: boolean;
 
-  /** @throws TurncoreError E_INVALID_AGENT for an agent that has two places in the tree */
+  /** @throws TurncoreError E_INVALID_AGENT for an agent that has two places in the tree, and for another `whenBusy` */
   constructor(config: RunnerConfig) {
     const {
       appName,
@@ -67,7 +76,14 @@ export class Runner {
       host,
       maxModelCalls,
       compaction,
+      whenBusy = 'queue',
     } = config;
+    if (!['queue', 'refuse'].includes(whenBusy)) {
+      throw invocationError('E_INVALID_AGENT', 'whenBusy: must be "queue" or "refuse"', {
+        details: { field: 'whenBusy' },
+      });
+    }
+    this.#refuse = whenBusy === 'refuse';
     this.appName = appName;
     this.agent = agent;
     const service = sessionService ?? new SessionService({ store, host });
@@ -87,10 +103,13 @@ export class Runner {
    * Answers a message and gives the events as they come. An event that is not partial is stored before it is given, and its
    * agent goes on when the next one is asked for.
    *
+   * Another invocation of the session in the process goes first: see {@link RunnerConfig.whenBusy}. So a loop over an
+   * invocation's events must not wait for another one of the session.
+   *
    * Leaving the loop ends the invocation: agents clean up, plugins are told, and then the loop is left.
    *
-   * @throws TurncoreError E_SESSION_NOT_FOUND; E_SESSION_CONFLICT if somebody else has written to the session; what an
-   *   agent or a model throws; the reason of an abort
+   * @throws TurncoreError E_SESSION_NOT_FOUND; E_SESSION_CONFLICT if somebody else has written to the session;
+   *   E_SESSION_BUSY; what an agent or a model throws; the reason of an abort
    */
   runAsync(input: RunInput): AsyncGenerator<Event, void, undefined> {
     return this.#run(input, {});
@@ -129,13 +148,32 @@ export class Runner {
     const abort = (): void => controller.abort(signal?.reason);
     if (signal?.aborted === true) abort();
     else signal?.addEventListener('abort', abort, { once: true });
+    let place: Place | undefined;
     let invocation: Invocation | undefined;
     try {
+      place = await this.#enter(key, signal, controller.signal);
       invocation = await this.#start(key, message, more, controller);
+      place.runs(invocation);
       for (let event; (event = await invocation.next()) !== undefined;) yield event;
     } finally {
       signal?.removeEventListener('abort', abort);
-      await invocation?.stop();
+      try {
+        await invocation?.stop();
+      } finally {
+        place?.leave();
+      }
+    }
+  }
+
+  async #enter(
+    key: SessionKey,
+    outer: AbortSignal | undefined,
+    signal: AbortSignal,
+  ): Promise<Place> {
+    try {
+      return await enter(this.sessionService.store, storedId(key), this.#refuse, outer, signal);
+    } catch (error) {
+      throw inSession(error, key);
     }
   }
 

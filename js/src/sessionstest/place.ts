@@ -62,10 +62,10 @@ export class Place {
     this.#agent.run = run;
   }
 
-  runnerOn(sessionService: SessionService): Runner {
+  runnerOn(sessionService: SessionService, whenBusy?: 'queue' | 'refuse'): Runner {
     const agent = new Scripted({ name: 'agent' });
     agent.run = (ctx) => this.#agent.run!(ctx);
-    return new Runner({ appName: WHO.appName, agent, sessionService, host: this.host });
+    return new Runner({ appName: WHO.appName, agent, sessionService, host: this.host, whenBusy });
   }
 
   /** A service that has read nothing, on the store as another process has it. */
@@ -74,6 +74,11 @@ export class Place {
     const again = opened.maker.again !== undefined;
     const store = again ? ((await opened.again(watched.inner)) as SessionStore) : watched.inner;
     return new SessionService({ store, host });
+  }
+
+  /** A service on the store that does not count: a process may know the store by its identity. */
+  plain(): SessionService {
+    return new SessionService({ store: this.watched.inner, host: this.host });
   }
 
   async create(state: State = {}, sessionId = KEY.sessionId): Promise<Session> {

@@ -145,6 +145,41 @@ export const runs: Record<string, Run> = {
     equal(words((await place.get()).events), all, 'the events');
   },
 
+  'invocations of a session queue': async (place) => {
+    await place.create();
+    place.agent = steps;
+    const [one, other] = [place.runnerOn(place.plain()), place.runnerOn(place.plain())];
+    const who = { userId: KEY.userId, sessionId: KEY.sessionId, newMessage: 'hello' };
+    const all = Array.from({ length: 6 }, (_, i) => (i % 2 === 0 ? one : other).run(who));
+    await Promise.all(all);
+    const want = Array.from({ length: 6 }, () => first(4)).join(' ');
+    equal(words((await place.get()).events), want, 'the events');
+  },
+
+  'an invocation of a busy session is refused, if it is to be': async (place) => {
+    await place.create();
+    place.agent = steps;
+    const refusing = place.runnerOn(place.plain(), 'refuse');
+    const who = { userId: KEY.userId, sessionId: KEY.sessionId, newMessage: 'hello' };
+    for await (const { id } of place.runnerOn(place.plain()).runAsync(who)) {
+      const { session } = await fails(() => refusing.run(who), 'E_SESSION_BUSY');
+      equal(session, 's', `while there is ${id}`);
+    }
+    await refusing.run(who);
+    equal(words((await place.get()).events), `${first(4)} ${first(4)}`, 'the events');
+  },
+
+  'an invocation inside another one of its session is refused': async (place) => {
+    await place.create();
+    const who = { userId: KEY.userId, sessionId: KEY.sessionId, newMessage: 'inside' };
+    place.agent = async function* (ctx) {
+      await place.runner.run({ ...who, signal: ctx.abortSignal });
+      yield said('never');
+    };
+    const { session } = await fails(() => place.run(), 'E_SESSION_BUSY');
+    equal([session, words((await place.get()).events)], ['s', 'user:hello'], 'what is left');
+  },
+
   'an unknown session runs nothing': async (place) => {
     place.agent = steps;
     const { session } = await fails(() => place.run(), 'E_SESSION_NOT_FOUND');
