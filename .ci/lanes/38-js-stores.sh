@@ -1,5 +1,5 @@
-# The suite turncore/storetest on each database of the npm package, with what the databases do when they are damaged,
-# full, locked or taken away, and when workerd, the tab or the browser is killed.
+# The suites turncore/storetest and turncore/sessionstest on each database of the npm package, with what the databases do
+# when they are damaged, full, locked or taken away, and when workerd, the tab or the browser is killed.
 # shellcheck disable=SC2154 # need_node sets node24
 source .ci/lib.sh
 need_js_tests
@@ -10,7 +10,7 @@ suites() {
   {
     "$node24" js/test/stores/sqlite.mjs
     node js/test/stores/suite.mjs
-  } | hosts_passed 12
+  } | hosts_passed 14
 }
 beside suites
 PATH=$(dirname "$node24"):$PATH node_test js/test/stores/*.test.mjs
