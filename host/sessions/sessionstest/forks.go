@@ -107,7 +107,7 @@ func forkCases() []testCase {
 			p.is("the session that is there", p.words(p.get("t")), "")
 		}},
 		{"a rewind restores the session's own state", func(p *place) {
-			s := p.create(session, map[string]any{"init": 1, "n": 0, "app:a": 0})
+			p.create(session, map[string]any{"init": 1, "n": 0, "app:a": 0})
 			var ids []string
 			for n := 1; n <= 3; n++ {
 				p.agent = func(_ *sessions.Context, yield func(*sessions.Event) error) error {
@@ -128,7 +128,7 @@ func forkCases() []testCase {
 				}
 				p.is("the state", text(p.get(session).State()), want)
 			}
-			if s = p.get(session); s.Len() != 9 {
+			if s := p.get(session); s.Len() != 9 {
 				p.Errorf("it has %d events", s.Len())
 			}
 			_, err := p.runner.Rewind(p.Context(), user, session, "nothing")
