@@ -2,8 +2,9 @@
 // the network.
 //
 // The linker cuts data at every run of zeros that is longer than a segment's head: tens of thousands of segments, whose
-// heads compress badly, while zeros compress to next to nothing. And a third of the tables for stack traces says which
-// line of which file an instruction comes from. Without them a trace names functions, and "?" for the lines.
+// heads compress badly, while zeros compress to next to nothing. And half of the tables for stack traces says which line
+// of which file an instruction comes from, where a function keeps its arguments, and where it can be interrupted, which
+// WebAssembly has no way to do. Without them a trace names functions, with "?" for the lines and nothing for arguments.
 package segments
 
 import (
@@ -23,10 +24,10 @@ const maxMemory = 64 << 20
 
 var errMalformed = errors.New("segments: the data section is malformed")
 
-// Rewrite returns a file with the same data in fewer segments, but for the line tables, which are zeros.
+// Rewrite returns a file with the same data in fewer segments, but for the tables about source text, which are zeros.
 func Rewrite(file []byte) ([]byte, error) { return rewrite(file, true) }
 
-func rewrite(file []byte, dropLines bool) ([]byte, error) {
+func rewrite(file []byte, dropSource bool) ([]byte, error) {
 	if !bytes.HasPrefix(file, []byte(wasmfile.Header)) {
 		return nil, errors.New("segments: not a WebAssembly file of version 1")
 	}
@@ -45,8 +46,8 @@ func rewrite(file []byte, dropLines bool) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if dropLines {
-			if err := clearLines(memory); err != nil {
+		if dropSource {
+			if err := clearSource(memory); err != nil {
 				return nil, err
 			}
 		}
@@ -101,6 +102,7 @@ func store(memory []byte) []byte {
 // Layout of Go's table of functions (runtime/symtab.go of the release that go.mod pins): pcHeader and _func.
 const (
 	headerFunctions = 8  // number of functions
+	headerUnits     = 40 // offset of the packages' lists of files, which the files' names follow
 	headerTables    = 56 // offset of the tables that a program counter is looked up in
 	headerEntries   = 64 // offset of the entries, one for each function
 
@@ -108,14 +110,26 @@ const (
 	funcFile   = 20 // of files
 	funcLine   = 24 // of lines
 	funcCount  = 28 // number of further tables
-	funcTables = 44 // their offsets
+	funcUnit   = 32 // place of the package in the list of files
+	funcStart  = 36 // line of the function
+	funcFacts  = 43 // number of facts about the whole function
+	funcTables = 44 // the offsets of its further tables, and then those of the facts
+)
+
+// What only traces with lines and arguments need, by number (internal/abi/symtab.go), and what only interrupts do.
+const (
+	tableUnsafePoint = 0
+	tableLiveArgs    = 3
+	factArgs         = 5
+	factLiveArgs     = 6
 )
 
 // header is how the table begins: magic number, padding, quantum 1 (of WebAssembly), pointers of 8 bytes.
 var header = []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
 
-// clearLines makes zeros of the tables that only say which line an instruction comes from, and makes functions have none.
-func clearLines(memory []byte) (err error) {
+// clearSource makes zeros of the tables that only say which line an instruction comes from and the like, and makes
+// functions have none.
+func clearSource(memory []byte) (err error) {
 	start := bytes.Index(memory, header)
 	if start < 0 || bytes.Contains(memory[start+1:], header) {
 		return errors.New("segments: no table of functions, or several: Go's layout has changed")
@@ -128,25 +142,52 @@ func clearLines(memory []byte) (err error) {
 	table := memory[start:]
 	word := func(at int) uint64 { return binary.LittleEndian.Uint64(table[at:]) }
 	tables, entries := table[word(headerTables):word(headerEntries)], table[word(headerEntries):]
-	half := func(b []byte, at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
-	lines, others := map[uint32]bool{}, map[uint32]bool{}
+	dropped, kept := map[uint32]bool{}, map[uint32]bool{}
 	for i := range int(word(headerFunctions)) {
-		f := entries[half(entries, 8*i+4):]
-		others[half(f, funcStack)] = true
-		for k := range int(half(f, funcCount)) {
-			others[half(f, funcTables+4*k)] = true
-		}
-		lines[half(f, funcFile)], lines[half(f, funcLine)] = true, true
-		clear(f[funcFile : funcLine+4])
+		function(entries[half(entries, 8*i+4):]).clearSource(dropped, kept)
 	}
-	for offset := range lines {
-		if offset != 0 && !others[offset] {
+	for offset := range dropped {
+		if offset != 0 && !kept[offset] {
 			t := tables[offset:]
 			clear(t[:tableSize(t)])
 		}
 	}
+	clear(table[word(headerUnits):word(headerTables)])
 	return nil
 }
+
+// function is what Go's table has of one, and what follows.
+type function []byte
+
+func half(b []byte, at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
+
+// clearSource makes the function have no tables but those that the program runs by. It notes the offsets of both kinds.
+func (f function) clearSource(dropped, kept map[uint32]bool) {
+	drop := func(at int) {
+		dropped[half(f, at)] = true
+		clear(f[at : at+4])
+	}
+	drop(funcFile)
+	drop(funcLine)
+	clear(f[funcUnit : funcStart+4])
+	kept[half(f, funcStack)] = true
+	count := int(half(f, funcCount))
+	for k := range count {
+		if at := funcTables + 4*k; k == tableUnsafePoint || k == tableLiveArgs {
+			drop(at)
+		} else {
+			kept[half(f, at)] = true
+		}
+	}
+	for _, k := range [...]int{factArgs, factLiveArgs} {
+		if k < int(f[funcFacts]) {
+			binary.LittleEndian.PutUint32(f[funcTables+4*(count+k):], none)
+		}
+	}
+}
+
+// none is the offset of a fact that a function does not have.
+const none = 1<<32 - 1
 
 // tableSize is the length of a table: pairs of numbers up to a zero where a pair would begin, the first pair aside.
 func tableSize(t []byte) (size int) {

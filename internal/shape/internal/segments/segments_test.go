@@ -76,7 +76,7 @@ func TestProgramDoesTheSame(t *testing.T) {
 		if got != strings.Replace(want, "true", "false", 1) {
 			t.Errorf("GOGC=%d: got %q, want %q but for the line", gc, got, want)
 		}
-		for _, say := range []string{"panic: the end", "goroutine 1", "main.deep(", "main.main("} {
+		for _, say := range []string{"panic: the end", "goroutine 1", "main.deep()", "main.main()"} {
 			if !strings.Contains(trace, say) {
 				t.Errorf("GOGC=%d: the trace lacks %q:\n%s", gc, say, trace)
 			}
