@@ -5,14 +5,10 @@ package reactor
 import (
 	"github.com/turncore/turncore/internal/catalogue"
 	"github.com/turncore/turncore/internal/fetch"
-	"github.com/turncore/turncore/internal/guest"
 	"github.com/turncore/turncore/internal/provider"
 )
 
-func init() {
-	catalogue.Fetch = fetch.New
-	fronts = (*guest.Instance).ServeSessions
-}
+func init() { catalogue.Fetch = fetch.New }
 
 // Providers are those of the chat executor.
 var Providers = provider.All
