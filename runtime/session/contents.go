@@ -2,6 +2,7 @@ package session
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/turncore/turncore/abi/value"
@@ -83,8 +84,8 @@ func (p *projection) update(l *Log) {
 
 	w := walk{Log: l, projection: p, covers: l.coversOf(p.View)}
 	low = max(low, int32(p.From))
-	first, _ := slices.BinarySearch(l.shown, low)
-	next, _ := slices.BinarySearchFunc(w.covers, low, func(c cover, i int32) int { return int(c.first) - int(i) })
+	first := sort.Search(len(l.shown), func(i int) bool { return l.shown[i] >= low })
+	next := sort.Search(len(w.covers), func(i int) bool { return w.covers[i].first >= low })
 	for _, i := range l.shown[first:] {
 		for ; next < len(w.covers) && w.covers[next].first <= i; next++ {
 			w.addSummary(w.covers[next])
@@ -102,21 +103,23 @@ func (l *Log) coversOf(v View) []cover {
 			list = append(list, c)
 		}
 	}
-	slices.SortFunc(list, func(a, b cover) int {
-		if a.first != b.first {
-			return int(a.first) - int(b.first)
+	sort.SliceStable(list, func(i, j int) bool {
+		a, b := &list[i], &list[j]
+		switch {
+		case a.first != b.first:
+			return a.first < b.first
+		case a.last != b.last:
+			return a.last > b.last
 		}
-		if a.last != b.last {
-			return int(b.last) - int(a.last)
+		return a.event > b.event
+	})
+	last, shown := int32(-1), list[:0]
+	for _, c := range list {
+		if c.last > last {
+			last, shown = c.last, append(shown, c)
 		}
-		return int(b.event) - int(a.event)
-	})
-	last := int32(-1)
-	return slices.DeleteFunc(list, func(c cover) bool {
-		inside := c.last <= last
-		last = max(last, c.last)
-		return inside
-	})
+	}
+	return shown
 }
 
 // sees reports whether a branch is the view's or around it.
@@ -134,7 +137,7 @@ type walk struct {
 
 // isCovered reports whether a compaction stands for the i-th event.
 func (w *walk) isCovered(i int32) bool {
-	k, _ := slices.BinarySearchFunc(w.covers, i, func(c cover, i int32) int { return int(c.last) - int(i) })
+	k := sort.Search(len(w.covers), func(k int) bool { return w.covers[k].last >= i })
 	return k < len(w.covers) && w.covers[k].first <= i
 }
 

@@ -3,7 +3,6 @@ package session
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/turncore/turncore/abi/value"
 )
@@ -39,7 +38,7 @@ func (l *Log) RewindBefore(invocation string) ([]Member, error) {
 			}
 		})
 	}
-	slices.SortFunc(names, strings.Compare)
+	slices.Sort(names)
 	var delta []Member
 	for _, name := range names {
 		if c := changes[name]; string(orNil(c.before)) != string(orNil(c.after)) {

@@ -1,10 +1,8 @@
 package session
 
 import (
-	"slices"
 	"sort"
 	"strconv"
-	"strings"
 
 	"github.com/turncore/turncore/abi/value"
 )
@@ -32,7 +30,7 @@ func NewState(v []byte) (*State, error) {
 		return nil, f.error()
 	}
 	s.list = make([]Member, 0, len(delta))
-	slices.SortFunc(delta, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
+	sort.SliceStable(delta, func(i, j int) bool { return delta[i].Name < delta[j].Name })
 	return s, s.Apply(delta)
 }
 
