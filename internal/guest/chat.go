@@ -26,12 +26,14 @@ func (in *Instance) chat(options []byte) (runtime.Executor, error) {
 
 // Execute implements runtime.Executor.
 func (e chatExecutor) Execute(task runtime.Task, d *runtime.Dispatch) error {
-	return e.executor.Execute(&chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits})
+	return e.executor.Execute(newChatDispatch(task, d))
 }
 
 // Measure implements runtime.Measurer.
 func (e chatExecutor) Measure(task runtime.Task, d *runtime.Dispatch, without map[int64]bool, visit func(text []byte, handles []int64, inside bool)) error {
-	return e.executor.Measure(&chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits, without: without}, visit)
+	c := newChatDispatch(task, d)
+	c.without = without
+	return e.executor.Measure(c, visit)
 }
 
 // chatDispatch adapts a dispatch to the chat executor. It embeds the dispatch for everything else.
@@ -39,7 +41,12 @@ type chatDispatch struct {
 	*runtime.Dispatch
 	task    runtime.Task
 	limits  abi.Limits
+	prompt  string         // of the system
 	without map[int64]bool // records to leave out; nil for none
+}
+
+func newChatDispatch(task runtime.Task, d *runtime.Dispatch) *chatDispatch {
+	return &chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits, prompt: d.Turn().SystemPrompt}
 }
 
 // Records implements chat.Dispatch.
@@ -81,7 +88,7 @@ func (c *chatDispatch) NewID(prefix string) string { return c.Turn().NewID(prefi
 func (c *chatDispatch) Nonce(kind record.Kind, id []byte) string {
 	return trust.Nonce(c.Turn().Seed, []byte{byte(kind)}, id)
 }
-func (c *chatDispatch) SystemPrompt() string { return c.Turn().SystemPrompt }
+func (c *chatDispatch) SystemPrompt() string { return c.prompt }
 
 func (c *chatDispatch) Stash(key string) ([]byte, bool) { return c.Turn().Stash(c.Number()).Get(key) }
 
@@ -127,15 +134,19 @@ func (c *chatDispatch) ReportThought(id string, delta []byte, complete bool) err
 	return c.report(runtime.ThoughtStream, id, delta, complete)
 }
 
-// report counts the bytes of an answer, and rejects an answer that is too large.
 func (c *chatDispatch) report(kind runtime.StreamKind, id string, delta []byte, complete bool) error {
-	if err := c.fits(len(delta)); err != nil {
-		return err
-	}
-	if err := c.HoldStream(len(delta)); err != nil {
+	if err := c.holds(delta); err != nil {
 		return err
 	}
 	return c.Report(kind, bytesOf(id), delta, complete)
+}
+
+// holds counts the bytes of an answer, and rejects an answer that is too large.
+func (c *chatDispatch) holds(delta []byte) error {
+	if err := c.fits(len(delta)); err != nil {
+		return err
+	}
+	return c.HoldStream(len(delta))
 }
 
 func (c *chatDispatch) SealMessage(id string, interrupted bool) error {

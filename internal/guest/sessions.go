@@ -82,7 +82,7 @@ func (s *sessions) team(f *abi.OpenAgents) (*invocation.Team, error) {
 		}
 		if config != nil {
 			if e, ok := config.Executor.(chatExecutor); ok {
-				definitions[i].Model = chatModel{e}
+				definitions[i].Model = (*chatModel)(e.executor)
 			}
 		}
 	}
@@ -194,13 +194,13 @@ func (s *sessions) start(f *abi.StartInvocation) error {
 	t.effects = t.few[:0]
 	run, err := runtime.NewTurn(&s.noConfig, runtime.Input{
 		ID: f.ID, Now: f.Now, Seed: f.Seed, Aborted: f.Aborted, Quota: &in.quota,
-	}, quiet{t})
+	}, (*quiet)(t))
 	if err != nil {
 		return err
 	}
 	t.run = run
 	s.begun(f.History, f.Count)
-	r, err := invocation.New(team, run, world{t}, invocation.Input{
+	r, err := invocation.New(team, run, (*world)(t), invocation.Input{
 		Session: f.Session, User: f.User, Log: log, State: valueOf(f.State), Message: valueOf(f.Message), Options: valueOf(f.Options),
 	})
 	if err != nil {
@@ -227,36 +227,42 @@ func outcome(run *runtime.Turn, err error) runtime.Status {
 }
 
 // quiet is the world of a turn below an invocation: its events are not those of the invocation.
-type quiet struct{ *turn }
+type quiet turn
 
 // Stream implements runtime.World.
-func (quiet) Stream(runtime.Head, runtime.StreamEvent) {}
+func (*quiet) Stream(runtime.Head, runtime.StreamEvent) {}
 
 // Event implements runtime.World.
-func (q quiet) Event(h runtime.Head, p any) {
+func (q *quiet) Event(h runtime.Head, p any) {
 	switch p.(type) {
 	case *runtime.LogEvent, *runtime.WarningEvent:
-		q.turn.Event(h, p)
+		(*turn)(q).Event(h, p)
 	}
 }
 
 // Sync implements runtime.World.
-func (quiet) Sync(runtime.Sync) {}
+func (*quiet) Sync(runtime.Sync) {}
+
+// Timer implements runtime.World.
+func (q *quiet) Timer(due uint64) { (*turn)(q).Timer(due) }
+
+// Exceeded implements runtime.World.
+func (q *quiet) Exceeded() { (*turn)(q).Exceeded() }
 
 // world is what surrounds an invocation.
-type world struct{ t *turn }
+type world turn
 
-func (w world) ask(task runtime.Task, kind uint8, context uint32, args marshaler) ([]byte, error) {
+func (w *world) ask(task runtime.Task, kind uint8, context uint32, args marshaler) ([]byte, error) {
 	return task.Await(&runtime.Encoded{Kind: kind, Context: context, Args: args.Append(nil)})
 }
 
 // Step implements invocation.World.
-func (w world) Step(number, agent uint32) {
-	w.t.in.append(&abi.Sync{Op: abi.OpSync, Turn: w.t.number, Context: number, Sync: abi.SyncOpen, Other: int64(agent)})
+func (w *world) Step(number, agent uint32) {
+	w.in.append(&abi.Sync{Op: abi.OpSync, Turn: w.number, Context: number, Sync: abi.SyncOpen, Other: int64(agent)})
 }
 
 // Append implements invocation.World.
-func (w world) Append(task runtime.Task, write *session.Write, deliver bool) error {
+func (w *world) Append(task runtime.Task, write *session.Write, deliver bool) error {
 	_, err := w.ask(task, abi.SessionEffectAppend, 0, appendArgs(write, deliver))
 	return err
 }
@@ -273,26 +279,26 @@ func appendArgs(w *session.Write, deliver bool) *abi.AppendArgs {
 }
 
 // Deliver implements invocation.World.
-func (w world) Deliver(task runtime.Task, run uint32, event []byte) error {
+func (w *world) Deliver(task runtime.Task, run uint32, event []byte) error {
 	_, err := w.ask(task, abi.SessionEffectDeliver, 0, &abi.DeliverArgs{Run: run, Event: event})
 	return err
 }
 
 // Callback implements invocation.World.
-func (w world) Callback(task runtime.Task, c *invocation.Callback) ([]byte, error) {
+func (w *world) Callback(task runtime.Task, c *invocation.Callback) ([]byte, error) {
 	return w.ask(task, abi.SessionEffectHook, c.Context, &abi.HookArgs{
 		Hook: uint8(c.Hook), Plugin: c.Plugin, Index: c.Index, Agent: c.Agent, Run: c.Run, Value: c.Value,
 	})
 }
 
 // Agent implements invocation.World.
-func (w world) Agent(task runtime.Task, agent, run uint32, branch string, input []byte) error {
+func (w *world) Agent(task runtime.Task, agent, run uint32, branch string, input []byte) error {
 	_, err := w.ask(task, abi.SessionEffectAgent, 0, &abi.AgentArgs{Agent: agent, Run: run, Branch: branch, Input: input})
 	return err
 }
 
 // Together implements invocation.World.
-func (w world) Together(task runtime.Task, n int, body func(task runtime.Task, i int) error) error {
+func (w *world) Together(task runtime.Task, n int, body func(task runtime.Task, i int) error) error {
 	return task.(*coroutine).each(n, n, body)
 }
 

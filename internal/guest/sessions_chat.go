@@ -10,19 +10,19 @@ import (
 )
 
 // chatModel is the chat executor as the model of an agent.
-type chatModel struct{ chatExecutor }
+type chatModel chat.Executor
 
 // Answer implements invocation.Model.
-func (m chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r *invocation.Request, part func([]byte, bool) error) (*session.Event, []string, error) {
+func (m *chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r *invocation.Request, part func([]byte, bool) error) (*session.Event, []string, error) {
 	putContents(d, r.Contents)
-	c := &modelCall{
-		chatDispatch: chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits}, instructions: r.Instructions, part: part,
-	}
-	g, err := m.executor.Generate(c)
+	c := newChatDispatch(task, d)
+	c.prompt = r.Instructions
+	heard := &listener{of: c, part: part}
+	g, err := (*chat.Executor)(m).Generate(c, heard)
 	if err != nil {
 		return nil, nil, err
 	}
-	response := &session.Event{Role: "model", HasContent: true, FinishReason: g.Finish, Usage: c.usage}
+	response := &session.Event{Role: "model", HasContent: true, FinishReason: g.Finish, Usage: heard.usage}
 	for _, t := range g.Thoughts {
 		response.Parts = append(response.Parts, session.NewThought(string(t.Text), t.Payload))
 	}
@@ -37,47 +37,37 @@ func (m chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r *invocation.
 	return response, refused, nil
 }
 
-// modelCall adapts a step to the chat executor: what is reported goes to the invocation.
-type modelCall struct {
-	chatDispatch
-	instructions string
-	part         func(text []byte, thought bool) error
-	usage        []byte
+// listener hears the answer in a step: it goes to the invocation.
+type listener struct {
+	of    *chatDispatch
+	part  func(text []byte, thought bool) error
+	usage []byte
 }
 
-// SystemPrompt implements chat.Dispatch.
-func (c *modelCall) SystemPrompt() string { return c.instructions }
+// ReportMessage implements chat.Listener.
+func (l *listener) ReportMessage(_ string, delta []byte, _ bool) error { return l.hear(delta, false) }
 
-// Stash implements chat.Dispatch. An agent has none.
-func (c *modelCall) Stash(string) ([]byte, bool) { return nil, false }
+// ReportThought implements chat.Listener.
+func (l *listener) ReportThought(_ string, delta []byte, _ bool) error { return l.hear(delta, true) }
 
-// ReportMessage implements chat.Dispatch.
-func (c *modelCall) ReportMessage(_ string, delta []byte, _ bool) error { return c.give(delta, false) }
-
-// ReportThought implements chat.Dispatch.
-func (c *modelCall) ReportThought(_ string, delta []byte, _ bool) error { return c.give(delta, true) }
-
-func (c *modelCall) give(delta []byte, thought bool) error {
+func (l *listener) hear(delta []byte, thought bool) error {
 	if len(delta) == 0 {
 		return nil
 	}
-	if err := c.fits(len(delta)); err != nil {
+	if err := l.of.holds(delta); err != nil {
 		return err
 	}
-	if err := c.HoldStream(len(delta)); err != nil {
-		return err
-	}
-	return c.part(delta, thought)
+	return l.part(delta, thought)
 }
 
-// SealMessage implements chat.Dispatch.
-func (c *modelCall) SealMessage(string, bool) error { return nil }
+// SealMessage implements chat.Listener.
+func (l *listener) SealMessage(string, bool) error { return nil }
 
-// SealThought implements chat.Dispatch.
-func (c *modelCall) SealThought(string, bool) error { return nil }
+// SealThought implements chat.Listener.
+func (l *listener) SealThought(string, bool) error { return nil }
 
-// ReportStats implements chat.Dispatch.
-func (c *modelCall) ReportStats(stats []byte) error {
+// ReportStats implements chat.Listener.
+func (l *listener) ReportStats(stats []byte) error {
 	n := 0
 	var members []byte
 	for _, name := range [...]string{"promptTokens", "completionTokens", "totalTokens", "cachedTokens", "reasoningTokens"} {
@@ -87,15 +77,10 @@ func (c *modelCall) ReportStats(stats []byte) error {
 		}
 	}
 	if n > 0 {
-		c.usage = append(value.AppendMapHeader(nil, n), members...)
+		l.usage = append(value.AppendMapHeader(nil, n), members...)
 	}
 	return nil
 }
-
-// Signalled implements chat.Dispatch. Nobody signals in a step.
-func (c *modelCall) Signalled() bool { return false }
-
-var _ chat.Dispatch = (*modelCall)(nil)
 
 // putContents makes records of contents: messages, thoughts, and calls with their results. Their times only order them.
 func putContents(d *runtime.Dispatch, contents []session.Content) {

@@ -20,6 +20,7 @@ const (
 // immediately. Its methods copy their arguments.
 type Answer struct {
 	d       Dispatch
+	to      Listener
 	options *options
 
 	message  stream
@@ -82,7 +83,7 @@ var errStop = errors.New("chat: the rest of the response is not wanted")
 
 func (a *Answer) reset(d Dispatch, o *options) {
 	*a = Answer{
-		d: d, options: o, retryAfter: -1, message: stream{text: a.message.text[:0]}, thoughts: a.thoughts[:0],
+		d: d, to: a.to, options: o, retryAfter: -1, message: stream{text: a.message.text[:0]}, thoughts: a.thoughts[:0],
 		scan: a.scan, template: template{before: a.template.before, middle: a.template.middle, after: a.template.after}, piece: a.piece,
 		leading: leading{held: a.leading.held[:0]},
 	}
@@ -215,7 +216,7 @@ func (a *Answer) say(text []byte) {
 	}
 	a.open(&a.message, "m")
 	a.message.text = append(a.message.text, text...)
-	a.err = a.d.ReportMessage(a.message.id, text, false)
+	a.err = a.to.ReportMessage(a.message.id, text, false)
 }
 
 // Sources of reasoning. Fields are numbered from 0: they are alternative places for the same reasoning, since gateways
@@ -242,7 +243,7 @@ func (a *Answer) think(source int, text []byte) {
 	t.text = append(t.text, text...)
 	if i == 0 || source >= Block {
 		t.told = true
-		a.err = a.d.ReportThought(t.id, text, false)
+		a.err = a.to.ReportThought(t.id, text, false)
 	}
 }
 

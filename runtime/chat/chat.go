@@ -78,6 +78,7 @@ func (e *Executor) Execute(d Dispatch) error {
 		return d.Nack(err)
 	}
 	a := &st.answer
+	a.to = d
 	failure := e.answer(d, st)
 	switch {
 	case a.err != nil:

@@ -66,18 +66,10 @@ type Dispatch interface {
 	// Tool finds a tool by its name, even a hidden one.
 	Tool(name string) (tool *runtime.Tool, ok bool)
 
-	// ReportMessage adds a delta to a message stream, ReportThought to a thought stream. complete seals it.
-	ReportMessage(id string, delta []byte, complete bool) error
-	ReportThought(id string, delta []byte, complete bool) error
-	// SealMessage seals a message stream, SealThought a thought stream. interrupted says that it was cut off.
-	SealMessage(id string, interrupted bool) error
-	SealThought(id string, interrupted bool) error
+	// Listener hears the answers of the model.
+	Listener
 	// ReportToolCall reports a tool call.
 	ReportToolCall(id string, r runtime.ToolCallReport) error
-	// ReportStats reports the cost of the model call: a map with promptTokens, completionTokens, totalTokens,
-	// cachedTokens, reasoningTokens, totalDurationNs, loadDurationNs, promptEvalDurationNs, evalDurationNs,
-	// finishReason, model, provider and raw, each if known.
-	ReportStats(stats []byte) error
 	// Log writes a line of the structured log. payload is a value, nil for none.
 	Log(level Level, kind, message string, payload []byte)
 
@@ -105,3 +97,17 @@ type Dispatch interface {
 
 // Level is the severity of a log line.
 type Level uint8
+
+// Listener hears an answer of the model while it comes.
+type Listener interface {
+	// ReportMessage adds a delta to a message stream, ReportThought to a thought stream. complete seals it.
+	ReportMessage(id string, delta []byte, complete bool) error
+	ReportThought(id string, delta []byte, complete bool) error
+	// SealMessage seals a message stream, SealThought a thought stream. interrupted says that it was cut off.
+	SealMessage(id string, interrupted bool) error
+	SealThought(id string, interrupted bool) error
+	// ReportStats reports the cost of the model call: a map with promptTokens, completionTokens, totalTokens,
+	// cachedTokens, reasoningTokens, totalDurationNs, loadDurationNs, promptEvalDurationNs, evalDurationNs,
+	// finishReason, model, provider and raw, each if known.
+	ReportStats(stats []byte) error
+}

@@ -18,7 +18,6 @@ type Generation struct {
 	Text     []byte
 	Calls    []GeneratedCall
 	Finish   string // the finish reason, in the provider's words; empty if unknown
-	Usage    []byte // map of token counts, as [Dispatch.ReportStats] has it; nil if unknown
 	Paused   bool   // the model continues when asked again
 }
 
@@ -35,15 +34,16 @@ type GeneratedCall struct {
 	Problem  string // why the call cannot run; empty if it can
 }
 
-// Generate makes a model call and returns its answer. It reports the answer's deltas and its cost, but stores nothing,
-// runs no tool and does not signal. It fails if there is no answer that can be used.
-func (e *Executor) Generate(d Dispatch) (*Generation, error) {
+// Generate makes a model call and returns its answer. It reports the answer's deltas and its cost to a listener, but
+// stores nothing, runs no tool and does not signal. It fails if there is no answer that can be used.
+func (e *Executor) Generate(d Dispatch, to Listener) (*Generation, error) {
 	st := stateOf(d)
 	e, err := e.overridden(d, st)
 	if err != nil {
 		return nil, err
 	}
 	a := &st.answer
+	a.to = to
 	failure := e.answer(d, st)
 	if a.err != nil {
 		failure = a.err

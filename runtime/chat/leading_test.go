@@ -37,6 +37,7 @@ func (d *told) String() string {
 // listening returns an answer that looks for reasoning, and its recorder.
 func listening() (*Answer, *told) {
 	a, d := &Answer{}, &told{}
+	a.to = d
 	a.reset(d, &options{leading: true})
 	a.readMarkup(nil)
 	return a, d

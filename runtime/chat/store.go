@@ -12,11 +12,11 @@ import (
 func (a *Answer) seal() {
 	for i := range a.thoughts {
 		if t := &a.thoughts[i]; t.told {
-			_ = a.d.SealThought(t.id, a.interrupted)
+			_ = a.to.SealThought(t.id, a.interrupted)
 		}
 	}
 	if a.message.id != "" {
-		_ = a.d.SealMessage(a.message.id, a.interrupted)
+		_ = a.to.SealMessage(a.message.id, a.interrupted)
 	}
 }
 
@@ -40,7 +40,7 @@ func (a *Answer) store() error {
 	if a.paused {
 		m.text = bytes.TrimRight(m.text, " \t\r\n")
 	}
-	if err := a.d.ReportMessage(m.id, nil, true); err != nil || len(m.text) == 0 {
+	if err := a.to.ReportMessage(m.id, nil, true); err != nil || len(m.text) == 0 {
 		return err
 	}
 	return a.d.StoreMessage(record.AppendMessage(nil, record.MessageFields{
@@ -54,13 +54,13 @@ func (a *Answer) storeThought(i int) error {
 	blank := len(bytes.TrimSpace(t.text)) == 0
 	switch {
 	case t.told: // even if it is blank
-		if err := a.d.ReportThought(t.id, nil, true); err != nil {
+		if err := a.to.ReportThought(t.id, nil, true); err != nil {
 			return err
 		}
 	case t.payload == nil && (blank || a.repeats(i)):
 		return nil
 	default:
-		if err := a.d.ReportThought(t.id, t.text, true); err != nil {
+		if err := a.to.ReportThought(t.id, t.text, true); err != nil {
 			return err
 		}
 	}
@@ -132,5 +132,5 @@ func (a *Answer) reportStats() error {
 		stats = append(value.AppendString(stats, "raw"), a.usage...)
 		n++
 	}
-	return a.d.ReportStats(append(value.AppendMapHeader(nil, n), stats...))
+	return a.to.ReportStats(append(value.AppendMapHeader(nil, n), stats...))
 }
