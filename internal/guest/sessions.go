@@ -204,8 +204,7 @@ func (s *sessions) start(f *abi.StartInvocation) error {
 		Session: f.Session, User: f.User, Log: log, State: valueOf(f.State), Message: valueOf(f.Message), Options: valueOf(f.Options),
 	})
 	if err != nil {
-		in.append(&abi.End{Op: abi.OpEnd, Turn: f.Turn, Status: abi.StatusRefused, Error: t.errorValue(err)})
-		run.Release()
+		t.end(runtime.StatusRefused, 0, err)
 		return nil
 	}
 	in.turns[f.Turn], s.runs[t] = t, r
@@ -252,8 +251,9 @@ func (q *quiet) Exceeded() { (*turn)(q).Exceeded() }
 // world is what surrounds an invocation.
 type world turn
 
-func (w *world) ask(task runtime.Task, kind uint8, context uint32, args marshaler) ([]byte, error) {
-	return task.Await(&runtime.Encoded{Kind: kind, Context: context, Args: args.Append(nil)})
+// ask sends an effect and returns its answer. args are encoded.
+func ask(task runtime.Task, kind uint8, context uint32, args []byte) ([]byte, error) {
+	return task.Await(&runtime.Encoded{Kind: kind, Context: context, Args: args})
 }
 
 // Step implements invocation.World.
@@ -263,37 +263,39 @@ func (w *world) Step(number, agent uint32) {
 
 // Append implements invocation.World.
 func (w *world) Append(task runtime.Task, write *session.Write, deliver bool) error {
-	_, err := w.ask(task, abi.SessionEffectAppend, 0, appendArgs(write, deliver))
+	_, err := ask(task, abi.SessionEffectAppend, 0, encoded(write, deliver))
 	return err
 }
 
-func appendArgs(w *session.Write, deliver bool) *abi.AppendArgs {
-	args := &abi.AppendArgs{Event: w.Event, Deliver: deliver}
+// encoded is a write as the host gets it.
+func encoded(w *session.Write, deliver bool) []byte {
+	args := abi.AppendArgs{Event: w.Event, Deliver: deliver}
 	for _, c := range w.State {
 		args.State = append(args.State, abi.StateDelta{Scope: c.Scope, Name: c.Name, Value: c.Value})
 	}
 	for _, c := range w.Artifacts {
 		args.Artifacts = append(args.Artifacts, abi.ArtifactDelta{Scope: c.Scope, Name: c.Name, Version: c.Version})
 	}
-	return args
+	return args.Append(nil)
 }
 
 // Deliver implements invocation.World.
 func (w *world) Deliver(task runtime.Task, run uint32, event []byte) error {
-	_, err := w.ask(task, abi.SessionEffectDeliver, 0, &abi.DeliverArgs{Run: run, Event: event})
+	args := abi.DeliverArgs{Run: run, Event: event}
+	_, err := ask(task, abi.SessionEffectDeliver, 0, args.Append(nil))
 	return err
 }
 
 // Callback implements invocation.World.
 func (w *world) Callback(task runtime.Task, c *invocation.Callback) ([]byte, error) {
-	return w.ask(task, abi.SessionEffectHook, c.Context, &abi.HookArgs{
-		Hook: uint8(c.Hook), Plugin: c.Plugin, Index: c.Index, Agent: c.Agent, Run: c.Run, Value: c.Value,
-	})
+	args := abi.HookArgs{Hook: uint8(c.Hook), Plugin: c.Plugin, Index: c.Index, Agent: c.Agent, Run: c.Run, Value: c.Value}
+	return ask(task, abi.SessionEffectHook, c.Context, args.Append(nil))
 }
 
 // Agent implements invocation.World.
 func (w *world) Agent(task runtime.Task, agent, run uint32, branch string, input []byte) error {
-	_, err := w.ask(task, abi.SessionEffectAgent, 0, &abi.AgentArgs{Agent: agent, Run: run, Branch: branch, Input: input})
+	args := abi.AgentArgs{Agent: agent, Run: run, Branch: branch, Input: input}
+	_, err := ask(task, abi.SessionEffectAgent, 0, args.Append(nil))
 	return err
 }
 
@@ -397,7 +399,7 @@ func outside(method uint8, r *abi.Reader) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			return appendArgs(&w, false).Append(nil), nil
+			return encoded(&w, false), nil
 		}
 	case abi.SessionMethodAppend:
 		var a abi.AppendEventArgs
@@ -413,7 +415,7 @@ func outside(method uint8, r *abi.Reader) ([]byte, error) {
 				e.Timestamp = a.Now
 			}
 			w := e.Write(a.App, a.User)
-			return appendArgs(&w, false).Append(nil), nil
+			return encoded(&w, false), nil
 		}
 	default:
 		return nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(method))+" outside a turn")
