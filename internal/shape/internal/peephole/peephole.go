@@ -4,6 +4,7 @@
 //   - A jump sets a local and goes through a table at the head of its function. Most of them can be plain branches.
 //   - An address is computed anew for each access to memory. Engines that compare every address with the size of the
 //     memory then do so each time.
+//   - Locals are set to their own values, and to others that nobody reads.
 //   - Structures are copied and zeroed by instructions meant for whole ranges of memory, truth values are compared with
 //     zero again and again, and a check for nil goes on behind its panic.
 //
@@ -129,6 +130,7 @@ func rewriteFunction(body, params []byte) ([]byte, error) {
 	had := len(types)
 	code, types = shorten(code, types)
 	code, types = plainBlocks(shareAddresses(directBranches(code), types))
+	code = withoutIdle(code)
 	if len(types) > had {
 		groups++
 	}

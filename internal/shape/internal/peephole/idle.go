@@ -1,0 +1,42 @@
+package peephole
+
+// withoutIdle leaves out what only moves a value about: a local that is set to its own value, and one that is set and not
+// read before it is set again, or before the function returns.
+func withoutIdle(code []instruction) []instruction {
+	out := make([]instruction, 0, len(code))
+	for k, i := range code {
+		switch {
+		case i.op == opLocalTee && isIdle(code[k+1:], i.x):
+			continue
+		case i.op == opLocalSet && len(out) > 0:
+			if last := &out[len(out)-1]; last.is(opLocalGet, i.x) {
+				out = out[:len(out)-1]
+				continue
+			}
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+// isIdle reports whether the code sets a local, or returns, before it reads it. It looks at what surely comes next only: up
+// to the next branch, or the next place that one leads to.
+func isIdle(code []instruction, local int64) bool {
+	for _, i := range code {
+		switch i.op {
+		case opReturn, opUnreachable:
+			return true
+		case opBlock, opLoop, opIf, opElse, opEnd, opBr, opBrIf, opBrTable:
+			return false
+		case opLocalGet:
+			if i.x == local {
+				return false
+			}
+		case opLocalSet, opLocalTee:
+			if i.x == local {
+				return true
+			}
+		}
+	}
+	return false
+}
