@@ -1,7 +1,6 @@
 package invocation
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/turncore/turncore/runtime"
@@ -12,7 +11,6 @@ import (
 // generator is an agent of host code that runs.
 type generator struct {
 	of     *Run
-	run    uint32
 	agent  *Agent
 	branch string
 	out    sink
@@ -21,10 +19,10 @@ type generator struct {
 
 // generate runs an agent of host code to its end.
 func (r *Run) generate(task runtime.Task, a *Agent, run uint32, branch string, out sink) error {
-	g := &generator{of: r, run: run, agent: a, branch: branch, out: out}
-	r.running = append(r.running, g)
+	g := &generator{of: r, agent: a, branch: branch, out: out}
+	r.running[run] = g
 	err := r.world.Agent(task, a.Number, run, branch, r.asked)
-	r.running = slices.DeleteFunc(r.running, func(other *generator) bool { return other == g })
+	delete(r.running, run)
 	if g.err != nil {
 		return g.err
 	}
@@ -33,12 +31,11 @@ func (r *Run) generate(task runtime.Task, a *Agent, run uint32, branch string, o
 
 // generatorOf is the generator of a run, if it is running.
 func (r *Run) generatorOf(run uint32) (*generator, error) {
-	for _, g := range r.running {
-		if g.run == run {
-			return g, nil
-		}
+	g := r.running[run]
+	if g == nil {
+		return nil, fault.New(fault.CallAfterEnd, "run "+strconv.Itoa(int(run))+" of an agent has ended")
 	}
-	return nil, fault.New(fault.CallAfterEnd, "run "+strconv.Itoa(int(run))+" of an agent has ended")
+	return g, nil
 }
 
 // Yield takes an event of a generator and returns it as it was stored, when the generator may go on. An error ends the

@@ -1,7 +1,6 @@
 package invocation
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/turncore/turncore/abi/value"
@@ -92,13 +91,13 @@ func (r *Run) open(at *scope, config *runtime.Config) (*step, error) {
 	}
 	r.world.Step(d.Number(), at.agent.Number)
 	s := &step{scope: &scope{agent: at.agent, run: at.run, context: d.Number()}, of: r, d: d}
-	r.steps = append(r.steps, s)
+	r.steps[s.context] = s
 	return s, nil
 }
 
 // leave ends a step.
 func (r *Run) leave(s *step) {
-	r.steps = slices.DeleteFunc(r.steps, func(other *step) bool { return other == s })
+	delete(r.steps, s.context)
 	s.d.CloseStep()
 }
 
@@ -182,12 +181,11 @@ func (r *Run) Respond(task runtime.Task, context uint32, v []byte) error {
 
 // stepOf is the running step of a context.
 func (r *Run) stepOf(context uint32) (*step, error) {
-	for _, s := range r.steps {
-		if s.context == context {
-			return s, nil
-		}
+	s := r.steps[context]
+	if s == nil {
+		return nil, fault.New(fault.CallAfterEnd, "the model call has ended")
 	}
-	return nil, fault.New(fault.CallAfterEnd, "the model call has ended")
+	return s, nil
 }
 
 // hear takes an answer of the model, or a part of a stream of one.

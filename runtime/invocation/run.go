@@ -44,8 +44,8 @@ type shared struct {
 	busy    bool // an event is being stored or delivered
 	stopped error
 	lastRun uint32
-	running []*generator
-	steps   []*step
+	running map[uint32]*generator // by run
+	steps   map[uint32]*step      // by context
 }
 
 // New prepares an invocation of a team. turn is its clock; its id is the invocation's.
@@ -54,7 +54,10 @@ func New(team *Team, turn *runtime.Turn, world World, in Input) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	common := &shared{team: team, turn: turn, world: world, state: state, maxCalls: DefaultModelCalls}
+	common := &shared{
+		team: team, turn: turn, world: world, state: state, maxCalls: DefaultModelCalls,
+		running: make(map[uint32]*generator), steps: make(map[uint32]*step),
+	}
 	r := &Run{Input: in, shared: common, id: turn.ID, first: in.Log.Len()}
 	return r, r.configure(in.Options)
 }

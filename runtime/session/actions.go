@@ -1,7 +1,6 @@
 package session
 
 import (
-	"math/bits"
 	"slices"
 
 	"github.com/turncore/turncore/abi/value"
@@ -33,15 +32,13 @@ type Actions struct {
 	Others            []Member // further members, as they were given
 }
 
+// Places of members that this package treats by themselves.
 const (
-	actionState = iota
-	actionArtifacts
-	actionSkip
-	actionTransfer
-	actionEscalate
-	actionConfirmations
-	actionCompaction
-	actionRewind
+	actionState         = 0
+	actionArtifacts     = 1
+	actionConfirmations = 5
+	actionCompaction    = 6
+	actionRewind        = 7
 )
 
 // actionMembers are the members of actions, in the order in which they are written.
@@ -64,13 +61,27 @@ func ParseActions(v []byte) (Actions, error) {
 	return a, nil
 }
 
+// kept is where the actions keep their members.
+func (a *Actions) kept() [len(actionMembers)]any {
+	return [...]any{
+		&a.StateDelta, &a.ArtifactDelta, &a.SkipSummarization, &a.TransferToAgent, &a.Escalate, &a.Confirmations, &a.Compaction,
+		&a.RewindBefore,
+	}
+}
+
 func (a *Actions) read(v []byte, strict bool) *flaw {
-	return members(v, func(name, v []byte) *flaw {
-		switch slices.Index(actionMembers[:], string(name)) {
+	kept := a.kept()
+	return members(v, func(name, v []byte) (f *flaw) {
+		switch i := slices.Index(actionMembers[:], string(name)); i {
+		case -1:
+			if meant := suggestion.Of(string(name), actionMembers[:]); meant != "" && strict {
+				return invalid("is not a member of actions; did you mean " + meant + "?")
+			}
+			a.Others = append(a.Others, Member{value.UTF8(string(name)), v})
 		case actionState:
-			return readDelta(v, &a.StateDelta, strict)
+			f = readDelta(v, &a.StateDelta, strict)
 		case actionArtifacts:
-			return members(v, func(name, v []byte) *flaw {
+			f = members(v, func(name, v []byte) *flaw {
 				n, ok := value.Int(v)
 				if !ok || n < 0 || n > 1<<32-1 {
 					return invalid(wantCount)
@@ -78,26 +89,15 @@ func (a *Actions) read(v []byte, strict bool) *flaw {
 				a.ArtifactDelta = append(a.ArtifactDelta, ArtifactVersion{value.UTF8(string(name)), uint32(n)})
 				return nil
 			})
-		case actionSkip:
-			return boolean(v, &a.SkipSummarization)
-		case actionTransfer:
-			return text(v, &a.TransferToAgent)
-		case actionEscalate:
-			return boolean(v, &a.Escalate)
 		case actionConfirmations:
-			return a.readConfirmations(v)
+			f = a.readConfirmations(v)
 		case actionCompaction:
 			a.Compaction = v
-			_, _, f := readCompaction(v)
-			return f
-		case actionRewind:
-			return text(v, &a.RewindBefore)
+			_, _, f = readCompaction(v)
+		default:
+			f = readKept(v, kept[i])
 		}
-		if meant := suggestion.Of(string(name), actionMembers[:]); meant != "" && strict {
-			return invalid("is not a member of actions; did you mean " + meant + "?")
-		}
-		a.Others = append(a.Others, Member{value.UTF8(string(name)), v})
-		return nil
+		return f
 	})
 }
 
@@ -157,56 +157,19 @@ func readCompaction(v []byte) (first, last string, f *flaw) {
 }
 
 // Empty reports whether there are no actions.
-func (a *Actions) Empty() bool { return a.has() == 0 && len(a.Others) == 0 }
-
-// has returns a bit for each member that is not empty.
-func (a *Actions) has() (set uint) {
-	for i, some := range [...]bool{
-		len(a.StateDelta) > 0, len(a.ArtifactDelta) > 0, a.SkipSummarization, a.TransferToAgent != "", a.Escalate,
-		len(a.Confirmations) > 0, len(a.Compaction) > 0, a.RewindBefore != "",
-	} {
-		if some {
-			set |= 1 << i
+func (a *Actions) Empty() bool {
+	for _, at := range a.kept() {
+		if isKept(at) {
+			return false
 		}
 	}
-	return set
+	return len(a.Others) == 0
 }
 
 // Append appends the actions, a map.
 func (a *Actions) Append(dst []byte) []byte {
-	start, has := len(dst), a.has()
-	dst = value.AppendMapHeader(dst, bits.OnesCount(has)+len(a.Others))
-	for i, name := range actionMembers {
-		if has>>i&1 == 0 {
-			continue
-		}
-		dst = value.AppendString(dst, name)
-		switch i {
-		case actionState:
-			dst = appendMembers(dst, a.StateDelta)
-		case actionArtifacts:
-			at := len(dst)
-			dst = value.AppendMapHeader(dst, len(a.ArtifactDelta))
-			for _, v := range a.ArtifactDelta {
-				dst = value.AppendInt(value.AppendString(dst, v.Name), int64(v.Version))
-			}
-			dst = value.OrderMap(dst, at)
-		case actionSkip, actionEscalate:
-			dst = value.AppendBool(dst, true)
-		case actionTransfer:
-			dst = value.AppendString(dst, a.TransferToAgent)
-		case actionConfirmations:
-			dst = appendMembers(dst, a.Confirmations)
-		case actionCompaction:
-			dst = append(dst, a.Compaction...)
-		case actionRewind:
-			dst = value.AppendString(dst, a.RewindBefore)
-		}
-	}
-	for _, m := range a.Others {
-		dst = append(value.AppendString(dst, m.Name), orNil(m.Value)...)
-	}
-	return value.OrderMap(dst, start)
+	kept := a.kept()
+	return value.OrderMap(appendKept(dst, actionMembers[:], kept[:], a.Others), len(dst))
 }
 
 // Merge adds the actions of b, which came later: its members win, of two versions of an artifact the higher one, and what

@@ -188,11 +188,18 @@ func (c *Content) mark(n uint64) {
 func (w *walk) addSummary(c cover) {
 	e := &w.entries[c.event]
 	role, parts, _ := readContent(e.content, nil, false)
-	parts = slices.DeleteFunc(parts, func(p Part) bool {
-		return p.Kind == PartThought || p.Kind == PartCall || p.Kind == PartResponse || isBlank(&p)
-	})
-	if len(parts) > 0 {
-		w.put(Content{Role: roleOr(role, "user"), Parts: parts, At: e.at, Author: e.author, Event: int(c.event)}, c.first)
+	shown := parts[:0]
+	for i := range parts {
+		switch p := &parts[i]; p.Kind {
+		case PartThought, PartCall, PartResponse:
+		default:
+			if !isBlank(p) {
+				shown = append(shown, *p)
+			}
+		}
+	}
+	if len(shown) > 0 {
+		w.put(Content{Role: roleOr(role, "user"), Parts: shown, At: e.at, Author: e.author, Event: int(c.event)}, c.first)
 	}
 }
 

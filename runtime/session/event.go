@@ -1,7 +1,6 @@
 package session
 
 import (
-	"math/bits"
 	"slices"
 
 	"github.com/turncore/turncore/abi/value"
@@ -31,23 +30,18 @@ type Event struct {
 	Actions      Actions
 }
 
+// Places of members that this package treats by themselves.
 const (
-	eventID = iota
-	eventInvocation
-	eventAuthor
-	eventTimestamp
-	eventBranch
-	eventContent
-	eventPartial
-	eventTurnComplete
-	eventInterrupted
-	eventFinishReason
-	eventErrorCode
-	eventErrorMessage
-	eventUsage
-	eventLongRunning
-	eventMetadata
-	eventActions
+	eventID          = 0
+	eventInvocation  = 1
+	eventAuthor      = 2
+	eventTimestamp   = 3
+	eventBranch      = 4
+	eventContent     = 5
+	eventPartial     = 6
+	eventUsage       = 12
+	eventLongRunning = 13
+	eventActions     = 15
 )
 
 // eventMembers are the members of an event, in the order in which they are written.
@@ -71,45 +65,33 @@ func Parse(v []byte) (*Event, error) {
 	return e, nil
 }
 
+// content is the part of an event that its content is kept in.
+type content Event
+
+// kept is where the event keeps its members.
+func (e *Event) kept() [len(eventMembers)]any {
+	return [...]any{
+		&e.ID, &e.InvocationID, &e.Author, &e.Timestamp, &e.Branch, (*content)(e), &e.Partial, &e.TurnComplete, &e.Interrupted,
+		&e.FinishReason, &e.ErrorCode, &e.ErrorMessage, &e.Usage, &e.LongRunning, &e.Metadata, &e.Actions,
+	}
+}
+
 // read reads an event. A lenient reader, for stored events, takes members that it does not know.
 func (e *Event) read(v []byte, strict bool) *flaw {
-	return members(v, func(name, v []byte) *flaw {
-		switch slices.Index(eventMembers[:], string(name)) {
-		case eventID:
-			return text(v, &e.ID)
-		case eventInvocation:
-			return text(v, &e.InvocationID)
-		case eventAuthor:
-			return text(v, &e.Author)
-		case eventTimestamp:
-			n, ok := value.Int(v)
-			if !ok {
-				return invalid(wantInteger)
+	kept := e.kept()
+	return members(v, func(name, v []byte) (f *flaw) {
+		switch i := slices.Index(eventMembers[:], string(name)); i {
+		case -1:
+			if strict {
+				f = invalid(unknown(string(name)))
 			}
-			e.Timestamp = n
-		case eventBranch:
-			return text(v, &e.Branch)
 		case eventContent:
 			e.HasContent = true
-			var f *flaw
 			e.Role, e.Parts, f = readContent(v, nil, strict)
-			return f
-		case eventPartial:
-			return boolean(v, &e.Partial)
-		case eventTurnComplete:
-			return boolean(v, &e.TurnComplete)
-		case eventInterrupted:
-			return boolean(v, &e.Interrupted)
-		case eventFinishReason:
-			return text(v, &e.FinishReason)
-		case eventErrorCode:
-			return text(v, &e.ErrorCode)
-		case eventErrorMessage:
-			return text(v, &e.ErrorMessage)
 		case eventUsage:
-			return readUsage(v, &e.Usage)
+			f = readUsage(v, &e.Usage)
 		case eventLongRunning:
-			return items(v, func(_ int, v []byte) *flaw {
+			f = items(v, func(_ int, v []byte) *flaw {
 				var id string
 				f := text(v, &id)
 				if f == nil && id == "" {
@@ -118,16 +100,12 @@ func (e *Event) read(v []byte, strict bool) *flaw {
 				e.LongRunning = append(e.LongRunning, id)
 				return f
 			})
-		case eventMetadata:
-			return filled(v, &e.Metadata)
 		case eventActions:
-			return e.Actions.read(v, strict)
+			f = e.Actions.read(v, strict)
 		default:
-			if strict {
-				return invalid(unknown(string(name)))
-			}
+			f = readKept(v, kept[i])
 		}
-		return nil
+		return f
 	})
 }
 
@@ -156,61 +134,11 @@ func readUsage(v []byte, to *[]byte) *flaw {
 
 // Append appends the event, a map. Members that are empty, false or 0 are left out.
 func (e *Event) Append(dst []byte) []byte {
-	flags := [...]bool{
-		e.ID != "", e.InvocationID != "", e.Author != "", e.Timestamp != 0, e.Branch != "", e.HasContent, e.Partial, e.TurnComplete,
-		e.Interrupted, e.FinishReason != "", e.ErrorCode != "", e.ErrorMessage != "", len(e.Usage) > 0, len(e.LongRunning) > 0,
-		len(e.Metadata) > 0, !e.Actions.Empty(),
-	}
-	has := uint(0)
-	for i, some := range flags {
-		if some {
-			has |= 1 << i
-		}
-	}
 	if dst == nil {
 		dst = make([]byte, 0, e.size())
 	}
-	dst = value.AppendMapHeader(dst, bits.OnesCount(has))
-	for i, name := range eventMembers {
-		if has>>i&1 == 0 {
-			continue
-		}
-		dst = value.AppendString(dst, name)
-		switch i {
-		case eventID:
-			dst = value.AppendString(dst, e.ID)
-		case eventInvocation:
-			dst = value.AppendString(dst, e.InvocationID)
-		case eventAuthor:
-			dst = value.AppendString(dst, e.Author)
-		case eventTimestamp:
-			dst = value.AppendInt(dst, e.Timestamp)
-		case eventBranch:
-			dst = value.AppendString(dst, e.Branch)
-		case eventContent:
-			dst = AppendContent(dst, e.Role, e.Parts)
-		case eventPartial, eventTurnComplete, eventInterrupted:
-			dst = value.AppendBool(dst, true)
-		case eventFinishReason:
-			dst = value.AppendString(dst, e.FinishReason)
-		case eventErrorCode:
-			dst = value.AppendString(dst, e.ErrorCode)
-		case eventErrorMessage:
-			dst = value.AppendString(dst, e.ErrorMessage)
-		case eventUsage:
-			dst = append(dst, e.Usage...)
-		case eventLongRunning:
-			dst = value.AppendListHeader(dst, len(e.LongRunning))
-			for _, id := range e.LongRunning {
-				dst = value.AppendString(dst, id)
-			}
-		case eventMetadata:
-			dst = append(dst, e.Metadata...)
-		case eventActions:
-			dst = e.Actions.Append(dst)
-		}
-	}
-	return dst
+	kept := e.kept()
+	return appendKept(dst, eventMembers[:], kept[:], nil)
 }
 
 // size is about the number of bytes of the event.

@@ -107,15 +107,6 @@ func text(v []byte, to *string) *flaw {
 	return nil
 }
 
-func boolean(v []byte, to *bool) *flaw {
-	b, ok := value.Bool(v)
-	if !ok {
-		return invalid(wantBool)
-	}
-	*to = b
-	return nil
-}
-
 // filled reads a map, and nil in place of an empty one.
 func filled(v []byte, to *[]byte) *flaw {
 	if value.KindOf(v) != value.KindMap {

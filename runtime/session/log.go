@@ -123,17 +123,13 @@ func (l *Log) read(r *reading, name, v []byte) *flaw {
 	case eventAuthor:
 		return l.name(v, &r.author)
 	case eventTimestamp:
-		n, ok := value.Int(v)
-		if !ok {
-			return invalid(wantInteger)
-		}
-		r.at = n
+		return readKept(v, &r.at)
 	case eventBranch:
 		return l.name(v, &r.branch)
 	case eventContent:
 		r.content = v
 	case eventPartial:
-		return boolean(v, &r.partial)
+		return readKept(v, &r.partial)
 	case eventLongRunning:
 		r.longRunning = v
 		return items(v, func(_ int, v []byte) *flaw {

@@ -42,7 +42,7 @@ func readPart(v []byte, p *Part) *flaw {
 	thought, is := false, -1
 	f := members(v, func(name, v []byte) *flaw {
 		if string(name) == "thought" {
-			return boolean(v, &thought)
+			return readKept(v, &thought)
 		}
 		for i, known := range partMembers {
 			if string(name) != known {

@@ -1,0 +1,110 @@
+package session
+
+import (
+	"math/bits"
+
+	"github.com/turncore/turncore/abi/value"
+)
+
+// Events and actions have a table of where they keep their members: pointers to fields, in the order of the members' names.
+// What follows works on such pointers.
+
+// readKept reads a member of a simple kind.
+func readKept(v []byte, at any) *flaw {
+	switch to := at.(type) {
+	case *string:
+		return text(v, to)
+	case *int64:
+		n, ok := value.Int(v)
+		if !ok {
+			return invalid(wantInteger)
+		}
+		*to = n
+	case *bool:
+		b, ok := value.Bool(v)
+		if !ok {
+			return invalid(wantBool)
+		}
+		*to = b
+	case *[]byte:
+		return filled(v, to)
+	}
+	return nil
+}
+
+// isKept reports whether a member is not empty, false or 0.
+func isKept(at any) bool {
+	switch of := at.(type) {
+	case *string:
+		return *of != ""
+	case *int64:
+		return *of != 0
+	case *bool:
+		return *of
+	case *[]byte:
+		return len(*of) > 0
+	case *[]string:
+		return len(*of) > 0
+	case *[]Member:
+		return len(*of) > 0
+	case *[]ArtifactVersion:
+		return len(*of) > 0
+	case *content:
+		return of.HasContent
+	case *Actions:
+		return !of.Empty()
+	}
+	return false
+}
+
+// appendKept appends a map of the members that are not empty, and of others.
+func appendKept(dst []byte, names []string, kept []any, others []Member) []byte {
+	has := uint(0)
+	for i, at := range kept {
+		if isKept(at) {
+			has |= 1 << i
+		}
+	}
+	dst = value.AppendMapHeader(dst, bits.OnesCount(has)+len(others))
+	for i, at := range kept {
+		if has>>i&1 != 0 {
+			dst = appendMember(value.AppendString(dst, names[i]), at)
+		}
+	}
+	for _, m := range others {
+		dst = append(value.AppendString(dst, m.Name), orNil(m.Value)...)
+	}
+	return dst
+}
+
+func appendMember(dst []byte, at any) []byte {
+	switch of := at.(type) {
+	case *string:
+		return value.AppendString(dst, *of)
+	case *int64:
+		return value.AppendInt(dst, *of)
+	case *bool:
+		return value.AppendBool(dst, *of)
+	case *[]byte:
+		return append(dst, *of...)
+	case *[]string:
+		dst = value.AppendListHeader(dst, len(*of))
+		for _, s := range *of {
+			dst = value.AppendString(dst, s)
+		}
+	case *[]Member:
+		return appendMembers(dst, *of)
+	case *[]ArtifactVersion:
+		start := len(dst)
+		dst = value.AppendMapHeader(dst, len(*of))
+		for _, v := range *of {
+			dst = value.AppendInt(value.AppendString(dst, v.Name), int64(v.Version))
+		}
+		return value.OrderMap(dst, start)
+	case *content:
+		return AppendContent(dst, of.Role, of.Parts)
+	case *Actions:
+		return of.Append(dst)
+	}
+	return dst
+}
