@@ -14,8 +14,8 @@ func Bytes(b []byte) Raw {
 // BytesRoom is how many bytes [BytesIn] needs in front of what it wraps.
 const BytesRoom = 5
 
-// BytesIn is [Bytes] of what follows the first BytesRoom bytes of room, without a copy: the result lies in room, whose first
-// bytes it changes.
+// BytesIn is [Bytes] of what follows the first BytesRoom bytes of room, without a copy: the result lies in room, whose
+// first bytes it changes.
 func BytesIn(room []byte) Raw {
 	body := room[BytesRoom:]
 	var head [BytesRoom]byte

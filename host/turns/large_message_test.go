@@ -24,7 +24,7 @@ func TestLargeMessageIsNoGarbage(t *testing.T) {
 				Host:     turns.NewHost(turns.HostOptions{Engine: engine}),
 				Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Ack() },
 			})
-			// The collector may run between two turns, and free what the next would have used again: the best turn counts.
+			// The collector may run between two turns, and free what the next would have used: the best turn counts.
 			least := uint64(math.MaxUint64)
 			for range 20 {
 				var before, after runtime.MemStats

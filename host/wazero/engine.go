@@ -18,6 +18,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/engine"
+	"github.com/turncore/turncore/internal/callees"
 	"github.com/turncore/turncore/internal/carried"
 )
 
@@ -75,6 +76,7 @@ func Default(ctx context.Context, options ...Option) (*Engine, error) {
 
 // load compiles and checks the module, and makes the first instance.
 func (e *Engine) load(ctx context.Context, module []byte) error {
+	linked := callees.Linked(module)
 	module, err := engine.Confine(module, e.config.pages)
 	if err != nil {
 		return err
@@ -84,7 +86,13 @@ func (e *Engine) load(ctx context.Context, module []byte) error {
 			return err
 		}
 	}
-	module = e.withoutData(module)
+	module, fill := e.withoutData(module)
+	var filling sync.WaitGroup
+	filling.Go(fill) // beside the rest, as above
+	defer filling.Wait()
+	if linked && !e.config.interpret {
+		module = callees.InCode(module)
+	}
 	if e.config.cache != "" {
 		switch err := e.compileCached(ctx, module); {
 		case err == nil:
@@ -105,6 +113,7 @@ func (e *Engine) load(ctx context.Context, module []byte) error {
 	if err := checkModule(e.module, wasi); err != nil {
 		return err
 	}
+	filling.Wait()
 	e.spare, err = e.open(ctx)
 	return err
 }

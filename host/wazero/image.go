@@ -17,23 +17,26 @@ type memoryImage struct {
 	size uint64
 }
 
-// withoutData takes the data out of a module for instances to begin with. It returns the given module if that cannot be
-// done, or is not wanted.
-func (e *Engine) withoutData(module []byte) []byte {
+// withoutData takes the data out of a module for instances to begin with, once fill has returned. It returns the given
+// module if that cannot be done, or is not wanted.
+func (e *Engine) withoutData(module []byte) (bare []byte, fill func()) {
+	fill = func() {}
 	if e.config.copies {
-		return module
+		return module, fill
 	}
 	bare, data := image.Split(module)
 	if data == nil {
-		return module
+		return module, fill
 	}
 	e.image = &memoryImage{copy: data, size: uint64(data.Size)}
 	if !e.config.heap {
-		if file, err := imageFile(data); err == nil {
-			e.image.file, e.image.copy = file, nil
+		fill = func() {
+			if file, err := imageFile(data); err == nil {
+				e.image.file, e.image.copy = file, nil
+			}
 		}
 	}
-	return bare
+	return bare, fill
 }
 
 // allocate makes the memory of an instance.

@@ -62,6 +62,18 @@ type instruction struct {
 
 //go:generate go run ./gen
 
+// Operands returns the operands of an instruction without a prefix, in the letters that gen explains. known is false for one
+// that metering refuses.
+func Operands(code byte) (operands string, known bool) {
+	return plain[code].operands, plain[code].known
+}
+
+// Pass reads over the instruction that r begins with. It fails for one that metering refuses.
+func Pass(r *wasmfile.Reader, has *wasmfile.Scope) error {
+	_, _, err := next(r, has)
+	return err
+}
+
 // next reads an instruction, which names nothing but what is there. labels is how many a branch table has.
 func next(r *wasmfile.Reader, has *wasmfile.Scope) (i *instruction, labels int, err error) {
 	op := uint32(r.Byte())

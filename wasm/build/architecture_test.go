@@ -171,7 +171,7 @@ func TestHostsKnowFramesOnly(t *testing.T) {
 	root := testRoot(t)
 	hosts := 0
 	// What hosts do with the module's file.
-	files := []string{"internal/carried", "internal/confine", "internal/image", "internal/metering", "internal/shape", "internal/size", "internal/wasmfile"}
+	files := []string{"internal/callees", "internal/carried", "internal/confine", "internal/image", "internal/metering", "internal/shape", "internal/size", "internal/wasmfile"}
 	for _, line := range goList(t, root, "", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./host/...") {
 		fields := strings.Fields(line)
 		if path.Base(fields[0]) == "native" {
@@ -241,7 +241,7 @@ func coreFiles(t *testing.T) (*token.FileSet, []*ast.File) {
 	}
 	files = slices.DeleteFunc(files, func(file *ast.File) bool {
 		name := fset.Position(file.Pos()).Filename
-		return slices.ContainsFunc([]string{"guest", "confine", "image", "metering", "shape", "size", "wasmfile"}, func(folder string) bool {
+		return slices.ContainsFunc([]string{"guest", "callees", "confine", "image", "metering", "shape", "size", "wasmfile"}, func(folder string) bool {
 			return strings.HasPrefix(name, "internal/"+folder+"/")
 		})
 	})

@@ -115,8 +115,8 @@ type Start struct {
 	bodies *[]byte // that blocks of the frame lie in
 }
 
-// startBodies are buffers for the records that turns start with. A message may be large: as garbage, each would soon have the
-// collector run, which all turns of the program feel. It frees buffers that nobody takes.
+// startBodies are buffers for the records that turns start with. A message may be large: as garbage, each would soon have
+// the collector run, which all turns of the program feel. It frees buffers that nobody takes.
 var startBodies = sync.Pool{New: func() any { return new([]byte) }}
 
 // Instruct adds a standing instruction.
