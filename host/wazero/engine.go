@@ -77,19 +77,19 @@ func Default(ctx context.Context, options ...Option) (*Engine, error) {
 // load compiles and checks the module, and makes the first instance.
 func (e *Engine) load(ctx context.Context, module []byte) error {
 	linked := callees.Linked(module)
+	module, fill := e.withoutData(module) // first: the others copy what is left
 	module, err := engine.Confine(module, e.config.pages)
 	if err != nil {
 		return err
 	}
+	var filling sync.WaitGroup
+	filling.Go(fill) // beside the rest, as above
+	defer filling.Wait()
 	if e.config.fuel.Step > 0 {
 		if module, err = engine.Meter(module); err != nil {
 			return err
 		}
 	}
-	module, fill := e.withoutData(module)
-	var filling sync.WaitGroup
-	filling.Go(fill) // beside the rest, as above
-	defer filling.Wait()
 	if linked && !e.config.interpret {
 		module = callees.InCode(module)
 	}
