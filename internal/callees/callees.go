@@ -25,9 +25,10 @@ const (
 // calls may find. A call that finds no function, or one of another type, traps in both, but an engine may say of either
 // what it says of the other.
 //
-// The module must be one of Go's linker, which knows no other instructions for tables: see [Linked]. InCode returns the
-// given module where it gains little or cannot be done: if the module is malformed, has another number of tables than
-// one, or shares its table.
+// The module must be one of Go's linker, which knows no other instructions for tables: see [Linked]. One that only
+// claims to be may find less in its table than it has put there, and nothing else. InCode returns the given module
+// where it gains little or cannot be done: if the module is malformed, has another number of tables than one, or shares
+// its table.
 func InCode(module []byte) []byte {
 	m := rewriter{module: module}
 	if !m.read() || !m.choose() || !m.scan() {
