@@ -44,7 +44,10 @@ export class Stored extends DurableObject {
 
 /** The tests of stores, and those of sessions on them. */
 async function testsOf(maker) {
-  const sessions = sessionTests({ ...maker, host: new Host({ module: full, maxMemory: 100 * 1024 * 1024 }) });
+  const sessions = sessionTests({
+    ...maker,
+    host: new Host({ module: full, maxMemory: 100 * 1024 * 1024 }),
+  });
   return [
     ...(await storeTests(maker)),
     ...sessions.map(({ name, run }) => ({ name: `sessions: ${name}`, run })),
