@@ -148,6 +148,7 @@ build_agents() {
   for folder in research moderation testdata/panel; do
     build/turncore agent build "examples/agents/$folder" -o "build/agents/${folder##*/}.wasm" >/dev/null
   done
+  build/turncore agent build --meter examples/agents/testdata/panel -o build/agents/panel-metered.wasm >/dev/null
 }
 
 # need_chromium: Chromium, unless CHROMIUM names one.

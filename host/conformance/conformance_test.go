@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/agents/build"
 	"github.com/turncore/turncore/host/conformance"
 	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/host/hosttest"
@@ -39,8 +40,8 @@ type named struct {
 
 func (e named) Name() string { return e.name }
 
-// engines are those of the tests, and wazero's interpreter and its compiler with metering unless the race detector slows them
-// further: they are more engines behind the same code of the host.
+// engines are those of the tests and, unless the race detector slows them further, wazero's interpreter, its compiler with
+// metering, and with an agent in the module: they are more engines behind the same code of the host.
 func engines(t *testing.T) []host.Engine {
 	all := hosttest.Engines(t)
 	module, ok := full.Module()
@@ -61,6 +62,17 @@ func engines(t *testing.T) []host.Engine {
 	}
 	add("wazero-interpreter", wazero.WithInterpreter())
 	add("wazero-metered", wazero.WithFuel(engine.Fuel{}))
+	// An agent that adds nothing to the core.
+	empty, err := build.Package(t.Context(), "../../wasm/agent/testdata/empty", build.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := wazero.New(t.Context(), empty.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close(context.Background()) })
+	all = append(all, named{e, "wazero-agent"})
 	return all
 }
 

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/host/agents"
+	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/internal/shape"
 )
 
@@ -34,6 +35,9 @@ type Options struct {
 	// Core leaves out what only the full module has: the providers other than OpenAI's chat completions, and models that
 	// the host runs itself. The file is a fifth smaller.
 	Core bool
+	// Meter has the module count fuel ahead, for hosts that compile nothing at run time, such as Workers on Cloudflare: the
+	// file is what meterAgent of JavaScript makes of the usual one. Other hosts meter themselves, and refuse it.
+	Meter bool
 }
 
 // Agent is an agent that was built.
@@ -86,6 +90,11 @@ func Package(ctx context.Context, dir string, o Options) (*Agent, error) {
 		return nil, fmt.Errorf("what the module says of itself: %w", err)
 	}
 	m.Turncore = t.core
+	if o.Meter {
+		if file, err = engine.Meter(file); err != nil {
+			return nil, err
+		}
+	}
 	if a.File, err = agents.WithManifest(file, &m); err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ func (c *command) buildAgent(args []string) error {
 	f := flag.NewFlagSet("agent build", flag.ContinueOnError)
 	var o build.Options
 	f.BoolVar(&o.Core, "core", false, "leave out the providers other than OpenAI's chat completions, and models that the host runs itself")
+	f.BoolVar(&o.Meter, "meter", false, "have the module count fuel ahead, for hosts that compile nothing at run time; others refuse it")
 	f.Func("o", "write the agent to `file` (NAME.wasm in this folder)", set(&path))
 	dir, helped, err := c.folder(f, buildHelp, args)
 	if helped || err != nil {
