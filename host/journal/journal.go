@@ -1,4 +1,4 @@
-// Package journal records the frames between one turn and its instance. It plays them back into another instance, of
+// Package journal records the frames between one turn, or one invocation, and its instance. It plays them back into another instance, of
 // any engine, to check that the answers are the same.
 //
 // A journal is a file of consecutive msgpack values: a map, the [Header], then an array of two byte strings for every
@@ -48,7 +48,7 @@ func Filter(dst, batch []byte, turn uint32) ([]byte, error) {
 // turnOf returns the turn of a frame, which is always its second element.
 func turnOf(op abi.Op, frame []byte) (turn uint32, ok bool) {
 	switch {
-	case op >= abi.OpStartTurn && op <= abi.OpTick, op >= abi.OpReply && op <= abi.OpFault:
+	case op >= abi.OpStartTurn && op <= abi.OpTick, op == abi.OpStartInvocation, op >= abi.OpReply && op <= abi.OpFault:
 	default:
 		return 0, false
 	}

@@ -134,7 +134,7 @@ func TestFilter(t *testing.T) {
 	var batch, want []byte
 	for _, turn := range []uint32{1, 127, 128, 255, 256, 65535, 65536, 1<<32 - 1} {
 		for _, frame := range []abi.Frame{
-			&abi.StartTurn{Turn: turn}, &abi.Call{Turn: turn}, &abi.Tick{Turn: turn}, &abi.Abort{Turn: turn},
+			&abi.StartTurn{Turn: turn}, &abi.StartInvocation{Turn: turn}, &abi.Call{Turn: turn}, &abi.Tick{Turn: turn}, &abi.Abort{Turn: turn},
 			&abi.Reply{Turn: turn}, &abi.Event{Turn: turn}, &abi.Sync{Turn: turn}, &abi.End{Turn: turn}, &abi.Fault{Turn: turn},
 		} {
 			batch = abi.Append(batch, frame)
@@ -145,6 +145,7 @@ func TestFilter(t *testing.T) {
 	}
 	batch = abi.Append(batch, &abi.Hello{Major: 1})
 	batch = abi.Append(batch, &abi.OpenRunner{Runner: 65536})
+	batch = abi.Append(batch, &abi.OpenAgents{Runner: 65536})
 	batch = abi.Append(batch, &abi.History{History: 65536})
 	batch = abi.Append(batch, &abi.Welcome{Major: 1})
 	got, err := journal.Filter([]byte("before"), batch, 65536)

@@ -1,6 +1,7 @@
 package sessions_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/sessions"
 	"github.com/turncore/turncore/host/store"
@@ -109,6 +111,7 @@ type corpusCall struct {
 type corpusPlay struct {
 	*testing.T
 	scenario    *corpusScenario
+	engines     map[string]host.Engine // those that replay journals
 	runner      *sessions.Runner
 	store       *corpusStore
 	made        map[string]sessions.Agent
@@ -152,11 +155,11 @@ func TestCorpus(t *testing.T) {
 		t.Fatal("this build carries no module")
 	}
 	for name, e := range engines {
-		t.Run(name, func(t *testing.T) { playCorpus(t, e) })
+		t.Run(name, func(t *testing.T) { playCorpus(t, e, engines) })
 	}
 }
 
-func playCorpus(t *testing.T, e host.Engine) {
+func playCorpus(t *testing.T, e host.Engine, engines map[string]host.Engine) {
 	h := turns.NewHost(turns.HostOptions{Engine: e})
 	defer h.Close(context.Background())
 	files, err := filepath.Glob(corpusFolder + "/*.json")
@@ -177,7 +180,7 @@ func playCorpus(t *testing.T, e host.Engine) {
 			for _, n := range s.Covers {
 				covered[n] = true
 			}
-			t.Run(s.ID, func(t *testing.T) { playScenario(t, s, h) })
+			t.Run(s.ID, func(t *testing.T) { playScenario(t, s, h, engines) })
 		}
 	}
 	var missing []int
@@ -192,9 +195,9 @@ func playCorpus(t *testing.T, e host.Engine) {
 	}
 }
 
-func playScenario(t *testing.T, s *corpusScenario, h *turns.Host) {
+func playScenario(t *testing.T, s *corpusScenario, h *turns.Host, engines map[string]host.Engine) {
 	p := &corpusPlay{
-		T: t, scenario: s, made: map[string]sessions.Agent{}, used: map[string]int{},
+		T: t, scenario: s, engines: engines, made: map[string]sessions.Agent{}, used: map[string]int{},
 		store: &corpusStore{Store: store.NewInMemory(), at: s.FailAppend},
 	}
 	p.toolEnded = sync.NewCond(&p.mu)
@@ -387,7 +390,13 @@ func (p *corpusPlay) run(c *corpusCall) {
 	}
 	n, first := 0, ""
 	var failure error
-	for e, err := range p.runner.Run(p.Context(), sessions.Input{User: user, Session: id, Message: &message}) {
+	var recorded bytes.Buffer
+	defer func() {
+		if !errors.Is(failure, host.CodeSessionNotFound) {
+			p.replay(recorded.Bytes())
+		}
+	}()
+	for e, err := range p.runner.Run(p.Context(), sessions.Input{User: user, Session: id, Message: &message, Journal: &recorded}) {
 		if err != nil {
 			failure = err
 			break
@@ -409,6 +418,21 @@ func (p *corpusPlay) run(c *corpusCall) {
 	p.invocations = append(p.invocations, first)
 	if c.StopAfter == 0 {
 		p.end(failure)
+	}
+}
+
+// replay plays the journal of an invocation on all engines.
+func (p *corpusPlay) replay(recorded []byte) {
+	for name, e := range p.engines {
+		r, err := journal.NewReader(bytes.NewReader(recorded))
+		if err != nil {
+			p.Error(err)
+			return
+		}
+		n, err := journal.Replay(p.Context(), e, r)
+		if err != nil || n < 2 {
+			p.Errorf("the replay on %s, after %d entries: %v", name, n, err)
+		}
 	}
 }
 

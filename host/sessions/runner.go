@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"slices"
 
@@ -112,6 +113,9 @@ type Input struct {
 	// Message is what the user says; see [Text]. One that answers function calls of an earlier invocation resumes that. nil
 	// lets the agent go on without one.
 	Message *Content
+	// Journal receives the invocation's journal, for a replay; see package journal. nil writes none. If it fails, Run fails
+	// with its error after the last event.
+	Journal io.Writer
 }
 
 // Run runs an invocation and yields its events. While another invocation of the session runs in the process, by whichever
@@ -238,7 +242,7 @@ func (r *Runner) begin(ctx context.Context, in Input) (*running, *abi.StartInvoc
 		runner: r, message: in.Message, user: in.User, session: in.Session, key: keyOf(r.sessions.app, in.User, in.Session), events: newStream(),
 		id: r.host.ID(), now: now,
 	}
-	inv.turn, err = r.host.Begin(context.WithValue(ctx, runningKey{}, inv), inv.id, inv.prepare)
+	inv.turn, err = r.host.Begin(context.WithValue(ctx, runningKey{}, inv), inv.id, in.Journal, inv.prepare)
 	if err != nil {
 		return nil, nil, err
 	}

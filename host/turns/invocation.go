@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 
@@ -94,9 +95,9 @@ func (t *team) Now() int64 { return t.host.options.Clock() }
 func (t *team) ID() string { return host.NewTurnID(t.host.options.Clock, t.host.options.Entropy) }
 
 // Begin implements invocation.Host.
-func (t *team) Begin(ctx context.Context, id string, prepare func(*turn.Effect, *abi.Effect) error) (*turn.Turn, error) {
+func (t *team) Begin(ctx context.Context, id string, journal io.Writer, prepare func(*turn.Effect, *abi.Effect) error) (*turn.Turn, error) {
 	p := &invoked{program: program{host: t.host, config: t.base, tools: toolNumbers{runner: t.tools}}, team: t, prepare: prepare}
-	s := turn.Spec{ID: id, Program: p, Face: &p.root, Flights: [2]*turn.Flight{&t.host.flight, &t.flight}}
+	s := turn.Spec{ID: id, Journal: journal, Program: p, Face: &p.root, Flights: [2]*turn.Flight{&t.host.flight, &t.flight}}
 	for {
 		c, r, err := t.host.pool().OpenTeam(ctx, t)
 		if err != nil {

@@ -4,6 +4,7 @@ package invocation
 
 import (
 	"context"
+	"io"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -34,8 +35,8 @@ type Model struct {
 // Host runs the invocations of a team.
 type Host interface {
 	// Begin prepares an invocation, which the caller then runs with [turn.Turn.Invoke]. prepare sets what performs an effect
-	// of a kind that turns do not have; it is called under the turn's lock.
-	Begin(ctx context.Context, id string, prepare func(e *turn.Effect, f *abi.Effect) error) (*turn.Turn, error)
+	// of a kind that turns do not have; it is called under the turn's lock. journal, nil for none, gets its journal.
+	Begin(ctx context.Context, id string, journal io.Writer, prepare func(e *turn.Effect, f *abi.Effect) error) (*turn.Turn, error)
 	// Load opens the team in an instance: what is wrong with it shows.
 	Load(ctx context.Context) error
 	// Call calls a method outside of invocations.

@@ -65,6 +65,8 @@ export interface InvocationSetup {
   readonly message: Content | undefined;
   readonly options: Readonly<Record<string, unknown>>;
   readonly controller: AbortController;
+  /** The writer of its journal, if there is one. */
+  readonly record: (core: Core, number: number) => Turn['recorder'];
 }
 
 /** A running invocation. */
@@ -141,6 +143,13 @@ export class Invocation extends Turn implements OpenInvocation {
     const invocation = new Invocation(core, ++core.lastTurn, setup);
     invocation.#told = told;
     try {
+      const history = told.number(loaded.held, loaded.count);
+      invocation.recorder = setup.record(core, invocation.number);
+      if (invocation.recorder !== undefined) {
+        team.record(core, invocation);
+        told.named(loaded.held);
+        told.record(invocation.recorder);
+      }
       const enc = core.frame();
       writeStartInvocation(enc, {
         turn: invocation.number,
@@ -150,7 +159,7 @@ export class Invocation extends Turn implements OpenInvocation {
         id: setup.id,
         session: key.sessionId,
         user: key.userId,
-        history: told.number(loaded.held, loaded.count),
+        history,
         count: loaded.count,
         state: (e) => {
           e.mapHeader(loaded.state.length);

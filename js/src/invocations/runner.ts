@@ -155,6 +155,7 @@ export class Runner {
       invocation = await this.#start(key, message, more, controller);
       place.runs(invocation);
       for (let event; (event = await invocation.next()) !== undefined;) yield event;
+      await invocation.recorder?.close();
     } finally {
       signal?.removeEventListener('abort', abort);
       try {
@@ -188,8 +189,9 @@ export class Runner {
     const core = await sessionCore(host);
     const loaded = await sessionService.load(key);
     if (loaded === undefined) throw notFound(key);
+    const id = uuidv6(host.clock(), host.entropy(UUID_ENTROPY));
     return Invocation.start(core.alive ? core : await sessionCore(host), host.entropy(SEED), {
-      id: uuidv6(host.clock(), host.entropy(UUID_ENTROPY)),
+      id,
       team: this.#team,
       store: sessionService.store,
       key,
@@ -198,6 +200,7 @@ export class Runner {
       message,
       options: { ...this.#options, ...more },
       controller,
+      record: (running, number) => host.recorder(id, running, number),
     });
   }
 }

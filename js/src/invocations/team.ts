@@ -11,6 +11,7 @@ import type { Credential } from '../http/credential.js';
 import { Tokenizers } from '../primitives/tokenizers.js';
 import { invocationError } from '../session-errors.js';
 import type { Core } from '../turn/core.js';
+import type { Turn } from '../turn/turn.js';
 import { type Callbacks as TurnCallbacks, type Definition, toolParts } from '../turn/definition.js';
 import type { AnyTool, ToolDescription } from '../tools/tool.js';
 import {
@@ -225,7 +226,23 @@ export class Team {
     const runners = this.members.map(({ definition }) =>
       definition === undefined ? 0 : core.openRunner(definition),
     );
-    return core.openRunner<Team>(this, (enc, runner, call) => {
+    return core.openRunner<Team>(this, this.#opening(runners));
+  }
+
+  /** Begins the journal of an invocation with what opens the team. */
+  record(core: Core, invocation: Turn): void {
+    let first = true;
+    const runners = this.members.map(({ definition }) => {
+      if (definition === undefined) return 0;
+      core.recordRunner(invocation, definition, first);
+      first = false;
+      return core.openRunner(definition);
+    });
+    core.recordRunner(invocation, this, first, this.#opening(runners));
+  }
+
+  #opening(runners: readonly number[]) {
+    return (enc: Encoder, runner: number, call: number): void => {
       writeOpenAgents(enc, {
         runner,
         call,
@@ -246,7 +263,7 @@ export class Team {
           hooks: [...this.#hooks[i]!.keys()].reduce((bits, hook) => bits | (1 << hook), 0),
         })),
       });
-    });
+    };
   }
 }
 

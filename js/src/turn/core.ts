@@ -250,12 +250,17 @@ export class Core implements OpenCore {
   }
 
   /** Records a runner in a turn's journal, whose next frames name it. @param first whether the journal begins with it */
-  recordRunner(turn: Turn, definition: Definition, first = false): void {
+  recordRunner(
+    turn: Turn,
+    definition: object,
+    first = false,
+    write: WriteOpen<never> = encodeOpenRunner,
+  ): void {
     if (turn.recorder === undefined) return;
     const enc = this.frame();
     if (first) enc.raw(this.instance.hello);
     const call = ++this.#lastCall;
-    encodeOpenRunner(enc, this.#runners.get(definition)!, call, definition);
+    write(enc, this.#runners.get(definition)!, call, definition as never);
     const reply = this.frame();
     if (first) reply.raw(this.instance.welcome);
     writeReply(reply, { turn: 0, call, error: null, value: null });

@@ -100,8 +100,8 @@ export class HistoryUploads implements HistorySink {
     for (const history of named) {
       const upload = this.#uploads.get(history);
       if (upload === undefined) continue;
-      for (let from = 0; from < upload.count;) {
-        from = this.#encode(upload, from, upload.count);
+      for (let from = 0; from < upload.there;) {
+        from = this.#encode(upload, from, upload.there);
         recorder.step(this.#enc.copy(), new Uint8Array(0));
       }
     }
