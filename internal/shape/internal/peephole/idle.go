@@ -1,7 +1,7 @@
 package peephole
 
-// withoutIdle leaves out what only moves a value about: a local that is set to its own value, and one that is set and not
-// read before it is set again, or before the function returns.
+// withoutIdle leaves out what only moves a value about: a local that is set to its own value, and one that nobody reads
+// before it is set again or the function returns.
 func withoutIdle(code []instruction) []instruction {
 	out := make([]instruction, 0, len(code))
 	for k, i := range code {
@@ -19,8 +19,8 @@ func withoutIdle(code []instruction) []instruction {
 	return out
 }
 
-// isIdle reports whether the code sets a local, or returns, before it reads it. It looks at what surely comes next only: up
-// to the next branch, or the next place that one leads to.
+// isIdle reports whether the code sets a local, or returns, before it reads it. It looks at what surely comes next only:
+// up to the next branch, or the next place that one leads to.
 func isIdle(code []instruction, local int64) bool {
 	for _, i := range code {
 		switch i.op {
