@@ -110,6 +110,29 @@ type ToolContext struct {
 // FunctionCallID is the id of the function call.
 func (c *ToolContext) FunctionCallID() string { return c.call.ProviderCallID }
 
+// Confirmation is what the user has answered who was asked to confirm the call: a map whose member confirmed is true, with
+// further members as they were given. It is nil for a call that nobody was asked about.
+func (c *ToolContext) Confirmation() (map[string]any, error) {
+	session := c.Session()
+	for i := session.Len() - 1; i >= 0; i-- {
+		e, err := session.Event(i)
+		if err != nil {
+			return nil, err
+		}
+		if e.Author != RoleUser {
+			continue
+		}
+		// The call runs in the invocation that the answer has begun.
+		for _, r := range e.FunctionResponses() {
+			if r.ID == c.call.ProviderCallID {
+				return r.Response, nil
+			}
+		}
+		break
+	}
+	return nil, nil
+}
+
 // IdempotencyKey names the call, for systems that must not do the same thing twice.
 func (c *ToolContext) IdempotencyKey() string { return c.call.IdempotencyKey }
 

@@ -364,7 +364,14 @@ func TestConfirmation(t *testing.T) {
 	for _, confirmed := range []bool{true, false} {
 		ran := 0
 		m := script(calls("pay"), says("done"))
-		agent := m.agent("a", tool("pay", func(*sessions.ToolContext) (any, error) { ran++; return "paid", nil }))
+		agent := m.agent("a", tool("pay", func(ctx *sessions.ToolContext) (any, error) {
+			ran++
+			answer, err := ctx.Confirmation()
+			if text(answer) != `{"by":"Ada","confirmed":true}` {
+				t.Errorf("the answer is %v", answer)
+			}
+			return "paid", err
+		}))
 		agent.ConfirmIf = map[string]sessions.ConfirmFunc{"pay": func(_ *sessions.CallbackContext, c *sessions.ToolCall) (*sessions.Ask, error) {
 			return &sessions.Ask{Hint: "Run " + c.Tool + "?"}, nil
 		}}
@@ -375,10 +382,23 @@ func TestConfirmation(t *testing.T) {
 		if c := list[0].Actions.RequestedConfirmations[id]; c.Hint != "Run pay?" || c.Name != "pay" || ran != 0 {
 			t.Errorf("%+v, and the tool ran %d times", c, ran)
 		}
-		p.is("after the answer", shown(p.run(sessions.Confirm(id, "pay", confirmed))...), "a:=pay a:done")
+		answer := sessions.Answer(id, "pay", map[string]any{"confirmed": confirmed, "by": "Ada"})
+		p.is("after the answer", shown(p.run(answer)...), "a:=pay a:done")
 		if (ran == 1) != confirmed {
 			t.Errorf("confirmed: %v, the tool ran %d times", confirmed, ran)
 		}
+	}
+}
+
+func TestNobodyConfirms(t *testing.T) {
+	m := script(calls("free"), says("done"))
+	p := stage(t, sessions.Config{Agent: m.agent("a", tool("free", func(ctx *sessions.ToolContext) (any, error) {
+		answer, err := ctx.Confirmation()
+		return answer == nil, err
+	}))})
+	list := p.say("hello")
+	if r := list[1].FunctionResponses()[0]; r.Response["result"] != true {
+		t.Errorf("the tool has answered %v", r.Response)
 	}
 }
 

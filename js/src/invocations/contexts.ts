@@ -8,7 +8,7 @@ import { stateOf } from '../context/state-of.js';
 import type { ContextState } from '../turn/context-state.js';
 import type { Content, Part } from './content.js';
 import type { AgentInfo, LiveSession, OpenInvocation } from './contract.js';
-import { actionsValue, EventActions } from './event.js';
+import { actionsValue, EventActions, functionResponses } from './event.js';
 import { liveState, type State } from './state.js';
 
 /** @internal Name of the property with the invocation of a context. */
@@ -167,6 +167,17 @@ export class ToolContext extends DispatchContext {
       this.#delta = this.#actions.stateDelta;
     }
     return this.#actions;
+  }
+
+  /**
+   * What the user has answered who was asked to confirm the call: `confirmed` is true, and further members are as they were
+   * given. It is undefined for a call that nobody was asked about.
+   */
+  get confirmation(): Readonly<Record<string, unknown>> | undefined {
+    // The call runs in the invocation that the answer has begun.
+    const answer = this.session.events.findLast(({ author }) => author === 'user');
+    const responses = functionResponses(answer ?? {});
+    return responses.find(({ id }) => id === this.functionCallId)?.response;
   }
 
   /** The same as {@link actions}. */

@@ -514,13 +514,14 @@ describe('invocations', { skip }, () => {
 
   it('asks a person before a tool runs', async () => {
     const ran: unknown[] = [];
-    const model = answers(calls('t'), 'done', calls('t'), 'refused');
+    const model = answers(calls('t', 'free'), 'done', calls('t'), 'refused');
     const { say, runner } = await stage({
       agent: llm('a', model, {
         tools: [
-          tool('t', (args: never) => ran.push(args), {
+          tool('t', (args: never, ctx) => ran.push(args, ctx.confirmation), {
             requireConfirmation: () => ({ hint: 'Really?' }),
           }),
+          tool('free', (_: never, ctx) => ran.push(ctx.confirmation)),
         ],
       }),
     });
@@ -530,11 +531,12 @@ describe('invocations', { skip }, () => {
       assert.deepEqual(asked!.actions.requestedConfirmations, {
         [call!.id!]: { name: 't', args: {}, hint: 'Really?' },
       });
-      const functionResponse = { id: call!.id!, name: 't', response: { confirmed } };
+      const response = { confirmed, by: 'Ada' };
+      const functionResponse = { id: call!.id!, name: 't', response };
       const events = await runner.run({ ...WHO, newMessage: { parts: [{ functionResponse }] } });
       assert.equal(lines(events).at(-1), confirmed ? 'a: done' : 'a: refused');
     }
-    assert.deepEqual(ran, [{}]);
+    assert.deepEqual(ran, [undefined, {}, { confirmed: true, by: 'Ada' }]);
   });
 
   it('lets plugins replace the message and events, and runs callbacks in order', async () => {
