@@ -173,7 +173,7 @@ func inParts(needs part, cases ...testCase) []testCase {
 func appendCases() []testCase {
 	return slices.Concat(
 		inParts(partAppender, eventCases()...), inParts(partAppender, stateCases()...), inParts(partAppender, artifactCases()...),
-		inParts(partAppender, appendRuleCases()...),
+		inParts(partAppender, appendRuleCases()...), inParts(partAppender, forkCases()...),
 	)
 }
 

@@ -125,6 +125,7 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
   }
 
   forkAt(from: string, to: string, { revision, state = [], artifacts = {} }: ForkPoint): void {
+    requireAppend({ state });
     const log = this.#logOf(from);
     const end = log?.upTo(Number(revision)) ?? 0;
     const last = log?.events[end - 1];

@@ -304,6 +304,7 @@ export class TableStore implements DatabaseStore {
   async forkAt(from: string, to: string, at: ForkPoint): Promise<void> {
     requireSession(from, 'from');
     requireSession(to, 'to');
+    requireAppend({ state: at.state });
     const now = this.#now;
     await this.#update(from, (tables) => forkAt(tables, from, to, at, now));
   }

@@ -9,7 +9,7 @@ import type {
   EventQuery,
   StateChange,
 } from '../store/appender.js';
-import type { Sessions, Store } from '../store/store.js';
+import type { SessionPage, Sessions, Store } from '../store/store.js';
 import { bytesIn, code, equal, failureOf, IDS, type Run, same } from './opened.js';
 import { instruction, message, mutate, remove, store as put } from './records.js';
 
@@ -511,5 +511,81 @@ const rules: Record<string, Run> = {
   },
 };
 
+const forks: Record<string, Run> = {
+  'a fork takes the events up to one': async (opened) => {
+    const store = await opened.appender();
+    await putAll(store, 's', 'b0', 'b1', 'b2');
+    const revisions: string[] = [];
+    for (const n of [0, 1, 2]) {
+      const changes = [set('', 'n', `${n}`), set('shared', 'n', `${n}`)];
+      const added = [version('', 'a', n, `b${n}`), version('shared', 'a', n, `b${n}`)];
+      const append = { ...happened(`e${n}`), state: changes, artifacts: added };
+      revisions.push(await store.append('s', append));
+    }
+    const before = await said(store, 's');
+    for (const [n, revision] of revisions.entries()) {
+      const value = utf8.encode(`${n}`);
+      const at = { revision, state: [{ scope: '', name: 'n', value }], artifacts: { a: n + 1 } };
+      await store.forkAt('s', `f${n}`, at);
+      const want = (await said(store, 'f0')).length + 2 * n;
+      for await (const each of opened.twice(store)) {
+        equal((await said(each, `f${n}`)).length, want, `fork ${n}`);
+        equal(await ids(each, `f${n}`), ['e0', 'e1', 'e2'].slice(0, n + 1).join(' '), 'its events');
+      }
+      if (n === 0) continue;
+      // Who has seen the fork's last event has seen all of it.
+      const seen = (await store.events(`f${n}`)).at(-1)!.revision;
+      await store.append(`f${n}`, happened('next', { revision: seen }));
+      const late = () => store.append(`f${n}`, happened('late', { revision: seen }));
+      equal(await code(late), CONFLICT, 'a second append after the last event');
+    }
+    equal(await said(store, 's'), before, 'the session');
+  },
+
+  'a fork at an event is refused': async (opened) => {
+    const store = await opened.appender();
+    const revision = await store.append('s', happened('e0'));
+    for (const id of ['there', 'other']) await store.append(id, happened('e0'));
+    for (const [from, to, at, want] of [
+      ['nothing', 'new', { revision }, 'E_SESSION_NOT_FOUND'],
+      ['other', 'new', { revision }, 'E_SESSION_NOT_FOUND'],
+      ['s', 'new', { revision: 'nothing' }, 'E_SESSION_NOT_FOUND'],
+      ['s', 'new', { revision: '' }, 'E_SESSION_NOT_FOUND'],
+      ['s', 'new', { revision, artifacts: { a: 1 } }, 'E_SESSION_NOT_FOUND'],
+      ['s', 'there', { revision }, 'E_SESSION_EXISTS'],
+      ['s', 's', { revision }, 'E_SESSION_EXISTS'],
+    ] as const) {
+      equal(await code(() => store.forkAt(from, to, at)), want, `${from} to ${to}`);
+    }
+    equal(await ids(store, 'new'), '', 'what was refused');
+  },
+
+  'a list of a prefix': async (opened) => {
+    const store = await opened.appender();
+    const all = ['a/b/1', 'a/b/2', 'a/bc/1', 'a/b', 'a/b/c/d', 'b', 'a/b/ä', 'a%2Fb/1'];
+    for (const id of [...all, 'a/b/1']) await store.append(id, { state: [set('', 'x', 'x')] });
+    for (const [prefix, want] of [
+      ['a/b/', 'a/b/1 a/b/ä a/b/c/d a/b/2'],
+      ['a/', 'a/b/1 a/b/ä a/b/c/d a/b a/bc/1 a/b/2'],
+      ['a/b/c', 'a/b/c/d'],
+      ['c', ''],
+    ] as const) {
+      const got: string[] = [];
+      for (let cursor: string | undefined; cursor !== '';) {
+        const page: SessionPage = await store.list({ prefix, cursor, limit: 2 });
+        got.push(...page.sessions.map(({ id }) => id));
+        cursor = page.next;
+      }
+      equal(got.join(' '), want, prefix);
+    }
+  },
+};
+
 /** The tests of {@link Appender}. */
-export const appends: Record<string, Run> = { ...events, ...state, ...artifacts, ...rules };
+export const appends: Record<string, Run> = {
+  ...events,
+  ...state,
+  ...artifacts,
+  ...rules,
+  ...forks,
+};
