@@ -117,8 +117,20 @@ console.log(
       engine: 'Node',
       atLeast: google ? 2.4 : 1.6,
     },
-    { peer, title: `the same in a session of ${turns}`, ...late, figure: 'invocation-50', engine: 'Node' },
-    { peer, title: 'an invocation, against a turn with a tool call', ...fresh, figure: 'turn-stored', engine: 'Node' },
+    {
+      peer,
+      title: `the same in a session of ${turns}`,
+      ...late,
+      figure: 'invocation-50',
+      engine: 'Node',
+    },
+    {
+      peer,
+      title: 'an invocation, against a turn with a tool call',
+      ...fresh,
+      figure: 'turn-stored',
+      engine: 'Node',
+    },
   ]),
 );
 process.exit(0);

@@ -19,7 +19,7 @@ export interface Manifest {
   /** Functions that the module imports, as `module.name`, sorted. */
   readonly imports: readonly string[];
   /** Tools that the agent brings. */
-  readonly tools: readonly AgentTool[];
+  readonly tools: readonly ManifestTool[];
   /** JSON Schema of the agent's options; null if it has none. */
   readonly options: Readonly<Record<string, unknown>> | null;
   /** Whether it brings the executor; otherwise that is the chat executor. */
@@ -29,7 +29,7 @@ export interface Manifest {
 }
 
 /** A tool that an agent brings. */
-export interface AgentTool {
+export interface ManifestTool {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of its arguments. */

@@ -24,7 +24,7 @@ export {
 export {
   type AgentMiddleware,
   type AgentQuota,
-  type AgentTool,
+  type ManifestTool,
   type Ask,
   type AskCredential,
   type AskOrigin,
