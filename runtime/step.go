@@ -30,9 +30,11 @@ func (d *Dispatch) CloseStep() {
 	d.begun, d.ended = false, true
 }
 
-// Put appends a record that the guest made to a collection of a step.
-func (d *Dispatch) Put(kind record.Kind, body []byte) {
-	d.cols[kind].append(d.turn.records.make(body), 1)
+// Put appends a record that the guest made to a collection of a step, and returns its handle.
+func (d *Dispatch) Put(kind record.Kind, body []byte) int64 {
+	handle := d.turn.records.make(body)
+	d.cols[kind].append(handle, 1)
+	return handle
 }
 
 // Offer adds a tool to those of a step.

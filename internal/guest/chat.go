@@ -43,6 +43,9 @@ type chatDispatch struct {
 	limits  abi.Limits
 	prompt  string         // of the system
 	without map[int64]bool // records to leave out; nil for none
+
+	// fill puts the data of media into a request; nil if the host has them.
+	fill func(body []byte, splices []runtime.Splice) []byte
 }
 
 func newChatDispatch(task runtime.Task, d *runtime.Dispatch) *chatDispatch {
@@ -226,11 +229,17 @@ func (c *chatDispatch) Each(n, atOnce int, body func(d chat.Dispatch, i int) err
 
 func (c *chatDispatch) HTTP(r *runtime.HTTPRequest) (runtime.Stream, error) {
 	r.Context = c.Number()
+	if c.fill != nil {
+		r.Body, r.Splices = c.fill(r.Body, r.Splices), nil
+	}
 	return c.task.Request(r)
 }
 
 func (c *chatDispatch) Model(r *runtime.ModelRequest) (runtime.Stream, error) {
 	r.Context = c.Number()
+	if c.fill != nil {
+		r.Body, r.Splices = c.fill(r.Body, r.Splices), nil
+	}
 	return c.task.Generate(r)
 }
 

@@ -1,6 +1,8 @@
 package guest
 
 import (
+	"strings"
+
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
@@ -14,9 +16,13 @@ type chatModel chat.Executor
 
 // Answer implements invocation.Model.
 func (m *chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r *invocation.Request, part func([]byte, bool) error) (*session.Event, []string, error) {
-	putContents(d, r.Contents)
+	before := &past{Dispatch: d}
+	before.putContents(r.Contents)
 	c := newChatDispatch(task, d)
 	c.prompt = r.Instructions
+	if len(before.media) > 0 {
+		c.fill = before.filled
+	}
 	heard := &listener{of: c, part: part}
 	g, err := (*chat.Executor)(m).Generate(c, heard)
 	if err != nil {
@@ -32,7 +38,7 @@ func (m *chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r *invocation
 	var refused []string
 	for _, call := range g.Calls {
 		refused = append(refused, call.Problem)
-		response.Parts = append(response.Parts, session.NewCall(call.ID, call.Name, call.Args))
+		response.Parts = append(response.Parts, session.NewCall(call.ID, call.Name, call.Args).Signed(call.Extra))
 	}
 	return response, refused, nil
 }
@@ -82,8 +88,22 @@ func (l *listener) ReportStats(stats []byte) error {
 	return nil
 }
 
+// past makes records of what a model is shown.
+type past struct {
+	*runtime.Dispatch
+	at    int64 // place in time of the last record
+	media []medium
+}
+
+// medium is the data of a message's attachment.
+type medium struct {
+	handle int64
+	part   int
+	data   []byte // bytes, a value
+}
+
 // putContents makes records of contents: messages, thoughts, and calls with their results. Their times only order them.
-func putContents(d *runtime.Dispatch, contents []session.Content) {
+func (c *past) putContents(contents []session.Content) {
 	results := make(map[string][]byte)
 	for i := range contents {
 		for _, p := range contents[i].Parts {
@@ -92,45 +112,53 @@ func putContents(d *runtime.Dispatch, contents []session.Content) {
 			}
 		}
 	}
-	at := int64(0)
 	for i := range contents {
-		putContent(d, &contents[i], results, &at)
+		c.putContent(&contents[i], results)
 	}
 }
 
-func putContent(d *runtime.Dispatch, c *session.Content, results map[string][]byte, at *int64) {
+func (c *past) putContent(of *session.Content, results map[string][]byte) {
 	role := "user"
-	if c.Role == "model" {
+	if of.Role == "model" {
 		role = "assistant"
 	}
-	var text []byte
-	group := ""
-	message := "m" + itoa(*at+1)
-	for _, p := range c.Parts {
+	var text, attached []byte
+	first := len(c.media)
+	for i := range of.Parts {
+		p := &of.Parts[i]
 		switch p.Kind {
-		case session.PartText:
+		case session.PartThought:
+			c.at++
+			c.Put(record.Thoughts, chat.AppendPastThought(nil, chat.PastThought{
+				ID: "t" + itoa(c.at), Text: p.Text, Payload: p.Signature(), At: c.at,
+			}))
+		case session.PartText, session.PartOther, session.PartCodeResult:
+			if mime, name, data, ok := p.Inline(); ok {
+				attached = c.attach(attached, len(c.media)-first, mime, name, data)
+				continue
+			}
 			if len(text) > 0 {
 				text = append(text, '\n')
 			}
-			text = append(text, p.Text...)
-		case session.PartThought:
-			*at++
-			d.Put(record.Thoughts, record.AppendThought(nil, record.ThoughtFields{
-				ID: "t" + itoa(*at), Content: p.Text, CreatedAt: *at, UpdatedAt: *at,
-			}))
-		case session.PartOther, session.PartCodeResult:
 			text = append(text, p.Note()...)
 		}
 	}
-	if len(text) > 0 {
-		*at++
-		d.Put(record.Messages, record.AppendMessage(nil, record.MessageFields{
-			ID: message, Role: role, Content: text, CreatedAt: *at, UpdatedAt: *at,
+	message, group := "", ""
+	if len(text) > 0 || attached != nil {
+		c.at++
+		message = "m" + itoa(c.at)
+		if attached != nil {
+			attached = append(value.AppendListHeader(nil, len(c.media)-first), attached...)
+		}
+		handle := c.Put(record.Messages, record.AppendMessage(nil, record.MessageFields{
+			ID: message, Role: role, Content: text, Attachments: attached, CreatedAt: c.at, UpdatedAt: c.at,
 		}))
-	} else {
-		message = ""
+		for i := first; i < len(c.media); i++ {
+			c.media[i].handle = handle
+		}
 	}
-	for _, p := range c.Parts {
+	for i := range of.Parts {
+		p := &of.Parts[i]
 		v, answered := results[p.ID]
 		if p.Kind != session.PartCall || !answered {
 			continue
@@ -139,9 +167,44 @@ func putContent(d *runtime.Dispatch, c *session.Content, results map[string][]by
 			group = p.ID
 		}
 		_, failed := value.Get(v, "error")
-		*at++
-		d.Put(record.ToolCalls, chat.AppendPastCall(nil, chat.PastCall{
-			ID: p.ID, Name: p.Name, Args: p.Value, Results: v, Failed: failed && value.Len(v) == 1, Group: group, Message: message, At: *at,
+		c.at++
+		c.Put(record.ToolCalls, chat.AppendPastCall(nil, chat.PastCall{
+			ID: p.ID, Name: p.Name, Args: p.Value, Results: v, Failed: failed && value.Len(v) == 1, Extra: p.Signature(), Group: group, Message: message, At: c.at,
 		}))
 	}
+}
+
+// attach appends data to the attachments of a message.
+func (c *past) attach(dst []byte, part int, mime, name string, data []byte) []byte {
+	kind, form, _ := strings.Cut(mime, "/")
+	if kind != "image" && kind != "audio" && kind != "video" {
+		kind = "document"
+	}
+	if name == "" {
+		name = kind + "." + form
+	}
+	c.media = append(c.media, medium{part: part, data: data})
+	return record.AppendMedia(dst, record.MediaFields{
+		ID: "d" + itoa(int64(len(c.media))), Kind: kind, MimeType: mime, Filename: name, Bytes: int64(value.Len(data)),
+	})
+}
+
+// filled is a body with the data of media in base64. The host has none of them.
+func (c *past) filled(body []byte, splices []runtime.Splice) []byte {
+	if len(splices) == 0 {
+		return body
+	}
+	var full []byte
+	at := 0
+	for _, s := range splices {
+		full = append(full, body[at:s.At]...)
+		at = s.At
+		for i := range c.media {
+			if m := &c.media[i]; m.handle == s.Handle && m.part == s.Part {
+				text, _ := value.AppendJSON(nil, m.data)
+				full = append(full, text[1:len(text)-1]...)
+			}
+		}
+	}
+	return append(full, body[at:]...)
 }

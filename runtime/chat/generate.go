@@ -24,7 +24,7 @@ type Generation struct {
 // Reasoning is a thought of a [Generation].
 type Reasoning struct {
 	Text    []byte
-	Payload []byte // value to send back to the provider; nil for none
+	Payload []byte // what to send back to the provider: a map of one value by the tag of who takes it; nil for none
 }
 
 // GeneratedCall is a tool call of a [Generation].
@@ -32,6 +32,7 @@ type GeneratedCall struct {
 	ID, Name string
 	Args     []byte // map
 	Problem  string // why the call cannot run; empty if it can
+	Extra    []byte // what to send back to the provider, as that of a [Reasoning]
 }
 
 // Generate makes a model call and returns its answer. It reports the answer's deltas and its cost to a listener, but
@@ -59,11 +60,12 @@ func (e *Executor) Generate(d Dispatch, to Listener) (*Generation, error) {
 	if err := a.reportStats(); err != nil {
 		return nil, err
 	}
+	a.keepGiven()
 	g := &Generation{Text: a.message.text, Finish: a.finish, Paused: a.paused}
 	for i := range a.thoughts {
 		t := &a.thoughts[i]
 		if t.payload != nil || len(bytes.TrimSpace(t.text)) > 0 && !a.repeats(i) {
-			g.Thoughts = append(g.Thoughts, Reasoning{t.text, t.payload})
+			g.Thoughts = append(g.Thoughts, Reasoning{t.text, tagged(a.options.native, t.payload)})
 		}
 	}
 	for _, c := range a.calls {
@@ -76,9 +78,36 @@ func (e *Executor) Generate(d Dispatch, to Listener) (*Generation, error) {
 		}
 		g.Calls = append(g.Calls, GeneratedCall{
 			ID: clip(bytes.TrimSpace(c.id), maxName), Name: clip(c.name, maxName), Args: args, Problem: problem,
+			Extra: tagged(a.options.extra, c.extra),
 		})
 	}
 	return g, nil
+}
+
+// tagged is a map of one value, nil for none.
+func tagged(tag string, v []byte) []byte {
+	if v == nil {
+		return nil
+	}
+	return append(value.AppendString(value.AppendMapHeader(nil, 1), tag), v...)
+}
+
+// PastThought is a thought of an earlier answer, as it goes back to the model.
+type PastThought struct {
+	ID      string
+	Text    []byte
+	Payload []byte // of the [Reasoning]; nil for none
+	At      int64  // its place in time, in ms
+}
+
+// AppendPastThought appends the record of a thought.
+func AppendPastThought(dst []byte, t PastThought) []byte {
+	f := record.ThoughtFields{ID: t.ID, Content: t.Text, CreatedAt: t.At, UpdatedAt: t.At}
+	_ = value.Each(t.Payload, func(tag, v []byte) bool {
+		f.ReplayCompatibility, f.Payload = string(tag), v
+		return false
+	})
+	return record.AppendThought(dst, f)
 }
 
 // PastCall is a tool call of an earlier answer, as it goes back to the model.
@@ -87,6 +116,7 @@ type PastCall struct {
 	Args     []byte // map
 	Results  []byte // value
 	Failed   bool
+	Extra    []byte // of the [GeneratedCall]; nil for none
 	Group    string // the id of the first call of that answer
 	Message  string // the id of that answer's message; empty for none
 	At       int64  // its place in time, in ms
@@ -100,6 +130,11 @@ func AppendPastCall(dst []byte, c PastCall) []byte {
 		p = value.AppendString(value.AppendString(p, "message"), c.Message)
 		members++
 	}
+	_ = value.Each(c.Extra, func(tag, v []byte) bool {
+		p = append(value.AppendText(p, tag), v...)
+		members++
+		return false
+	})
 	return record.AppendToolCall(dst, record.ToolCallFields{
 		ID: c.ID, Tool: c.Name, Args: c.Args, ProviderCallID: c.ID, IsComplete: true, IsError: c.Failed, Results: resultText(c.Results),
 		Payload: append(value.AppendMapHeader(nil, members), p...), ReplayCompatibility: compatibility,

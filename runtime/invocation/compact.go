@@ -74,7 +74,7 @@ func (r *Run) sumUp(task runtime.Task, told []session.Part) (*session.Event, err
 	if root.Hooks[Summary] > 0 {
 		v, actions, err := r.callback(task, &Callback{Hook: Summary, Value: session.AppendContent(nil, "user", told)}, &scope{agent: root})
 		if err == nil && v == nil {
-			err = emptySummary
+			err = emptySummary()
 		}
 		if err != nil {
 			return nil, err
@@ -113,9 +113,9 @@ func (r *Run) askSummary(task runtime.Task, a *Agent, told []session.Part) (*ses
 	case s.err != nil:
 		return nil, s.err
 	case len(text) == 0:
-		return nil, emptySummary
+		return nil, emptySummary()
 	}
 	return &session.Event{Parts: []session.Part{session.NewText(string(text))}, HasContent: true}, nil
 }
 
-var emptySummary = fault.Plain("the summary is empty")
+func emptySummary() error { return fault.Plain("the summary is empty") }

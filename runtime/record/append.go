@@ -113,6 +113,21 @@ func AppendToolCall(dst []byte, f ToolCallFields) []byte {
 	return value.AppendInt(dst, f.CompletedAt)
 }
 
+// MediaFields are the fields of a medium that a user has sent.
+type MediaFields struct {
+	ID, Kind, MimeType, Filename string
+	Bytes                        int64
+}
+
+// AppendMedia appends a medium's part.
+func AppendMedia(dst []byte, f MediaFields) []byte {
+	dst = value.AppendInt(value.AppendListHeader(dst, len(mediaLayout)), int64(MediaPart))
+	for _, text := range [...]string{f.ID, f.Kind, f.MimeType, f.Filename, "third-party-private", "opaque-perceptual"} {
+		dst = value.AppendString(dst, text)
+	}
+	return value.AppendNil(value.AppendInt(value.AppendNil(dst), f.Bytes))
+}
+
 // RetrievableFields are the fields of a retrieved document.
 type RetrievableFields struct {
 	ID        string

@@ -184,16 +184,24 @@ func NewText(s string) Part {
 // NewThought makes a part of a model's reasoning. The signature, a value, is what its provider wants back with it; nil for
 // none.
 func NewThought(s string, signature []byte) Part {
-	n := 2
-	if signature != nil {
-		n = 3
-	}
-	raw := value.AppendString(value.AppendString(value.AppendMapHeader(nil, n), "text"), s)
+	raw := value.AppendString(value.AppendString(value.AppendMapHeader(nil, 2), "text"), s)
 	raw = value.AppendBool(value.AppendString(raw, "thought"), true)
+	p := Part{Kind: PartThought, Raw: raw, Text: []byte(s)}
+	return p.Signed(signature)
+}
+
+// Signed returns the part, which has no signature, with one: a value, nil for none.
+func (p Part) Signed(signature []byte) Part {
 	if signature != nil {
-		raw = append(value.AppendString(raw, signatureName), signature...)
+		raw := p.Raw
+		p.Raw = value.AppendMapHeader(nil, value.Len(raw)+1)
+		_ = value.Each(raw, func(key, v []byte) bool {
+			p.Raw = append(value.AppendText(p.Raw, key), v...)
+			return true
+		})
+		p.Raw = append(value.AppendString(p.Raw, signatureName), signature...)
 	}
-	return Part{Kind: PartThought, Raw: raw, Text: []byte(s)}
+	return p
 }
 
 const signatureName = "thoughtSignature"
@@ -227,6 +235,16 @@ func newFunction(kind PartKind, member, content, id, name string, v []byte) Part
 	raw = value.AppendString(value.AppendString(raw, "name"), name)
 	raw = append(value.AppendString(raw, content), v...)
 	return Part{Kind: kind, Raw: raw, ID: id, Name: name, Value: v}
+}
+
+// Inline returns the data of a part that holds some, with its media type and a name for people, which may be empty. ok
+// reports that it does.
+func (p *Part) Inline() (mimeType, name string, data []byte, ok bool) {
+	v, _ := value.Get(p.Raw, "inlineData")
+	data, ok = value.Get(v, "data")
+	mime, _ := value.GetString(v, "mimeType")
+	display, _ := value.GetString(v, "displayName")
+	return string(mime), string(display), data, ok && p.Kind == PartOther
 }
 
 // WithID returns a function call, or a response, with another id. Its further members stay.

@@ -1,0 +1,128 @@
+package sessions_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/sessions"
+	"github.com/turncore/turncore/host/turns"
+)
+
+// The conversations with each provider, which turns have, too: an agent asks the same. What a provider wants back with
+// thoughts and calls goes through events.
+func TestProviders(t *testing.T) {
+	content, err := os.ReadFile("../../runtime/testdata/providers/conversations.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		System, Message, Key string
+		Tool                 struct {
+			Name, Description string
+			InputSchema       json.RawMessage
+		}
+		Cases []struct {
+			Name, Provider, Model, Base string
+			Options                     map[string]any
+			Replies                     []struct{ Type, Body string }
+			Requests                    []json.RawMessage
+			Expect                      struct{ Text string }
+		}
+	}
+	if err := json.Unmarshal(content, &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, engine := range hosttest.Engines(t) {
+		for _, c := range all.Cases {
+			t.Run(engine.Name()+"/"+c.Name, func(t *testing.T) {
+				n := 0
+				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					body, err := io.ReadAll(r.Body)
+					if err != nil || n == len(c.Replies) {
+						t.Errorf("request %d: %v", n, err)
+						return
+					}
+					var got, want any
+					// The results of an agent's tools are maps, and the arguments of its calls are values, not the model's text.
+					words := strings.NewReplacer(
+						"4 degrees in Oslo", `{\"result\":\"4 degrees in Oslo\"}`, `{\"city\": \"Oslo\"}`, `{\"city\":\"Oslo\"}`,
+					).Replace(string(c.Requests[n]))
+					if err := json.Unmarshal([]byte(words), &want); err != nil {
+						t.Error(err)
+					}
+					if err := json.Unmarshal(body, &got); err != nil || !reflect.DeepEqual(got, want) {
+						t.Errorf("request %d is\n%s, want\n%s (%v)", n, body, words, err)
+					}
+					w.Header().Set("Content-Type", c.Replies[n].Type)
+					_, _ = io.WriteString(w, c.Replies[n].Body)
+					n++
+				}))
+				defer server.Close()
+				tool := &turns.Tool{
+					Name: all.Tool.Name, Description: all.Tool.Description, InputSchema: all.Tool.InputSchema,
+					Handler: func(_ *turns.DispatchContext, args turns.Args) (any, error) {
+						return "4 degrees in " + args.String("city"), nil
+					},
+				}
+				p := stage(t, sessions.Config{Engine: engine, Agent: &sessions.LLMAgent{
+					Name: "root", Instruction: all.System, Tools: []*turns.Tool{tool},
+					Model: turns.Model{
+						Name: c.Model, Provider: model.Provider(c.Provider), BaseURL: server.URL + c.Base, APIKey: all.Key, Options: c.Options,
+					},
+				}})
+				events := p.say(all.Message)
+				if got := events[len(events)-1].Text(); n != len(c.Requests) || got != c.Expect.Text {
+					t.Errorf("%d requests, text %q", n, got)
+				}
+			})
+		}
+	}
+}
+
+// Data in a message reaches a model as the attachments of a turn's message do.
+func TestMedia(t *testing.T) {
+	for _, engine := range hosttest.Engines(t) {
+		var bodies []string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			bodies = append(bodies, string(body))
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"candidates":[{"content":{"parts":[{"text":"A cat."}]},"finishReason":"STOP"}]}`)
+		}))
+		defer server.Close()
+		p := stage(t, sessions.Config{Engine: engine, Agent: &sessions.LLMAgent{Name: "root", Model: turns.Model{
+			Name: "m", Provider: model.Gemini, BaseURL: server.URL, APIKey: "k", Options: map[string]any{"stream": false},
+		}}})
+		p.run(&sessions.Content{Parts: []sessions.Part{
+			{Text: "What are these?"},
+			{InlineData: &sessions.Blob{MIMEType: "image/png", Data: []byte("a picture")}},
+			{InlineData: &sessions.Blob{MIMEType: "audio/wav", Data: []byte("a sound!")}},
+			{FileData: &sessions.File{URI: "https://files.example/a.pdf", MIMEType: "application/pdf"}},
+		}})
+		p.say("Sure?")
+		if len(bodies) != 2 {
+			t.Fatalf("%s: %d requests", engine.Name(), len(bodies))
+		}
+		for i, body := range bodies {
+			for _, part := range []string{
+				`"inlineData":{"mimeType":"image/png","data":"YSBwaWN0dXJl"}`, `"inlineData":{"mimeType":"audio/wav","data":"YSBzb3VuZCE="}`,
+				`[image d1 \"image.png\", image/png]`, `What are these?\n[fileData: https://files.example/a.pdf]`,
+			} {
+				if !strings.Contains(body, part) {
+					t.Errorf("%s: request %d lacks %s: %s", engine.Name(), i, part, body)
+				}
+			}
+		}
+	}
+}
