@@ -11,6 +11,9 @@ import (
 	"github.com/turncore/turncore/runtime/session"
 )
 
+// Hosts and the guest bound the state alike: the difference either way is not negative.
+const _ = uint(session.MaxState-abi.MaxState) + uint(abi.MaxState-session.MaxState)
+
 // sessions is the front of sessions and invocations.
 type sessions struct {
 	in    *Instance

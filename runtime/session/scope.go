@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/suggestion"
 )
@@ -25,9 +24,9 @@ var scopes = [...]string{ScopeApp: "app:", ScopeUser: "user:", ScopeTemp: "temp:
 
 // Bounds of the state.
 const (
-	MaxName  = 512          // bytes of a name, with its scope
-	MaxValue = 1 << 20      // bytes of a value, encoded
-	MaxState = abi.MaxState // bytes of all values and names that an invocation sees
+	MaxName  = 512     // bytes of a name, with its scope
+	MaxValue = 1 << 20 // bytes of a value, encoded
+	MaxState = 8 << 20 // bytes of all values and names that an invocation sees
 )
 
 // Scope splits a name of the state into its scope and the name without it.
