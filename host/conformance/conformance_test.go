@@ -1,8 +1,10 @@
 package conformance_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,14 +13,19 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/agents/build"
 	"github.com/turncore/turncore/host/conformance"
+	"github.com/turncore/turncore/host/conformance/invocations"
 	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/turns"
 	"github.com/turncore/turncore/host/wazero"
 	"github.com/turncore/turncore/wasm/full"
 )
 
-const corpus = "../../runtime/testdata/conformance"
+const (
+	corpus            = "../../runtime/testdata/conformance"
+	invocationsCorpus = "../../runtime/testdata/invocations"
+)
 
 // logsTo names the environment variable with a folder that the logs are written to, for other hosts' to be compared with.
 const logsTo = "TURNCORE_CONFORMANCE_TO"
@@ -119,6 +126,7 @@ func TestCorpus(t *testing.T) {
 					t.Error(err)
 				}
 			}
+			passed += playInvocations(t, e, first, &full)
 			t.Logf("%s: %d passed", e.Name(), passed)
 			if passed == 0 {
 				t.Error("nothing was played")
@@ -226,4 +234,94 @@ func play(t *testing.T, player *conformance.Player, s *conformance.Scenario, fir
 		logs = full
 	}
 	logs.WriteString(text)
+}
+
+// playInvocations plays the corpus of invocations, with all faults, and returns how many scenarios passed.
+func playInvocations(t *testing.T, e hostOn, first map[string]string, logs *strings.Builder) (passed int) {
+	player := invocations.NewPlayer(invocations.Options{
+		Engine: e.Engine, Host: turns.HostOptions{Instances: e.instances},
+		Journal: func(written []byte) error { return replay(t.Context(), e.Engine, written) },
+	})
+	defer func() {
+		if err := player.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	play := func(t *testing.T, s *invocations.Scenario) conformance.Log {
+		log, err := player.Play(s)
+		if err == nil {
+			err = s.Check(log)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, there := first[s.ID]; there && want != log.String() {
+			t.Errorf("%s: the log differs from the first engine's:\n%s\nwant:\n%s", s.ID, log, want)
+		}
+		first[s.ID] = log.String()
+		logs.WriteString("# " + s.ID + "\n" + log.String())
+		return log
+	}
+	for _, file := range loadInvocations(t) {
+		for _, s := range file.Scenarios {
+			if t.Run(s.ID, func(t *testing.T) {
+				for _, one := range s.Variants(play(t, s)) {
+					play(t, one)
+				}
+			}) {
+				passed++
+			}
+		}
+	}
+	return passed
+}
+
+// replay plays a journal in a fresh instance.
+func replay(ctx context.Context, e host.Engine, written []byte) error {
+	r, err := journal.NewReader(bytes.NewReader(written))
+	if err != nil {
+		return err
+	}
+	if n, err := journal.Replay(ctx, e, r); err != nil || n < 2 {
+		return fmt.Errorf("the replay, after %d entries: %w", n, err)
+	}
+	return nil
+}
+
+func loadInvocations(t testing.TB) []*invocations.File {
+	t.Helper()
+	files, err := invocations.Load(os.DirFS(invocationsCorpus))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// The corpus of invocations covers all numbers of described behaviour, and no id is one of the corpus of turns.
+func TestCoveredInvocations(t *testing.T) {
+	ids := map[string]bool{}
+	for _, file := range load(t) {
+		for _, s := range file.Scenarios {
+			ids[s.ID] = true
+		}
+	}
+	covered := map[int]bool{}
+	count := 0
+	for _, file := range loadInvocations(t) {
+		for _, s := range file.Scenarios {
+			if ids[s.ID] {
+				t.Errorf("%s is in both corpora", s.ID)
+			}
+			for _, n := range s.Covers {
+				covered[n] = true
+			}
+			count++
+		}
+	}
+	for n := 1; n <= 32; n++ {
+		if !covered[n] {
+			t.Errorf("no scenario covers %d", n)
+		}
+	}
+	t.Logf("%d scenarios", count)
 }

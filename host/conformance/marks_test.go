@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host/conformance"
+	"github.com/turncore/turncore/host/conformance/invocations"
 	"github.com/turncore/turncore/host/native"
 )
 
@@ -17,7 +18,7 @@ var mark = flag.Bool("mark", false, "write the marks of all logs into the corpus
 // Every scenario that this host plays has the marks of its log. Those that differ are to be looked at: then -mark writes
 // them anew.
 func TestMarks(t *testing.T) {
-	texts := map[string]string{}
+	m := marker{t, map[string]string{}}
 	for _, file := range load(t) {
 		player := conformance.NewPlayer(conformance.Options{Engine: native.New()})
 		for _, s := range file.Scenarios {
@@ -28,30 +29,57 @@ func TestMarks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Marks == log.Marks() {
-				continue
-			}
-			if !*mark {
-				t.Errorf("%s: the marks are not those of its log. If the log is right: go test ./host/conformance -run TestMarks -mark", s.ID)
-				continue
-			}
-			name := filepath.Join(corpus, file.Topic+".json")
-			if texts[name] == "" {
-				text, err := os.ReadFile(name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				texts[name] = string(text)
-			}
-			texts[name] = marked(t, texts[name], s.ID, log.Marks())
+			m.compare(filepath.Join(corpus, file.Topic+".json"), s.ID, s.Marks, log)
 		}
 		if err := player.Close(); err != nil {
 			t.Error(err)
 		}
 	}
-	for name, text := range texts {
+	player := invocations.NewPlayer(invocations.Options{Engine: native.New()})
+	for _, file := range loadInvocations(t) {
+		for _, s := range file.Scenarios {
+			log, err := player.Play(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.compare(filepath.Join(invocationsCorpus, file.Topic+".json"), s.ID, s.Marks, log)
+		}
+	}
+	if err := player.Close(); err != nil {
+		t.Error(err)
+	}
+	m.write()
+}
+
+// marker holds the texts of files with marks that differ, by name.
+type marker struct {
+	*testing.T
+	texts map[string]string
+}
+
+func (m *marker) compare(file, id, marks string, log conformance.Log) {
+	m.Helper()
+	if marks == log.Marks() {
+		return
+	}
+	if !*mark {
+		m.Errorf("%s: the marks are not those of its log. If the log is right: go test ./host/conformance -run TestMarks -mark", id)
+		return
+	}
+	if m.texts[file] == "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			m.Fatal(err)
+		}
+		m.texts[file] = string(text)
+	}
+	m.texts[file] = marked(m.T, m.texts[file], id, log.Marks())
+}
+
+func (m *marker) write() {
+	for name, text := range m.texts {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Error(err)
+			m.Error(err)
 		}
 	}
 }

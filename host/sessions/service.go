@@ -52,6 +52,9 @@ func checkIDs(user, id string) error {
 	return nil
 }
 
+// createdID is the id of the event that creates a session: a session has one.
+const createdID = "created"
+
 // Create makes a session of a user. id is made up if it is "". state has the initial values by names with their scopes; nil
 // for none. It fails with E_SESSION_EXISTS if the user has a session of the id, and with E_INVALID_STATE, which names the
 // field.
@@ -78,7 +81,7 @@ func (s *Service) Create(ctx context.Context, user, id string, state map[string]
 		return nil, store.SessionExists(id)
 	}
 	a, err := s.ask(ctx, abi.SessionMethodNewSession, (&abi.NewSessionArgs{
-		App: s.app, User: user, ID: s.host.ID(), Now: s.host.Now(), State: initial,
+		App: s.app, User: user, ID: createdID, Now: s.host.Now(), State: initial,
 	}).Append(nil))
 	if err != nil {
 		return nil, err

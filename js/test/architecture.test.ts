@@ -251,7 +251,16 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'store',
     'front',
   ],
-  conformance: ['abi', 'codec', 'instance', 'journal', 'runners', 'entries', 'index.ts'],
+  conformance: [
+    'abi',
+    'codec',
+    'instance',
+    'journal',
+    'runners',
+    'invocations',
+    'entries',
+    'index.ts',
+  ],
 };
 
 /** One file imports another. */

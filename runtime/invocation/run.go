@@ -74,7 +74,9 @@ func (r *Run) configure(options []byte) error {
 		case string(key) == "compaction" && r.compaction.read(v):
 		case string(key) == "rewindBefore" && value.KindOf(v) == value.KindString:
 			text, _ := value.String(v)
-			r.rewind = string(text)
+			if r.rewind = string(text); r.rewind == "" {
+				err = session.New(session.InvocationNotFound, string(key), `""`)
+			}
 		default:
 			err = session.New(session.InvalidInvocation, string(key), "is unknown, or has the wrong type")
 		}

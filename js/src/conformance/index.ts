@@ -17,6 +17,28 @@
  * @packageDocumentation
  */
 export { checkStorage, failing } from './failing.js';
+export {
+  checkInvocation,
+  InvocationPlayer,
+  type InvocationPlayerOptions,
+} from './invocation-player.js';
+export {
+  type Act,
+  type AgentSpec,
+  type AgentToolSpec,
+  type AnswerSpec,
+  type CallSpec,
+  type CompactionSpec,
+  type Hooks,
+  type InvocationFault,
+  type InvocationFile,
+  type InvocationScenario,
+  type InvocationStep,
+  invocationVariants,
+  type Operation,
+  type PluginSpec,
+  type Target,
+} from './invocation-scenario.js';
 export { type Line, type Log, logText } from './line.js';
 export { check } from './match.js';
 export { features, Player, type PlayerOptions } from './player.js';

@@ -131,7 +131,7 @@ export class SessionService {
       }),
     );
     const key = { appName, userId, sessionId };
-    const append = appendOf(this.store, args!, undefined);
+    const append = appendOf(this.store, args!, '0');
     await this.#named(key, async () => {
       if ((await this.store.events(stored, { limit: 1 })).length > 0) throw exists(sessionId);
       if (append.state.length > 0) {
@@ -526,10 +526,9 @@ export function inSession(error: unknown, key: SessionKey): unknown {
 }
 
 /** E_SESSION_NOT_FOUND. */
-export function notFound({ sessionId }: SessionKey): Error {
-  return storeError('E_SESSION_NOT_FOUND', JSON.stringify(sessionId), {
-    details: { session: sessionId },
-  });
+export function notFound({ userId, sessionId }: SessionKey): Error {
+  const who = `user ${JSON.stringify(userId)}, session ${JSON.stringify(sessionId)}`;
+  return storeError('E_SESSION_NOT_FOUND', who, { details: { user: userId, session: sessionId } });
 }
 
 /** The host for an option: sessions need the full module. */

@@ -11,20 +11,15 @@
  * @returns the ids of those that passed, what failed, and the log of the scenarios that every host can play, those of the core module
  *   first
  */
-export async function playCorpus(
-  { check, checkStorage, failing, features, logText, playable, Player },
-  files,
-  host,
-  core = false,
-  store = undefined,
-) {
+export async function playCorpus(conformance, files, host, core = false, store = undefined) {
+  const { check, checkStorage, failing, features, logText, playable, Player } = conformance;
   const has = features.filter((feature) => !(core && feature === 'full'));
   const failures = [];
   const passed = [];
   let common = '';
   let full = '';
   let commits = 0;
-  for (const file of files) {
+  for (const file of files.filter(({ invocations }) => !invocations)) {
     const player = new Player({ host, store });
     for (const scenario of file.scenarios) {
       if (!playable(scenario, has)) continue;
@@ -48,7 +43,31 @@ export async function playCorpus(
     }
     commits += player.commits;
   }
+  if (!core) full += await playInvocations(conformance, files, host, { passed, failures });
   return { passed, failures, log: common + full, commits };
+}
+
+/** Plays all scenarios of invocations, with all faults. @returns the log */
+async function playInvocations(conformance, files, host, { passed, failures }) {
+  const { checkInvocation, InvocationPlayer, invocationVariants, logText } = conformance;
+  const player = new InvocationPlayer({ host });
+  let text = '';
+  for (const { scenarios } of files.filter(({ invocations }) => invocations)) {
+    for (const scenario of scenarios) {
+      try {
+        const lines = await player.play(scenario);
+        text += `# ${scenario.id}\n${logText(lines)}`;
+        for (const one of invocationVariants(scenario, lines)) {
+          text += `# ${one.id}\n${logText(await player.play(one))}`;
+        }
+        checkInvocation(scenario, lines);
+        passed.push(scenario.id);
+      } catch (error) {
+        failures.push(`${scenario.id}: ${error.message}`);
+      }
+    }
+  }
+  return text;
 }
 
 /**

@@ -69,7 +69,7 @@ async function layOut(folder, files, needed = /\.(min\.js|wasm)$/) {
   const to = join(folder, 'static');
   const dist = join(folder, 'node_modules/turncore/dist');
   await mkdir(to, { recursive: true });
-  for (const name of await readdir(dist)) {
+  for (const name of await readdir(dist, { recursive: true })) {
     if (needed.test(name)) await cp(join(dist, name), join(to, name));
   }
   for (const name of await readdir(folder)) {
