@@ -304,7 +304,7 @@ func told(author string, parts []Part) []Part {
 
 // tell is a part of another agent's event in words. Data and files stay as they are.
 func tell(author string, part *Part) Part {
-	text := []byte("[" + author + "] ")
+	text := append(append([]byte{'['}, author...), "] "...)
 	switch part.Kind {
 	case PartText:
 		text = append(append(text, "said: "...), part.Text...)

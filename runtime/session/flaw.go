@@ -2,7 +2,7 @@ package session
 
 import (
 	"strconv"
-	"strings"
+	"unicode/utf8"
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
@@ -40,7 +40,10 @@ func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return value.UTF8(s[:most]) + "…"
 }
 
 func (f *flaw) error() error {

@@ -137,8 +137,7 @@ FROM turncore_sessions WHERE id = ?`,
   listSessions: `SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys,
   events, appended, base, cut, sum
 FROM turncore_sessions WHERE (revision, number) < (?, ?) ORDER BY revision DESC, number DESC LIMIT ?`,
-  listSessionsOf: `-- (first id, id behind the last, revision, number, limit)
-SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys,
+  listSessionsOf: `SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys,
   events, appended, base, cut, sum
 FROM turncore_sessions WHERE id >= ? AND id < ? AND (revision + 0, number) < (?, ?)
 ORDER BY revision + 0 DESC, number DESC LIMIT ?`,

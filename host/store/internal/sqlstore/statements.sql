@@ -18,8 +18,7 @@ SELECT number, id, revision, settled, newest, created, title, messages, records,
   events, appended, base, cut, sum
 FROM turncore_sessions WHERE (revision, number) < (?, ?) ORDER BY revision DESC, number DESC LIMIT ?;
 
--- listSessionsOf: those of listSessions whose ids are in a range; "+ 0" keeps off the index whose order fits
--- (first id, id behind the last, revision, number, limit)
+-- listSessionsOf: those of a range; "+ 0" keeps off an index (first id, id behind the last, revision, number, limit)
 SELECT number, id, revision, settled, newest, created, title, messages, records, digest, keys,
   events, appended, base, cut, sum
 FROM turncore_sessions WHERE id >= ? AND id < ? AND (revision + 0, number) < (?, ?)
