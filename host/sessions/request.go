@@ -76,16 +76,16 @@ func (b *base) request(step *turn.Context) (*Request, error) {
 		var d decoder
 		var others []*Content
 		d.items("request.contents", part.Contents, func(field string, v []byte) { others = append(others, d.content(field, v)) })
-		known = kept.extend(b.agent, known, min(int(part.From), len(known.list)), others, part.Mark)
-		if d.err == nil && len(known.list) < int(part.Total) && len(others) > 0 {
-			continue
-		}
-		r := &Request{Instructions: part.Instructions, Contents: known.list[:len(known.list):len(known.list)]}
+		r := &Request{Instructions: part.Instructions}
 		d.items("request.tools", part.Tools, func(field string, v []byte) { r.Tools = append(r.Tools, d.declaration(field, v)) })
 		if d.err != nil {
 			return nil, invalid(host.CodeInvalidEvent, d.field, d.err)
 		}
-		return r, nil
+		known = kept.extend(b.agent, known, min(int(part.From), len(known.list)), others, part.Mark)
+		if n := len(known.list); n >= int(part.Total) || len(others) == 0 {
+			r.Contents = known.list[:n:n]
+			return r, nil
+		}
 	}
 }
 

@@ -202,7 +202,7 @@ func TestRegister(t *testing.T) {
 	register(t, Definition{Name: "a"})
 	panics("a second agent", func() { Register(Definition{Name: "b"}) })
 	registered = nil
-	panics("a schema that is no JSON", func() { Register(Definition{Options: "{"}) })
+	panics("a schema of malformed JSON", func() { Register(Definition{Options: "{"}) })
 }
 
 // A turn of an agent with an executor, tools, a gate and all middleware.

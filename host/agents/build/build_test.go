@@ -75,11 +75,11 @@ func TestPackageMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct{ dir, says string }{
-		"a folder that is not there":   {filepath.Join(outside, "missing"), "no such file or directory"},
-		"a module without Turncore":    {outside, "find the module github.com/turncore/turncore, which an agent requires"},
-		"a package that is no command": {"../../../abi/value", "requires exactly one main package"},
-		"code that does not compile":   {"testdata/broken", "undefined: missing"},
-		"a command without the core":   {"testdata/mute", "it does not export the function turncore_abi"},
+		"a folder that is not there": {filepath.Join(outside, "missing"), "no such file or directory"},
+		"a module without Turncore":  {outside, "find the module github.com/turncore/turncore, which an agent requires"},
+		"a library package":          {"../../../abi/value", "requires exactly one main package"},
+		"code that does not compile": {"testdata/broken", "undefined: missing"},
+		"a command without the core": {"testdata/mute", "it does not export the function turncore_abi"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			agent, err := build.Package(t.Context(), c.dir, build.Options{})

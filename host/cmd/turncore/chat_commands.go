@@ -26,7 +26,7 @@ const chatCommands = `Lines that are no messages:
   /help, /quit            show these lines; end the chat
 `
 
-// chatCommand is a line of a chat that is no message.
+// chatCommand is a command in a chat, such as /fork.
 type chatCommand struct {
 	arguments [2]int // the least and the most
 	run       func(h *chat, ctx context.Context, args []string) error

@@ -494,7 +494,7 @@ const rules: Record<string, Run> = {
     equal(await said(store, 's'), want, 'afterwards');
   },
 
-  'what is no append is refused': async (opened) => {
+  'an invalid append is refused': async (opened) => {
     const store = await opened.appender();
     const bad = '\ud800';
     for (const append of [

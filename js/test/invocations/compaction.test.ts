@@ -76,7 +76,7 @@ describe('sessions that are summed up', { skip }, () => {
 
   for (const [name, compaction] of [
     ['no threshold', {}],
-    ['a threshold that is no integer', { invocations: 1.5 }],
+    ['a fractional threshold', { invocations: 1.5 }],
     ['a negative overlap', { invocations: 1, overlap: -1 }],
   ] as const) {
     it(`are refused with ${name}`, async () => {

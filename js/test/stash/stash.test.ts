@@ -101,7 +101,7 @@ describe('Stash', () => {
     assert.deepEqual(r.set('x.z', 2).all(), { x: { y: 1, z: 2 }, l: [1] });
   });
 
-  it('refuses what is not JSON-like, and paths that lead nowhere', () => {
+  it('refuses values that JSON lacks, and paths that lead nowhere', () => {
     for (const seed of [[], 'text', 42, null]) {
       assert.throws(() => new Stash(seed as never), {
         code: 'E_INVALID_INITIAL_REGISTRY_VALUE',

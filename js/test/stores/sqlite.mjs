@@ -68,7 +68,7 @@ try {
     assert.throws(() => open(path), { code: 'E_STORE_VERSION' });
   });
 
-  await test('what is no database is refused', () => {
+  await test('a file of another kind is refused', () => {
     const path = join(folder, 'text.db');
     writeFileSync(path, 'this is a text and no database '.repeat(100));
     assert.throws(() => open(path), {
