@@ -10,7 +10,7 @@ import { type Content, contentOf } from './content.js';
 import type { Event } from './event.js';
 import { Invocation } from './invocation.js';
 import { type SessionKey, storedId } from './keys.js';
-import { enter, type Place } from './line.js';
+import { enter, type Place } from './queue.js';
 import type { Plugin } from './plugin.js';
 import { inSession, notFound, SessionService, sessionCore } from './session-service.js';
 import type { SessionStore } from './session-store.js';

@@ -18,7 +18,7 @@ interface Running {
 /** Those that run, by store. */
 const running = new WeakMap<SessionStore, Set<Running>>();
 
-/** A place in the line of a session. */
+/** A place in the queue of a session. */
 export interface Place {
   /** Says which invocation it is. */
   runs(invocation: Invocation): void;
@@ -32,7 +32,7 @@ export interface Place {
  * @param session its id in the store
  * @param refuse instead of waiting
  * @param outer the signal that the caller has given: that of a handler tells inside of which invocation it is
- * @param signal takes it out of the line: then it runs at once
+ * @param signal takes it out of the queue: then it runs at once
  * @throws TurncoreError (rejects) E_SESSION_BUSY if another runs, and `refuse`, or if it is started inside that
  */
 export async function enter(
