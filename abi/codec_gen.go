@@ -2676,7 +2676,7 @@ func (z *PluginDef) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *StartInvocation) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 14)
+	b = value.AppendListHeader(b, 15)
 	b = value.AppendInt(b, int64(z.Op))
 	b = value.AppendInt(b, int64(z.Turn))
 	b = value.AppendInt(b, int64(z.Runner))
@@ -2690,6 +2690,10 @@ func (z *StartInvocation) Append(b []byte) []byte {
 	b = z.State.Append(b)
 	b = z.Message.Append(b)
 	b = z.Options.Append(b)
+	b = value.AppendListHeader(b, len(z.Shown))
+	for i := range z.Shown {
+		b = z.Shown[i].Append(b)
+	}
 	b = value.AppendBool(b, z.Aborted)
 	return b
 }
@@ -2703,7 +2707,7 @@ func (z *StartInvocation) Unmarshal(b []byte) error { return z.decode(Reader{b: 
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StartInvocation) Decode(r *Reader) {
-	r.fields(14)
+	r.fields(15)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
 	z.Runner = uint32(r.Uint(math.MaxUint32))
@@ -2717,14 +2721,43 @@ func (z *StartInvocation) Decode(r *Reader) {
 	z.State = r.raw(z.State)
 	z.Message = r.raw(z.Message)
 	z.Options = r.raw(z.Options)
+	z.Shown = make([]Shown, r.list(5, MaxArray))
+	for i := range z.Shown {
+		z.Shown[i].Decode(r)
+	}
 	z.Aborted = r.Bool()
 }
 
 // Append appends the encoded tuple.
-func (z *AppendArgs) Append(b []byte) []byte {
+func (z *Shown) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 4)
+	b = value.AppendInt(b, int64(z.Agent))
+	b = value.AppendInt(b, int64(z.Have))
+	b = value.AppendInt(b, int64(z.Mark))
+	b = value.AppendBool(b, z.Tools)
+	return b
+}
+
+func (z *Shown) decode(r Reader) error { z.Decode(&r); return r.end("Shown") }
+
+// Unmarshal is what [Decode] does, without an allocation for z.
+func (z *Shown) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
+
+// Decode reads the tuple at the start of r; r.Err returns its fault.
+func (z *Shown) Decode(r *Reader) {
+	r.fields(4)
+	z.Agent = uint32(r.Uint(math.MaxUint32))
+	z.Have = uint32(r.Uint(math.MaxUint32))
+	z.Mark = r.Uint(MaxInt)
+	z.Tools = r.Bool()
+}
+
+// Append appends the encoded tuple.
+func (z *AppendArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
 	b = z.Event.Append(b)
 	b = value.AppendBool(b, z.Deliver)
+	b = value.AppendBool(b, z.Ahead)
 	b = value.AppendListHeader(b, len(z.State))
 	for i := range z.State {
 		b = z.State[i].Append(b)
@@ -2743,9 +2776,10 @@ func (z *AppendArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *AppendArgs) Decode(r *Reader) {
-	r.fields(4)
+	r.fields(5)
 	z.Event = r.raw(z.Event)
 	z.Deliver = r.Bool()
+	z.Ahead = r.Bool()
 	z.State = make([]StateDelta, r.list(4, MaxArray))
 	for i := range z.State {
 		z.State[i].Decode(r)

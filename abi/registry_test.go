@@ -34,7 +34,7 @@ var registry = []entry{
 	of[DiscardArgs](0), of[HTTPArgs](0), of[Splice](0), of[ModelArgs](0),
 	of[StreamEvent](0), of[ToolCallEvent](0), of[TurnEndEvent](0), of[DispatchEndEvent](0), of[IterationEndEvent](0),
 	of[ToolStartEvent](0), of[ToolEndEvent](0), of[LogEvent](0), of[WarningEvent](0), of[ErrorEvent](0), of[StatsEvent](0),
-	of[OpenAgents](OpOpenAgents), of[StartInvocation](OpStartInvocation), of[AgentDef](0), of[PluginDef](0),
+	of[OpenAgents](OpOpenAgents), of[StartInvocation](OpStartInvocation), of[Shown](0), of[AgentDef](0), of[PluginDef](0),
 	of[AppendArgs](0), of[StateDelta](0), of[ArtifactDelta](0), of[DeliverArgs](0), of[HookArgs](0), of[AgentArgs](0),
 	of[StateKeyArgs](0), of[SetStateArgs](0), of[YieldArgs](0), of[RespondArgs](0), of[RequestArgs](0), of[ModelRequest](0), of[RunAgentArgs](0),
 	of[ActionsArgs](0),

@@ -79,25 +79,36 @@ type StartInvocation struct {
 	State   Value  // map of the session's state, names with their scopes
 	Message Value  // the user's content; nil for none
 	Options Value  // map of maxModelCalls, rewindBefore and compaction, each if there is one; nil for none
-	Aborted bool   // the abort signal had fired before the start
+	Shown   []Shown
+	Aborted bool // the abort signal had fired before the start
+}
+
+// Shown is what a host keeps of what the model of an agent was asked in the session. Of agents without one it keeps
+// nothing.
+type Shown struct {
+	Agent uint32
+	Have  uint32 // how many contents it keeps; 0 for none
+	Mark  uint64 // of the ModelRequest that had the last of them
+	Tools bool   // it keeps the tools
 }
 
 // CollectionEvents is the collection of a History that holds a session's events.
 const CollectionEvents uint8 = 8
 
-// Kinds of effect in an invocation. The comment names the type of Args and of the result's value. An executor that is host
-// code may give its whole answer, a map as of SessionMethodRespond, as the value of its result.
+// Kinds of effect in an invocation. The comment names the type of Args and of the result's value.
 const (
 	SessionEffectAppend  uint8 = 32 // AppendArgs → nil, when the caller asks for the next event
 	SessionEffectDeliver uint8 = 33 // DeliverArgs → nil, when the one that it is for asks for the next event
 	SessionEffectHook    uint8 = 34 // HookArgs → the hook's answer
 	SessionEffectAgent   uint8 = 35 // AgentArgs → nil, when the generator has ended
+	SessionEffectModel   uint8 = 36 // ModelRequest, or nil → the whole answer, as in RespondArgs; nil if it was given
 )
 
 // AppendArgs of SessionEffectAppend: what one transaction of the session's store writes.
 type AppendArgs struct {
 	Event     Raw  // the event, a value; a store keeps its bytes
 	Deliver   bool // the event is for the caller, too, once it is stored
+	Ahead     bool // the module goes on at once: what it asks for next waits for this effect, and is left out if it fails
 	State     []StateDelta
 	Artifacts []ArtifactDelta
 }
@@ -179,7 +190,7 @@ type RespondArgs struct {
 	Response Value
 }
 
-// RequestArgs of SessionMethodRequest. A host that keeps what a model of the session was shown asks for what follows.
+// RequestArgs of SessionMethodRequest. A host that keeps what a model of the session was asked asks for what follows.
 type RequestArgs struct {
 	Have  uint32 // how many contents the host keeps, of an agent of the same name in the same session; 0 for none
 	Mark  uint64 // of the ModelRequest that had the last of them
@@ -191,7 +202,7 @@ type ModelRequest struct {
 	Instructions string
 	From         uint32 // place of the first of Contents: Have, or 0 if what the host keeps is not what the model is shown
 	Total        uint32 // how many contents the model is shown
-	Mark         uint64 // names the contents up to the last one here; below 2^53
+	Mark         uint64 // names the contents up to the last one here; below 2^53. 0 if the host must keep nothing of the request
 	Contents     Raw    // list of contents, each a map: as many as fit
 	Tools        Raw    // list of maps of name, description and inputSchema; nil if they are not wanted
 }

@@ -55,6 +55,9 @@ func (t *Tool) Compile() error {
 	return nil
 }
 
+// InModule reports whether the tool runs in the module, without its host.
+func (t *Tool) InModule() bool { return t.Handler != nil || t.reader != nil }
+
 func isObjectType(kind []byte) bool {
 	s, ok := value.String(kind)
 	return ok && string(s) == "object"

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"encoding/json"
+	"sync/atomic"
 
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
@@ -26,6 +27,8 @@ type node struct {
 	custom            *CustomAgent // nil for others
 	maxIterations     int          // of a loop
 	compaction        *Compaction  // of the root; nil for none
+	// What its model is told of its tools, once the core has said it.
+	tools atomic.Pointer[[]ToolDeclaration]
 }
 
 // AgentCallback runs before or after an agent. A content before the agent answers in its place; one after it is one event

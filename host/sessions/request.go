@@ -1,11 +1,13 @@
 package sessions
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/turn"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // Request is what a model is asked. Requests of a session share what they have in common: it must not be changed.
@@ -59,34 +61,111 @@ func (s *shown) extend(agent string, before contents, from int, others []*Conten
 	return after
 }
 
+// told is what is kept of what the models of agents were asked, for the core.
+func (inv *running) told() (list []abi.Shown) {
+	inv.known = make(map[string]contents)
+	for i, n := range inv.runner.tree.nodes {
+		if n.llm == nil || n.llm.Executor == nil {
+			continue
+		}
+		k := abi.Shown{Agent: uint32(i + 1), Tools: n.tools.Load() != nil}
+		if log := inv.now.events.log; log != nil {
+			known := log.shown.get(n.name)
+			inv.known[n.name] = known
+			k.Have, k.Mark = uint32(len(known.list)), known.mark
+		}
+		if k.Have > 0 || k.Tools {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// asked takes what the model of a step is asked, from what the core knows that is kept. It is called under the turn's lock.
+func (inv *running) asked(step *turn.Context, raw abi.Raw) error {
+	if wire.IsNil(raw) {
+		return nil // the executor asks
+	}
+	n, err := inv.runner.tree.agent(step.Agent)
+	if err != nil {
+		return err
+	}
+	inv.mu.Lock()
+	known := inv.known[n.name]
+	inv.mu.Unlock()
+	r, _, err := inv.read(n, known, raw)
+	if err != nil || r == nil {
+		return err
+	}
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	if inv.offered == nil {
+		inv.offered = make(map[uint32]*Request)
+	}
+	inv.offered[step.Number()] = r
+	return nil
+}
+
+// read reads a part of a request. r is nil if there is more; after is what is kept then.
+func (inv *running) read(n *node, known contents, raw abi.Raw) (r *Request, after contents, err error) {
+	part, err := abi.DecodeInPlace[abi.ModelRequest](raw)
+	if err != nil {
+		return nil, known, err
+	}
+	if int64(part.From) > int64(len(known.list)) {
+		return nil, known, fmt.Errorf("a request goes on from %d contents, and %d are kept", part.From, len(known.list))
+	}
+	var d decoder
+	var others []*Content
+	d.items("request.contents", part.Contents, func(field string, v []byte) { others = append(others, d.content(field, v)) })
+	r = &Request{Instructions: part.Instructions}
+	d.items("request.tools", part.Tools, func(field string, v []byte) { r.Tools = append(r.Tools, d.declaration(field, v)) })
+	if d.err != nil {
+		return nil, known, invalid(host.CodeInvalidEvent, d.field, d.err)
+	}
+	if part.Mark == 0 {
+		r.Contents = others
+		return r, known, nil
+	}
+	if !wire.IsNil(part.Tools) {
+		n.tools.Store(&r.Tools)
+	} else if tools := n.tools.Load(); tools != nil {
+		r.Tools = *tools
+	}
+	after = inv.shown().extend(n.name, known, int(part.From), others, part.Mark)
+	inv.mu.Lock()
+	if now := inv.known[n.name]; now.mark == known.mark && len(now.list) == len(known.list) {
+		inv.known[n.name] = after
+	}
+	inv.mu.Unlock()
+	if len(after.list) < int(part.Total) && len(others) > 0 {
+		return nil, after, nil
+	}
+	r.Contents = after.list[:len(after.list):len(after.list)]
+	return r, after, nil
+}
+
 // request asks what the model of a step is asked.
 func (b *base) request(step *turn.Context) (*Request, error) {
-	kept := b.inv.shown()
-	known := kept.get(b.agent)
-	for {
-		args := &abi.RequestArgs{Have: uint32(len(known.list)), Mark: known.mark, Tools: true}
+	inv := b.inv
+	n, err := inv.runner.tree.agent(step.Agent)
+	if err != nil {
+		return nil, err
+	}
+	inv.mu.Lock()
+	r, known := inv.offered[step.Number()], inv.known[n.name]
+	inv.mu.Unlock()
+	for r == nil {
+		args := &abi.RequestArgs{Have: uint32(len(known.list)), Mark: known.mark, Tools: n.tools.Load() == nil}
 		v, err := step.Invoke(abi.SessionMethodRequest, turn.Payload(args))
 		if err != nil {
 			return nil, err
 		}
-		part, err := abi.DecodeInPlace[abi.ModelRequest](v)
-		if err != nil {
+		if r, known, err = inv.read(n, known, v); err != nil {
 			return nil, err
 		}
-		var d decoder
-		var others []*Content
-		d.items("request.contents", part.Contents, func(field string, v []byte) { others = append(others, d.content(field, v)) })
-		r := &Request{Instructions: part.Instructions}
-		d.items("request.tools", part.Tools, func(field string, v []byte) { r.Tools = append(r.Tools, d.declaration(field, v)) })
-		if d.err != nil {
-			return nil, invalid(host.CodeInvalidEvent, d.field, d.err)
-		}
-		known = kept.extend(b.agent, known, min(int(part.From), len(known.list)), others, part.Mark)
-		if n := len(known.list); n >= int(part.Total) || len(others) == 0 {
-			r.Contents = known.list[:n:n]
-			return r, nil
-		}
 	}
+	return r, nil
 }
 
 func (d *decoder) declaration(field string, v []byte) (t ToolDeclaration) {

@@ -246,5 +246,6 @@ func (r *Runner) begin(ctx context.Context, in Input) (*running, *abi.StartInvoc
 	if err != nil {
 		return nil, nil, err
 	}
+	f.Shown = inv.told()
 	return inv, f, nil
 }

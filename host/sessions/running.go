@@ -23,7 +23,9 @@ type running struct {
 	mu      sync.Mutex
 	id      string
 	now     snapshot
-	streams map[uint32]*stream // of agents that custom agents run, by the numbers of their runs
+	streams map[uint32]*stream  // of agents that custom agents run, by the numbers of their runs
+	known   map[string]contents // what the core knows that is kept, by agent
+	offered map[uint32]*Request // what models are asked, by the numbers of their steps
 	lastRun uint32
 }
 
@@ -82,7 +84,10 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 		if err != nil {
 			return err
 		}
+		e.Ahead = args.Ahead
 		e.Perform = func() (abi.Raw, error) { return nil, inv.append(e, &args) }
+	case abi.SessionEffectModel:
+		e.Begin = func() error { return inv.asked(e.Context, raw) }
 	case abi.SessionEffectDeliver:
 		args, err := abi.DecodeInPlace[abi.DeliverArgs](raw)
 		if err != nil {

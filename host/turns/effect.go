@@ -15,18 +15,24 @@ import (
 	"github.com/turncore/turncore/host/record"
 )
 
+// prepareExecutor sets that an effect runs the executor.
+func prepareExecutor(e *turn.Effect) error {
+	d := dispatchOf(e.Context)
+	if d == nil || d.config.executor == nil {
+		return errors.New("there is no executor")
+	}
+	e.Perform = func() (abi.Raw, error) {
+		err := d.config.executor(d, &d.helpers)
+		return e.Context.Answer, err
+	}
+	return nil
+}
+
 // Prepare implements turn.Program.
 func (p *program) Prepare(e *turn.Effect, f *abi.Effect) error {
 	switch e.Kind {
 	case abi.EffectExecutor:
-		d := dispatchOf(e.Context)
-		if d == nil || d.config.executor == nil {
-			return errors.New("there is no executor")
-		}
-		e.Perform = func() (abi.Raw, error) {
-			err := d.config.executor(d, &d.helpers)
-			return e.Context.Answer, err
-		}
+		return prepareExecutor(e)
 	case abi.EffectMiddleware:
 		var args abi.MiddlewareArgs
 		err := args.Unmarshal(f.Args)

@@ -2,7 +2,6 @@ package turns
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -161,7 +160,7 @@ func (p *invoked) Step(c *turn.Context, agent uint32) error {
 	ctx := &DispatchContext{config: d}
 	ctx.fill(&p.program, c, toolSet{tools: d.tools, shared: true})
 	ctx.helpers.ctx = ctx
-	c.Face = ctx
+	c.Face, c.Agent = ctx, agent
 	return nil
 }
 
@@ -170,10 +169,16 @@ func (p *invoked) Prepare(e *turn.Effect, f *abi.Effect) error {
 	switch e.Kind {
 	case abi.SessionEffectAppend, abi.SessionEffectDeliver, abi.SessionEffectHook, abi.SessionEffectAgent:
 		return p.prepare(e, f)
-	case abi.EffectExecutor, abi.EffectTool:
+	case abi.SessionEffectModel:
 		e.Apart = true
-	case abi.EffectStore, abi.EffectCommit, abi.EffectDiscard, abi.EffectSpool:
-		return errors.New("an invocation has no records")
+		if err := p.prepare(e, f); err != nil {
+			return err
+		}
+		return prepareExecutor(e)
+	case abi.EffectTool:
+		e.Apart = true
+	case abi.EffectExecutor, abi.EffectStore, abi.EffectCommit, abi.EffectDiscard, abi.EffectSpool:
+		return fmt.Errorf("an invocation has no effect of kind %d", e.Kind)
 	}
 	return p.program.Prepare(e, f)
 }

@@ -203,8 +203,13 @@ func (s *sessions) start(f *abi.StartInvocation) error {
 	}
 	t.run = run
 	s.begun(f.History, f.Count)
+	shown := make([]invocation.Shown, len(f.Shown))
+	for i, k := range f.Shown {
+		shown[i] = invocation.Shown{Agent: k.Agent, Have: int(k.Have), Mark: k.Mark, Tools: k.Tools}
+	}
 	r, err := invocation.New(team, run, (*world)(t), invocation.Input{
 		Session: f.Session, User: f.User, Log: log, State: valueOf(f.State), Message: valueOf(f.Message), Options: valueOf(f.Options),
+		Shown: shown,
 	})
 	if err != nil {
 		t.end(runtime.StatusRefused, 0, err)
@@ -265,14 +270,56 @@ func (w *world) Step(number, agent uint32) {
 }
 
 // Append implements invocation.World.
-func (w *world) Append(task runtime.Task, write *session.Write, deliver bool) error {
-	_, err := ask(task, abi.SessionEffectAppend, 0, encoded(write, deliver))
-	return err
+func (w *world) Append(task runtime.Task, write *session.Write, deliver bool, failed func(error)) error {
+	args := encoded(write, deliver, failed != nil)
+	if failed == nil {
+		_, err := ask(task, abi.SessionEffectAppend, 0, args)
+		return err
+	}
+	log := w.in.front.(*sessions).runs[(*turn)(w)].Log
+	eff, err := (*turn)(w).begin(task.(*coroutine), &runtime.Encoded{Kind: abi.SessionEffectAppend, Args: args})
+	if err != nil {
+		return err
+	}
+	n := log.Len()
+	eff.ahead = func(err error) {
+		if !fault.Is(err, session.InvocationStopped) {
+			w.in.front.(*sessions).cut(log, n)
+		}
+		failed(err)
+	}
+	w.ahead++
+	return nil
+}
+
+// cut takes the events from the n-th on out of a log: they were not stored. Invocations that have the log keep it.
+func (s *sessions) cut(log *session.Log, n int) {
+	for _, l := range s.logs {
+		if l.log == log {
+			_ = l.begin(n) // it has taken them once
+			return
+		}
+	}
+}
+
+// Stored implements invocation.World.
+func (w *world) Stored(task runtime.Task) { (*turn)(w).catchUp(task) }
+
+// Model implements invocation.World.
+func (w *world) Model(task runtime.Task, context uint32, p *invocation.Part) ([]byte, error) {
+	var args []byte
+	if p != nil {
+		args = encodedPart(p)
+	}
+	if p == nil || len(args) > int(w.in.limits.Frame)/2 {
+		args = value.AppendNil(nil)
+	}
+	return ask(task, abi.SessionEffectModel, context, args)
 }
 
 // encoded is a write as the host gets it.
-func encoded(w *session.Write, deliver bool) []byte {
-	args := abi.AppendArgs{Event: w.Event, Deliver: deliver}
+func encoded(w *session.Write, deliver, ahead bool) []byte {
+	args := abi.AppendArgs{Event: w.Event, Deliver: deliver, Ahead: ahead}
 	for _, c := range w.State {
 		args.State = append(args.State, abi.StateDelta{Scope: c.Scope, Name: c.Name, Value: c.Value})
 	}
@@ -386,10 +433,14 @@ func requestPart(run *invocation.Run, context uint32, a *abi.RequestArgs) ([]byt
 	if err != nil {
 		return nil, err
 	}
+	return encodedPart(p), nil
+}
+
+func encodedPart(p *invocation.Part) []byte {
 	m := &abi.ModelRequest{
 		Instructions: p.Instructions, From: uint32(p.From), Total: uint32(p.Total), Mark: p.Mark, Contents: p.Contents, Tools: p.Tools,
 	}
-	return m.Append(nil), nil
+	return m.Append(nil)
 }
 
 // outside serves the methods about sessions outside invocations.
@@ -402,7 +453,7 @@ func outside(method uint8, r *abi.Reader) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			return encoded(&w, false), nil
+			return encoded(&w, false, false), nil
 		}
 	case abi.SessionMethodAppend:
 		var a abi.AppendEventArgs
@@ -418,7 +469,7 @@ func outside(method uint8, r *abi.Reader) ([]byte, error) {
 				e.Timestamp = a.Now
 			}
 			w := e.Write(a.App, a.User)
-			return encoded(&w, false), nil
+			return encoded(&w, false, false), nil
 		}
 	default:
 		return nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(method))+" outside a turn")

@@ -6,6 +6,7 @@ import "github.com/turncore/turncore/runtime"
 // number is 0.
 func (c *coroutine) Sleep(context uint32, ms uint64) error {
 	t := c.turn
+	t.catchUp(c)
 	if t.ended || t.abortedIn(context) {
 		return aborted()
 	}

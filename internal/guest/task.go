@@ -175,6 +175,7 @@ type effect struct {
 	running bool               // middleware: next has not ended
 	stream  *stream            // HTTP, Model, Sleep
 	alarm   bool               // the alarm of a call's time limit, which survives an abort
+	ahead   func(error)        // its task has not waited: hears of a failure
 }
 
 // Await implements runtime.Task.
@@ -192,6 +193,7 @@ func (c *coroutine) Await(e runtime.Effect) ([]byte, error) {
 
 // Request implements runtime.Task.
 func (c *coroutine) Request(r *runtime.HTTPRequest) (runtime.Stream, error) {
+	c.turn.catchUp(c)
 	if err := c.turn.run.HoldRequest(r.Context, len(r.Body)); err != nil {
 		return nil, err
 	}
@@ -207,6 +209,7 @@ func (c *coroutine) Request(r *runtime.HTTPRequest) (runtime.Stream, error) {
 
 // Generate implements runtime.Task.
 func (c *coroutine) Generate(r *runtime.ModelRequest) (runtime.Stream, error) {
+	c.turn.catchUp(c)
 	if err := c.turn.run.HoldRequest(r.Context, len(r.Body)); err != nil {
 		return nil, err
 	}
@@ -236,8 +239,42 @@ func (t *turn) settle(eff *effect, value []byte, err error) {
 	switch {
 	case eff.stream != nil:
 		eff.stream.wake()
+	case eff.ahead != nil:
+		t.overtaken(eff)
 	case !eff.running:
 		t.in.wake(eff.owner)
+	}
+}
+
+// catchUp waits for all effects whose tasks have not waited: timers must not run while what they are for waits.
+func (t *turn) catchUp(task runtime.Task) {
+	if t.ahead > 0 {
+		task.Wait(func() bool { return t.ahead == 0 })
+	}
+}
+
+// overtaken ends an effect whose task has not waited. If it has failed, so do those behind it: the host does not perform
+// them.
+func (t *turn) overtaken(eff *effect) {
+	t.ahead--
+	if eff.err != nil {
+		eff.ahead(eff.err)
+		for len(t.effects) > 0 && t.effects[len(t.effects)-1].number > eff.number {
+			t.settle(t.effects[len(t.effects)-1], nil, eff.err)
+		}
+	}
+	*eff = effect{}
+	t.in.spare = append(t.in.spare, eff)
+}
+
+// passed ends the effects before one whose tasks have not waited: they have succeeded, as it was performed.
+func (t *turn) passed(number uint32) {
+	for i := 0; t.ahead > 0 && i < len(t.effects); {
+		if e := t.effects[i]; e.ahead != nil && e.number < number {
+			t.settle(e, nil, nil) // removes it from the table
+			continue
+		}
+		i++
 	}
 }
 

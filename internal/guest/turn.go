@@ -25,6 +25,7 @@ type turn struct {
 	named   int64    // lowest guest handle that a Sync has named
 	late    []uint32 // tool calls given up, until their results arrive
 	fronted bool     // it belongs to the instance's front
+	ahead   int      // effects whose tasks have not waited
 }
 
 func (in *Instance) startTurn(f *abi.StartTurn) error {
@@ -144,7 +145,6 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 	start := len(t.in.out)
 	switch e := e.(type) {
 	case *runtime.CallExecutor:
-		eff.valued = t.fronted // a step's executor may answer
 		args := abi.ExecutorArgs{Iteration: uint32(e.Iteration)}
 		t.in.out = args.Append(t.effectHead(eff, abi.EffectExecutor, e.Context))
 	case *runtime.CallMiddleware:
@@ -252,6 +252,7 @@ func (in *Instance) result(f *abi.Result) error {
 		return nil // the turn has ended; nobody waits for it
 	}
 	t.run.SetElapsed(f.Elapsed)
+	t.passed(f.Effect)
 	eff := t.find(f.Effect)
 	if eff == nil && f.Effect > t.next {
 		return neverIssued("Result", f.Effect)

@@ -46,7 +46,7 @@ func (r *Run) around(task runtime.Task, at *scope, hook Hook, branch string, out
 		return false, err
 	}
 	e.Branch = branch
-	return content != nil, out(task, e)
+	return content != nil, out(task, e, true)
 }
 
 // sequence runs the agents of a sequential one, one after another.
@@ -74,8 +74,8 @@ func (*escalated) Error() string { return "an agent has escalated" }
 // loop runs the agents of a loop again and again, until an event escalates or the bound is reached.
 func (r *Run) loop(task runtime.Task, a *Agent, branch string, out sink) error {
 	leave := &escalated{}
-	inside := func(task runtime.Task, e *session.Event) error {
-		if err := out(task, e); err != nil {
+	inside := func(task runtime.Task, e *session.Event, ahead bool) error {
+		if err := out(task, e, ahead); err != nil {
 			return err
 		}
 		if e.Actions.Escalate && !e.Partial {

@@ -82,7 +82,7 @@ func (r *Run) consult(task runtime.Task, t *agentTool, args []byte, res *result)
 	in := &Run{Input: Input{User: r.User, Log: &session.Log{Salt: r.turn.Random()}}, shared: r.shared, id: r.id}
 	in.asked = session.AppendContent(nil, "user", message)
 	var answer []byte
-	keep := func(_ runtime.Task, e *session.Event) error {
+	keep := func(_ runtime.Task, e *session.Event, _ bool) error {
 		switch {
 		case r.stopped != nil:
 			return r.stopped
@@ -98,7 +98,7 @@ func (r *Run) consult(task runtime.Task, t *agentTool, args []byte, res *result)
 		res.actions.Merge(&session.Actions{StateDelta: e.Actions.StateDelta, ArtifactDelta: e.Actions.ArtifactDelta})
 		return in.note(e.Append(nil), e.Actions.StateDelta)
 	}
-	err = keep(task, &session.Event{Author: "user", Role: "user", Parts: message, HasContent: true})
+	err = keep(task, &session.Event{Author: "user", Role: "user", Parts: message, HasContent: true}, false)
 	if err == nil {
 		err = in.run(task, t.agent, r.nextRun(), "", keep)
 	}

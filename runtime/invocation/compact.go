@@ -60,7 +60,7 @@ func (r *Run) compact(task runtime.Task) {
 		m.text("first", first)
 		m.text("last", last)
 		e.Author, e.Role, e.Actions.Compaction = "system", "user", m.value()
-		err = r.store(task, e, false)
+		err = r.store(task, e, false, nil)
 	}
 	if err != nil && !r.turn.Aborted() {
 		text := value.AppendString(nil, fault.MessageOf(err))
@@ -97,9 +97,9 @@ func (r *Run) askSummary(task runtime.Task, a *Agent, told []session.Part) (*ses
 	if err != nil {
 		return nil, err
 	}
-	s.asked = &Request{Instructions: summaryInstruction, Contents: []session.Content{{Role: "user", Parts: told, Mark: r.turn.Random() >> 11}}}
+	s.asked = &Request{Instructions: summaryInstruction, Contents: []session.Content{{Role: "user", Parts: told}}}
 	var text []byte
-	s.out = func(_ runtime.Task, e *session.Event) error {
+	s.out = func(_ runtime.Task, e *session.Event, _ bool) error {
 		if !e.Partial {
 			text, _ = textOf(e.Parts)
 		}

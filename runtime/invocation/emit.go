@@ -6,16 +6,29 @@ import (
 	"github.com/turncore/turncore/runtime/session"
 )
 
-// sink takes the events of an agent, and returns when the agent may go on. An error ends the agent.
-type sink func(task runtime.Task, e *session.Event) error
+// sink takes the events of an agent, and returns when the agent may go on. An error ends the agent. An agent that tells
+// host code nothing of an event may go on ahead of it: what it asks host code for next happens when the event has been
+// handled, and fails with the event.
+type sink func(task runtime.Task, e *session.Event, ahead bool) error
 
 // emit is the sink of the agent that answers: it stores and delivers.
-func (r *Run) emit(task runtime.Task, e *session.Event) error {
+func (r *Run) emit(task runtime.Task, e *session.Event, ahead bool) error {
 	r.complete(e)
 	if err := r.replace(task, e); err != nil {
 		return err
 	}
-	return r.store(task, e, true)
+	var failed func(error)
+	if ahead {
+		failed = r.overtake
+	}
+	return r.store(task, e, true, failed)
+}
+
+// fail has nothing stored any more.
+func (r *Run) fail(err error) {
+	if r.stopped == nil {
+		r.stopped = err
+	}
 }
 
 // complete gives an event what its agent left out.
@@ -55,9 +68,16 @@ func (r *Run) replace(task runtime.Task, e *session.Event) error {
 	return nil
 }
 
+// overtake notes why an event could not be stored that the invocation had gone ahead of: it has failed with that,
+// whatever came of it.
+func (r *Run) overtake(err error) {
+	r.fail(err)
+	r.overtaken = err
+}
+
 // store stores an event that is not partial, and delivers it if deliver says so. It waits until the caller asks for
-// the next one. Events of agents that run at once take turns.
-func (r *Run) store(task runtime.Task, e *session.Event, deliver bool) error {
+// the next one, unless failed is to hear if it cannot be stored. Events of agents that run at once take turns.
+func (r *Run) store(task runtime.Task, e *session.Event, deliver bool, failed func(error)) error {
 	r.complete(e)
 	task.Wait(func() bool { return !r.busy })
 	switch {
@@ -67,15 +87,15 @@ func (r *Run) store(task runtime.Task, e *session.Event, deliver bool) error {
 		return aborted()
 	}
 	r.busy = true
-	err := r.put(task, e, deliver)
+	err := r.put(task, e, deliver, failed)
 	r.busy = false
-	if err != nil && r.stopped == nil && (fault.Is(err, session.InvocationStopped) || !e.Partial) {
-		r.stopped = err // nothing later is stored
+	if err != nil && (fault.Is(err, session.InvocationStopped) || !e.Partial) {
+		r.fail(err)
 	}
 	return err
 }
 
-func (r *Run) put(task runtime.Task, e *session.Event, deliver bool) error {
+func (r *Run) put(task runtime.Task, e *session.Event, deliver bool, failed func(error)) error {
 	if e.Partial {
 		return r.world.Deliver(task, 0, e.Append(nil))
 	}
@@ -84,7 +104,7 @@ func (r *Run) put(task runtime.Task, e *session.Event, deliver bool) error {
 		return err
 	}
 	w := e.Write(r.team.App, r.User)
-	err := r.world.Append(task, &w, deliver)
+	err := r.world.Append(task, &w, deliver, failed)
 	if err != nil && !fault.Is(err, session.InvocationStopped) {
 		return err
 	}

@@ -58,7 +58,7 @@ func (r *Run) Yield(task runtime.Task, run uint32, event []byte) ([]byte, error)
 	if e.Branch == "" {
 		e.Branch = g.branch
 	}
-	if err := g.out(task, e); err != nil {
+	if err := g.out(task, e, false); err != nil {
 		g.err = err
 		return nil, stoppedBy(err)
 	}
@@ -84,7 +84,7 @@ func (r *Run) RunAgent(task runtime.Task, run, agent, number uint32) error {
 	if a == nil {
 		return fault.New(fault.ABIUnknownTarget, "agent "+strconv.Itoa(int(agent)))
 	}
-	err = g.of.run(task, a, r.nextRun(), g.branch, func(task runtime.Task, e *session.Event) error {
+	err = g.of.run(task, a, r.nextRun(), g.branch, func(task runtime.Task, e *session.Event, _ bool) error {
 		g.of.complete(e)
 		return r.world.Deliver(task, number, e.Append(nil))
 	})

@@ -137,7 +137,7 @@ func (r *Run) callModel(task runtime.Task, s *step) error {
 		return err
 	}
 	if s.agent.Model == nil {
-		v, err := task.Await(&runtime.CallExecutor{Context: s.context})
+		v, err := r.world.Model(task, s.context, r.offer(s))
 		if err != nil || v == nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (r *Run) callModel(task runtime.Task, s *step) error {
 		if err != nil {
 			return err
 		}
-		return r.hear(task, s, e)
+		return r.hear(task, s, e, true)
 	}
 	request, err := r.request(s)
 	if err != nil {
@@ -156,13 +156,13 @@ func (r *Run) callModel(task runtime.Task, s *step) error {
 		if thought {
 			part = session.NewThought(string(text), nil)
 		}
-		return r.hear(task, s, &session.Event{Role: "model", Parts: []session.Part{part}, HasContent: true, Partial: true})
+		return r.hear(task, s, &session.Event{Role: "model", Parts: []session.Part{part}, HasContent: true, Partial: true}, false)
 	})
 	if err != nil {
 		return err
 	}
 	s.refused = refused
-	return r.hear(task, s, e)
+	return r.hear(task, s, e, true)
 }
 
 // Respond takes an answer that host code gives in a step, or a part of a stream of one. It returns when that was
@@ -176,7 +176,7 @@ func (r *Run) Respond(task runtime.Task, context uint32, v []byte) error {
 	if err != nil {
 		return err
 	}
-	return s.of.hear(task, s, e)
+	return s.of.hear(task, s, e, false)
 }
 
 // stepOf is the running step of a context.
@@ -188,8 +188,8 @@ func (r *Run) stepOf(context uint32) (*step, error) {
 	return s, nil
 }
 
-// hear takes an answer of the model, or a part of a stream of one.
-func (r *Run) hear(task runtime.Task, s *step, e *session.Event) error {
+// hear takes an answer of the model, or a part of a stream of one. ahead is that of a sink.
+func (r *Run) hear(task runtime.Task, s *step, e *session.Event, ahead bool) error {
 	if s.err != nil {
 		return stoppedBy(s.err)
 	}
@@ -207,7 +207,7 @@ func (r *Run) hear(task runtime.Task, s *step, e *session.Event) error {
 			return err
 		}
 	}
-	if s.err = r.take(task, s, e); s.err != nil {
+	if s.err = r.take(task, s, e, ahead); s.err != nil {
 		return stoppedBy(s.err)
 	}
 	return nil
@@ -219,16 +219,16 @@ func (r *Run) takeValue(task runtime.Task, s *step, v []byte) error {
 	if err != nil {
 		return err
 	}
-	return r.take(task, s, e)
+	return r.take(task, s, e, true)
 }
 
 // take gives an event of the agent, which is an answer or a part of a stream of one.
-func (r *Run) take(task runtime.Task, s *step, e *session.Event) error {
+func (r *Run) take(task runtime.Task, s *step, e *session.Event, ahead bool) error {
 	e.Author, e.Branch = s.agent.Name, s.branch
 	s.streams = e.Partial
 	if e.Partial {
 		e.Actions = s.actions
-		return s.out(task, e)
+		return s.out(task, e, false)
 	}
 	s.given = true
 	calls, err := r.identify(task, s, e)
@@ -243,7 +243,7 @@ func (r *Run) take(task runtime.Task, s *step, e *session.Event) error {
 	s.actions.Merge(&e.Actions)
 	e.Actions = s.actions
 	s.actions = session.Actions{}
-	if err := s.out(task, e); err != nil {
+	if err := s.out(task, e, ahead); err != nil {
 		return err
 	}
 	s.calls = append(s.calls, calls...)

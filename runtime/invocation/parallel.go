@@ -53,15 +53,15 @@ func (r *Run) together(task runtime.Task, a *Agent, branch string, out sink) err
 		if order.err != nil {
 			return nil
 		}
-		return r.run(task, a.Children[i], runs[i], branch+"."+a.Children[i].Name, func(task runtime.Task, e *session.Event) error {
+		return r.run(task, a.Children[i], runs[i], branch+"."+a.Children[i].Name, func(task runtime.Task, e *session.Event, _ bool) error {
 			if e.Partial {
-				return out(task, e)
+				return out(task, e, false)
 			}
 			task.Wait(func() bool { return order.turn(i) })
 			if order.err != nil {
 				return order.err
 			}
-			err := out(task, e)
+			err := out(task, e, false)
 			order.given[i]++
 			return err
 		})

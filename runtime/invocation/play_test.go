@@ -46,6 +46,7 @@ type stage struct {
 	seen    []string // what host code did
 	stopAt  int      // the caller leaves after so many events; 0 for never
 	failAt  int      // the store fails at that append; 0 for never
+	failed  error    // of an append that the invocation went ahead of
 	model   func(s *stage, call int) error
 	tools   map[string]func(s *stage, args []byte) ([]byte, error)
 	hook    func(s *stage, c *invocation.Callback) []byte
@@ -126,10 +127,10 @@ func (quiet) Exceeded()                                {}
 // Await implements runtime.Task.
 func (s *stage) Await(e runtime.Effect) ([]byte, error) {
 	switch e := e.(type) {
-	case *runtime.CallExecutor:
-		s.calls++
-		return nil, s.model(s, s.calls)
 	case *runtime.CallTool:
+		if s.failed != nil {
+			return nil, s.failed
+		}
 		return s.tools[e.Tool.Name](s, e.Args)
 	}
 	return nil, fmt.Errorf("no test answers a %T", e)
@@ -160,7 +161,29 @@ func (s *stage) steps() int {
 var errStore = fault.Plain("the disk is full")
 
 // Append implements invocation.World.
-func (s *stage) Append(_ runtime.Task, w *session.Write, deliver bool) error {
+func (s *stage) Append(_ runtime.Task, w *session.Write, deliver bool, failed func(error)) error {
+	err := s.append(w, deliver)
+	if err == nil || failed == nil {
+		return err
+	}
+	s.failed = err // and so do calls of host code
+	failed(err)
+	return nil
+}
+
+// Stored implements invocation.World.
+func (s *stage) Stored(runtime.Task) { s.failed = nil }
+
+// Model implements invocation.World.
+func (s *stage) Model(runtime.Task, uint32, *invocation.Part) ([]byte, error) {
+	if s.failed != nil {
+		return nil, s.failed
+	}
+	s.calls++
+	return nil, s.model(s, s.calls)
+}
+
+func (s *stage) append(w *session.Write, deliver bool) error {
 	if s.failAt > 0 && len(s.stored)+1 == s.failAt {
 		return errStore
 	}
@@ -197,6 +220,9 @@ func (s *stage) Deliver(_ runtime.Task, run uint32, event []byte) error {
 
 // Callback implements invocation.World.
 func (s *stage) Callback(_ runtime.Task, c *invocation.Callback) ([]byte, error) {
+	if s.failed != nil {
+		return nil, s.failed
+	}
 	return s.hook(s, c), nil
 }
 
@@ -213,6 +239,9 @@ func (s *stage) Together(_ runtime.Task, n int, body func(task runtime.Task, i i
 
 // Agent implements invocation.World.
 func (s *stage) Agent(_ runtime.Task, agent, run uint32, _ string, _ []byte) error {
+	if s.failed != nil {
+		return s.failed
+	}
 	return s.agent(s, agent, run)
 }
 

@@ -60,6 +60,7 @@ type Part struct {
 	From, Total  int    // place of the first content, and how many there are
 	Mark         uint64 // of the last content
 	Contents     []byte
+	count        int    // of Contents
 	Tools        []byte // list of maps; nil if they are not wanted
 }
 
@@ -80,9 +81,55 @@ func (r *Run) RequestPart(context uint32, have int, mark uint64, tools bool) (*P
 	if err != nil {
 		return nil, err
 	}
+	p := s.part(request, have, mark, tools)
+	if k := r.shownTo(s.agent); k.Have == have && k.Mark == mark {
+		k.note(p)
+	}
+	return p, nil
+}
+
+// Shown is what host code keeps of what the model of an agent was asked.
+type Shown struct {
+	Agent uint32
+	Have  int    // contents
+	Mark  uint64 // of the last one
+	Tools bool
+}
+
+// shownTo is what host code keeps of an agent.
+func (s *shared) shownTo(a *Agent) *Shown {
+	for i := range s.shown {
+		if s.shown[i].Agent == a.Number {
+			return &s.shown[i]
+		}
+	}
+	s.shown = append(s.shown, Shown{Agent: a.Number})
+	return &s.shown[len(s.shown)-1]
+}
+
+// note notes what host code gets.
+func (k *Shown) note(p *Part) {
+	if p.Mark != 0 {
+		k.Have, k.Mark, k.Tools = p.From+p.count, p.Mark, k.Tools || p.Tools != nil
+	}
+}
+
+// offer is the request of a step from what host code keeps on; nil if the request fails, as host code hears when it asks.
+func (r *Run) offer(s *step) *Part {
+	request, err := s.of.request(s)
+	if err != nil {
+		return nil
+	}
+	k := r.shownTo(s.agent)
+	p := s.part(request, k.Have, k.Mark, !k.Tools || s.asked != nil)
+	k.note(p)
+	return p
+}
+
+func (s *step) part(request *Request, have int, mark uint64, tools bool) *Part {
 	contents := request.Contents
 	p := &Part{Instructions: request.Instructions, Total: len(contents)}
-	if have > 0 && have <= len(contents) && contents[have-1].Mark == mark {
+	if have > 0 && have <= len(contents) && contents[have-1].Mark == mark && mark != 0 {
 		p.From, p.Mark = have, mark
 	}
 	var list []byte
@@ -92,11 +139,11 @@ func (r *Run) RequestPart(context uint32, have int, mark uint64, tools bool) (*P
 		list, p.Mark = session.AppendContent(list, c.Role, c.Parts), c.Mark
 		n++
 	}
-	p.Contents = append(value.AppendListHeader(nil, n), list...)
+	p.count, p.Contents = n, append(value.AppendListHeader(nil, n), list...)
 	if tools {
 		p.Tools = s.tools()
 	}
-	return p, nil
+	return p
 }
 
 // tools is the list of the tools that the model may call.

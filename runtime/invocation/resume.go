@@ -81,17 +81,24 @@ func (r *Run) goOn(task runtime.Task, a *Agent, branch string) error {
 // resumeCalls runs the calls that the user has confirmed, with the arguments that were shown. more reports that all
 // calls of the answer have their results.
 func (r *Run) resumeCalls(task runtime.Task, s *step, answered []session.Call) (more bool, err error) {
-	results := make([]result, len(answered))
-	err = r.world.Together(task, len(answered), func(task runtime.Task, i int) (err error) {
+	var calls []call // the answers of the others are their results
+	for i := range answered {
 		a := &answered[i]
 		if a.Confirmation == nil {
-			return nil // the answer is the result
+			continue
 		}
-		c := &call{id: a.ID, name: a.Name, args: a.Args}
+		c := call{id: a.ID, name: a.Name, args: a.Args}
 		if v, _ := value.Get(a.Answer, "confirmed"); !isTrue(v) {
 			c.refused = "the user did not confirm the call"
 		}
-		results[i], err = r.runCall(task, s, c)
+		calls = append(calls, c)
+	}
+	if err := r.beforeCalls(task, s, calls); err != nil {
+		return false, err
+	}
+	results := make([]result, len(calls))
+	err = r.world.Together(task, len(calls), func(task runtime.Task, i int) (err error) {
+		results[i], err = r.runCall(task, s, &calls[i])
 		return err
 	})
 	if err != nil {
@@ -108,7 +115,7 @@ func (r *Run) resumeCalls(task runtime.Task, s *step, answered []session.Call) (
 		e.Role, e.HasContent = "user", true
 	}
 	if e.HasContent || !e.Actions.Empty() {
-		if err := s.out(task, e); err != nil {
+		if err := s.out(task, e, true); err != nil {
 			return false, err
 		}
 	}

@@ -17,15 +17,17 @@ type Input struct {
 	State         []byte       // map of its state, names with their scopes
 	Message       []byte       // content, nil for none
 	Options       []byte       // map, nil for none
+	Shown         []Shown
 }
 
 // Run is an invocation, or the run of an agent that is a tool in one, which has a log of its own.
 type Run struct {
 	Input
 	*shared
-	id    string // of the invocation, in its events
-	first int    // the log's length at the start
-	asked []byte // content that an agent that is a tool answers; nil for the invocation
+	id     string // of the invocation, in its events
+	first  int    // the log's length at the start
+	unsaid bool   // the user's message could not be stored
+	asked  []byte // content that an agent that is a tool answers; nil for the invocation
 }
 
 // shared is what all of an invocation has.
@@ -38,14 +40,17 @@ type shared struct {
 	maxCalls int
 	calls    int // of models
 	rewind   string
+	shown    []Shown
 
 	compaction compaction
 
 	busy    bool // an event is being stored or delivered
 	stopped error
-	lastRun uint32
-	running map[uint32]*generator // by run
-	steps   map[uint32]*step      // by context
+	// Why an event could not be stored that the invocation had gone ahead of.
+	overtaken error
+	lastRun   uint32
+	running   map[uint32]*generator // by run
+	steps     map[uint32]*step      // by context
 }
 
 // New prepares an invocation of a team. turn is its clock; its id is the invocation's.
@@ -55,7 +60,7 @@ func New(team *Team, turn *runtime.Turn, world World, in Input) (*Run, error) {
 		return nil, err
 	}
 	common := &shared{
-		team: team, turn: turn, world: world, state: state, maxCalls: DefaultModelCalls,
+		team: team, turn: turn, world: world, state: state, maxCalls: DefaultModelCalls, shown: in.Shown,
 		running: make(map[uint32]*generator), steps: make(map[uint32]*step),
 	}
 	r := &Run{Input: in, shared: common, id: turn.ID, first: in.Log.Len()}
@@ -103,7 +108,13 @@ func (r *Run) Run(task runtime.Task) error {
 	if waits {
 		err = nil
 	}
-	if err == nil {
+	r.world.Stored(task)
+	switch {
+	case r.unsaid:
+		return r.overtaken
+	case r.overtaken != nil:
+		err = r.overtaken
+	case err == nil:
 		err = r.stopped
 	}
 	for i := range r.team.Plugins {
@@ -148,7 +159,11 @@ func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []session.Call, er
 	if len(resumed) > 0 {
 		e.Branch = resumed[0].Branch
 	}
-	if err := r.store(task, e, false); err != nil {
+	unsaid := func(err error) {
+		r.unsaid = true
+		r.overtake(err)
+	}
+	if err := r.store(task, e, false, unsaid); err != nil {
 		return nil, nil, err
 	}
 	if agent == nil {
@@ -179,7 +194,7 @@ func (r *Run) answer(task runtime.Task, agent *Agent, resumed []session.Call) er
 		if err != nil {
 			return err
 		}
-		if err := r.emit(task, e); err != nil || v != nil {
+		if err := r.emit(task, e, true); err != nil || v != nil {
 			return err
 		}
 	}
@@ -219,7 +234,7 @@ func (r *Run) goBack(task runtime.Task) error {
 	}
 	e := &session.Event{Author: "user"}
 	e.Actions.StateDelta, e.Actions.RewindBefore = delta, r.rewind
-	return r.store(task, e, true)
+	return r.store(task, e, true, nil)
 }
 
 // GetState returns a value of the state, nil if there is none.

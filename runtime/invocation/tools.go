@@ -112,6 +112,9 @@ func (c *call) described(name string, v []byte) []byte {
 // reports that the model must see them.
 func (r *Run) runCalls(task runtime.Task, s *step) (more bool, err error) {
 	results := make([]result, len(s.calls))
+	if err := r.beforeCalls(task, s, s.calls); err != nil {
+		return false, err
+	}
 	err = r.world.Together(task, len(s.calls), func(task runtime.Task, i int) (err error) {
 		if !s.calls[i].waits {
 			results[i], err = r.runCall(task, s, &s.calls[i])
@@ -135,11 +138,23 @@ func (r *Run) runCalls(task runtime.Task, s *step) (more bool, err error) {
 		e.Role, e.HasContent = "", false
 	}
 	if len(e.Parts) > 0 || !e.Actions.Empty() {
-		if err := s.out(task, e); err != nil {
+		if err := s.out(task, e, true); err != nil {
 			return false, err
 		}
 	}
 	return r.afterCalls(task, s, e, waits)
+}
+
+// beforeCalls waits for the events so far if a call does not wait by itself, as a call of the host does.
+func (r *Run) beforeCalls(task runtime.Task, s *step, calls []call) error {
+	for i := range calls {
+		tool, _ := s.d.Tools().Get(calls[i].name)
+		if s.agent.asTool(calls[i].name) != nil || tool != nil && tool.InModule() {
+			r.world.Stored(task)
+			return r.stopped
+		}
+	}
+	return nil
 }
 
 // afterCalls does what the results of a step's calls ask for.

@@ -10,8 +10,14 @@ type World interface {
 	// Step says that a step begins, and of which agent.
 	Step(number, agent uint32)
 	// Append stores what an event writes, in one transaction, and delivers the event to the caller if deliver says so. It
-	// returns when the caller asks for the next event, with E_INVOCATION_STOPPED if the caller wants none.
-	Append(task runtime.Task, w *session.Write, deliver bool) error
+	// returns when the caller asks for the next event, with E_INVOCATION_STOPPED if the caller wants none. With failed it
+	// returns at once: executors, tools, callbacks and generators that are called next wait for the event, and fail with it
+	// once failed was called.
+	Append(task runtime.Task, w *session.Write, deliver bool, failed func(error)) error
+	// Stored returns when all events were handled that Append has returned ahead of.
+	Stored(task runtime.Task)
+	// Model lets host code answer in a step. p is what it is asked, nil if it must ask for that with [Run.RequestPart].
+	Model(task runtime.Task, context uint32, p *Part) ([]byte, error)
 	// Deliver hands an event that is not stored to the caller (run 0), or to the generator that runs an agent under the
 	// number run. It returns when that asks for the next event.
 	Deliver(task runtime.Task, run uint32, event []byte) error

@@ -98,6 +98,7 @@ var tuples = []any{
 	abi.AgentDef{},
 	abi.PluginDef{},
 	abi.StartInvocation{},
+	abi.Shown{},
 	abi.AppendArgs{},
 	abi.StateDelta{},
 	abi.ArtifactDelta{},

@@ -19,6 +19,8 @@ type Context struct {
 	Face any
 	// Listen hears the events of a dispatch; nil for nobody.
 	Listen func(event.Event)
+	// Agent is the number of the agent that a step of an invocation is of.
+	Agent uint32
 	// Answer is what the executor of a step of an invocation answers, when it has ended.
 	Answer abi.Raw
 

@@ -17,12 +17,15 @@ type Effect struct {
 	Number  uint32
 	Kind    uint8
 
+	Begin   func() error            // takes in what comes with it, once nothing is before it; nil for nothing. Under the turn's lock
 	Perform func() (abi.Raw, error) // runs user code; no lock is held
 	Cancel  context.CancelFunc      // of a request that the core may give up
 	GiveUp  context.CancelCauseFunc // of a tool's call that the core may give up
 	Model   *event.ModelCall        // what call of a model it is; nil for none
 	// Apart says that it may wait for what the goroutine does whose call caused it: it gets one of its own.
 	Apart bool
+	// Ahead says that the core has gone on: the effects behind it wait for it, and fail with it.
+	Ahead bool
 	// Applied and Total count the writes of a commit that goes write by write.
 	Applied, Total int
 
@@ -75,13 +78,14 @@ func (t *Turn) readEffect(a *actor, frame []byte) error {
 	}
 	refused := t.refuse(e)
 	t.running[e.Number] = e
-	e.owner = a
-	a.effects = append(a.effects, e)
+	if t.ahead != nil {
+		t.behind = append(t.behind, e)
+		return nil
+	}
 	if !refused {
 		t.beginModel(e)
 	}
-	t.enqueue(delivery{effect: e})
-	return nil
+	return t.admit(a, e)
 }
 
 // Next returns what a middleware calls to run the rest of its pipeline. The first call waits for it, others return at once.
@@ -181,14 +185,8 @@ func (t *Turn) takeOver(e *Effect, r outcome) {
 
 // settleEffect tells the core how an effect ended. The caller holds t.mu.
 func (t *Turn) settleEffect(a *actor, e *Effect, r outcome) {
-	delete(t.running, e.Number)
-	if e.Cancel != nil {
-		e.Cancel()
-	}
-	if e.GiveUp != nil {
-		e.GiveUp(context.Canceled)
-	}
-	if t.closed {
+	e.end()
+	if t.closed || t.ahead == e && t.goOn(a, r) {
 		return
 	}
 	if e.late {

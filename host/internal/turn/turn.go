@@ -85,6 +85,8 @@ type Turn struct {
 	waiters  []*waiter // that may be used again
 	lastCall uint32
 	running  map[uint32]*Effect // outstanding effects
+	ahead    *Effect            // the one that the core has gone ahead of; nil for none
+	behind   []*Effect          // those that wait for it
 	// Histories that the turn has taken over, by their handles in the program: the core forgets one that nobody holds.
 	histories []any
 	kept      map[uint32]any           // results of tools that wait for their caller, or for the record that holds them

@@ -466,6 +466,8 @@ export const SessionEffect = {
   Hook: 34,
   /** AgentArgs → nil, when the generator has ended */
   Agent: 35,
+  /** ModelRequest, or nil → the whole answer, as in RespondArgs; nil if it was given */
+  Model: 36,
 } as const;
 
 /** Methods of Call about sessions and in an invocation. */

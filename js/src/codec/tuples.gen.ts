@@ -2135,13 +2135,14 @@ export interface StartInvocationFrame {
   readonly message: Write | null;
   /** map of maxModelCalls, rewindBefore and compaction, each if there is one; nil for none */
   readonly options: Write | null;
+  readonly shown: readonly Shown[];
   /** the abort signal had fired before the start */
   readonly aborted: boolean;
 }
 
 /** Writes {@link StartInvocationFrame}. */
 export function writeStartInvocation(e: Encoder, x: StartInvocationFrame): void {
-  e.arrayHeader(14);
+  e.arrayHeader(15);
   e.int(15 /* Op.StartInvocation */);
   e.int(x.turn);
   e.int(x.runner);
@@ -2155,7 +2156,28 @@ export function writeStartInvocation(e: Encoder, x: StartInvocationFrame): void 
   e.put(x.state);
   e.put(x.message);
   e.put(x.options);
+  e.list(x.shown, writeShown);
   e.bool(x.aborted);
+}
+
+/** What a host keeps of what the model of an agent was asked in the session. Of agents without one it keeps nothing. */
+export interface Shown {
+  readonly agent: number;
+  /** how many contents it keeps; 0 for none */
+  readonly have: number;
+  /** of the ModelRequest that had the last of them */
+  readonly mark: number;
+  /** it keeps the tools */
+  readonly tools: boolean;
+}
+
+/** Writes {@link Shown}. */
+export function writeShown(e: Encoder, x: Shown): void {
+  e.arrayHeader(4);
+  e.int(x.agent);
+  e.int(x.have);
+  e.int(x.mark);
+  e.bool(x.tools);
 }
 
 /** Arguments of SessionEffectAppend: what one transaction of the session's store writes. */
@@ -2164,18 +2186,21 @@ export interface AppendArgs {
   readonly event: unknown;
   /** the event is for the caller, too, once it is stored */
   readonly deliver: boolean;
+  /** the module goes on at once: what it asks for next waits for this effect, and is left out if it fails */
+  readonly ahead: boolean;
   readonly state: readonly StateDelta[];
   readonly artifacts: readonly ArtifactDelta[];
 }
 
 /** Takes {@link AppendArgs} out of a value that came in a frame. @throws CodecError */
 export function toAppendArgs(value: unknown): AppendArgs {
-  const v = fieldsOf(value, 'AppendArgs', 'raw', 'bool', 'list', 'list');
+  const v = fieldsOf(value, 'AppendArgs', 'raw', 'bool', 'bool', 'list', 'list');
   return {
     event: v[0] as unknown,
     deliver: v[1] as boolean,
-    state: tuplesOf(v[2], 'AppendArgs', toStateDelta),
-    artifacts: tuplesOf(v[3], 'AppendArgs', toArtifactDelta),
+    ahead: v[2] as boolean,
+    state: tuplesOf(v[3], 'AppendArgs', toStateDelta),
+    artifacts: tuplesOf(v[4], 'AppendArgs', toArtifactDelta),
   };
 }
 
@@ -2337,7 +2362,7 @@ export function writeRespondArgs(e: Encoder, x: RespondArgs): void {
   e.put(x.response);
 }
 
-/** Arguments of SessionMethodRequest. A host that keeps what a model of the session was shown asks for what follows. */
+/** Arguments of SessionMethodRequest. A host that keeps what a model of the session was asked asks for what follows. */
 export interface RequestArgs {
   /** how many contents the host keeps, of an agent of the same name in the same session; 0 for none */
   readonly have: number;
@@ -2362,7 +2387,7 @@ export interface ModelRequest {
   readonly from: number;
   /** how many contents the model is shown */
   readonly total: number;
-  /** names the contents up to the last one here; below 2^53 */
+  /** names the contents up to the last one here; below 2^53. 0 if the host must keep nothing of the request */
   readonly mark: number;
   /** list of contents, each a map: as many as fit */
   readonly contents: unknown;

@@ -9,6 +9,8 @@ import type { Appender, SessionEvent } from '../store/appender.js';
 import { type Event, reviveBody } from './event.js';
 import { ShownContents } from './shown.js';
 
+const NOTHING_KEPT = { have: 0, mark: 0 };
+
 /** An event that is stored. */
 class HeldEvent implements Encodable {
   readonly id: string;
@@ -70,6 +72,11 @@ export class HeldSession {
   forget(): void {
     for (const teller of this.#tellers) teller.drop(this);
     this.#tellers.clear();
+  }
+
+  /** How much of what the models of an agent were shown is kept, as the module is told of it. @param agent its name */
+  kept(agent: string): { readonly have: number; readonly mark: number } {
+    return this.#contents.get(agent)?.kept ?? NOTHING_KEPT;
   }
 
   /** What the models of an agent were shown. @param agent its name */

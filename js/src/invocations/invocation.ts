@@ -9,11 +9,13 @@ import {
   type AppendArgs,
   type EffectFrame,
   type MethodArgs,
+  type ModelRequest,
   type SyncFrame,
   toAgentArgs,
   toAppendArgs,
   toDeliverArgs,
   toHookArgs,
+  toModelRequest,
   type ToolArgs,
   writeRequestArgs,
   writeRunAgentArgs,
@@ -40,10 +42,11 @@ import { CallbackContext, InvocationContext, ToolContext } from './contexts.js';
 import type { AgentInfo, LiveSession, OpenInvocation } from './contract.js';
 import { actionsValue, type Event, type EventData, eventValue, revive } from './event.js';
 import type { SessionKey } from './keys.js';
+import { EffectOrder } from './order.js';
 import { appendOf, inSession, type LoadedSession, writeMethod } from './session-service.js';
 import type { SessionStore } from './session-store.js';
 import { liveState } from './state.js';
-import type { RequestParts } from './shown.js';
+import type { RequestParts, ShownContents } from './shown.js';
 import type { Member, Team } from './team.js';
 
 /** The first number of an agent that a generator runs. */
@@ -88,6 +91,9 @@ export class Invocation extends Turn implements OpenInvocation {
   #told: HistoryUploads | undefined;
   /** The agents of model calls, by number. */
   readonly #agents: (Member | undefined)[] = [];
+  /** What model calls are asked, by number, as far as the module has said so by itself. */
+  readonly #requests: (RequestParts | undefined)[] = [];
+  readonly #order = new EffectOrder();
 
   constructor(core: Core, number: number, setup: InvocationSetup) {
     super(
@@ -170,6 +176,7 @@ export class Invocation extends Turn implements OpenInvocation {
         },
         message: message === undefined ? null : (e) => e.value(message, 'newMessage'),
         options: (e) => e.value(options, 'options'),
+        shown: team.shown((agent) => loaded.held.kept(agent)),
         aborted: invocation.root.aborted,
       });
       loaded.held.toldBy(told);
@@ -223,12 +230,16 @@ export class Invocation extends Turn implements OpenInvocation {
 
   request(context: number): RequestParts {
     const member = this.#agents[context]!;
-    const contents = this.#setup.loaded.held.contents(member.agent.name);
-    const parts = contents.read(member.tools === undefined, (args) =>
+    const given = this.#requests[context];
+    if (given !== undefined) return given;
+    const parts = this.#contents(member).read(member.tools === undefined, (args) =>
       this.ask(SessionMethod.Request, (enc) => writeRequestArgs(enc, args), context),
     );
-    const tools = (member.tools ??= parts.tools);
-    return { ...parts, tools };
+    return withTools(parts, member);
+  }
+
+  #contents(member: Member): ShownContents {
+    return this.#setup.loaded.held.contents(member.agent.name);
   }
 
   agentOf(context: number): string {
@@ -303,9 +314,20 @@ export class Invocation extends Turn implements OpenInvocation {
     return false;
   }
 
-  /** Lets the executor of a model answer. */
-  think(effect: Effect): void {
-    const { executor } = effect.state.definition;
+  /** Runs an effect when its turn has come. */
+  inOrder(effect: Effect, run: () => void): void {
+    this.#order.run(effect, run);
+  }
+
+  /** Lets the executor of a model answer. @param asked what it is asked, if the module has said so */
+  think(effect: Effect, asked: ModelRequest | undefined): void {
+    const { number, definition } = effect.state;
+    const { executor } = definition;
+    if (asked !== undefined) {
+      const member = this.#agents[number]!;
+      const parts = this.#contents(member).take(asked);
+      if (parts !== undefined) this.#requests[number] = withTools(parts, member);
+    }
     if (typeof executor !== 'function') {
       throw new CodecError('frame', 0, 'the chat executor has no host function');
     }
@@ -331,15 +353,17 @@ export class Invocation extends Turn implements OpenInvocation {
     const { held, stored } = loaded;
     const place = this.#count;
     this.#told!.appended(held, place); // the module goes on with the event before
+    if (args.ahead) this.#order.hold();
     let event: ReturnType<typeof appendOf>['event'];
     const fail = (error: unknown): never => {
+      if (args.ahead) this.#order.drop(effect);
       throw inSession(error, key);
     };
     effect.perform(
       () => {
-        const append = appendOf(store, args, held.at(place - 1)?.revision, this.artifacts);
-        ({ event } = append);
         try {
+          const append = appendOf(store, args, held.at(place - 1)?.revision, this.artifacts);
+          ({ event } = append);
           const revision = store.append(stored, append);
           return isThenable(revision) ? revision.then(undefined, fail) : { revision };
         } catch (error) {
@@ -351,10 +375,22 @@ export class Invocation extends Turn implements OpenInvocation {
           typeof given === 'string' ? given : (given as { revision: string }).revision;
         this.#count = place + 1;
         held.put(place, { ...event, revision });
-        if (args.deliver) this.#events.offer(revive(args.event as EventData), effect);
-        else effect.settle();
+        const handled = args.ahead ? this.#inOrder(effect) : effect;
+        if (args.deliver) this.#events.offer(revive(args.event as EventData), handled);
+        else handled.settle();
       },
     );
+  }
+
+  /** An effect that the module has gone ahead of. */
+  #inOrder(effect: Effect): Pick<Effect, 'settle' | 'fail'> {
+    return {
+      settle: () => this.#order.release(effect),
+      fail: (thrown) => {
+        this.#order.drop(effect);
+        effect.fail(thrown);
+      },
+    };
   }
 
   /** Delivers an event that is not stored. @param run of the agent that a generator runs; 0 for the caller */
@@ -422,6 +458,12 @@ export class Invocation extends Turn implements OpenInvocation {
   }
 }
 
+/** A request with the tools that are kept, if it comes without. */
+function withTools(parts: RequestParts, member: Member): RequestParts {
+  if (parts.isKept) member.tools ??= parts.tools;
+  return parts.tools === undefined ? { ...parts, tools: member.tools } : parts;
+}
+
 /** How often a generator is told of a failure. */
 const MOST_FAILURES = 3;
 
@@ -429,16 +471,26 @@ const NO_TEXT = toText('', () => undefined) as never;
 
 /** How to run the effects of invocations. */
 const RUNS: Readonly<Record<number, Run<never>>> = {
-  [EffectKind.Executor]: (effect) => of(effect).think(effect),
-  [EffectKind.Tool]: (effect, args, frame) => of(effect).execute(effect, args, frame),
-  [SessionEffect.Append]: (effect, args) => of(effect).append(effect, toAppendArgs(args)),
+  [EffectKind.Tool]: inOrder((effect, args, frame) => of(effect).execute(effect, args, frame)),
+  [EffectKind.Validate]: inOrder((effect, args, frame) =>
+    lateEffects()![EffectKind.Validate](effect, args, frame),
+  ),
+  [SessionEffect.Append]: inOrder((effect, args) => of(effect).append(effect, toAppendArgs(args))),
+  [SessionEffect.Model]: inOrder((effect, args) =>
+    of(effect).think(effect, args === null ? undefined : toModelRequest(args)),
+  ),
   [SessionEffect.Deliver]: (effect, args) => {
     const { run, event } = toDeliverArgs(args);
     of(effect).deliver(effect, run, event as EventData);
   },
-  [SessionEffect.Hook]: (effect, args) => of(effect).hook(effect, toHookArgs(args)),
-  [SessionEffect.Agent]: (effect, args) => of(effect).generate(effect, toAgentArgs(args)),
+  [SessionEffect.Hook]: inOrder((effect, args) => of(effect).hook(effect, toHookArgs(args))),
+  [SessionEffect.Agent]: inOrder((effect, args) => of(effect).generate(effect, toAgentArgs(args))),
 };
+
+/** Runs effects that may come behind an event which the module has gone ahead of. */
+function inOrder<Args>(run: Run<Args>): Run<Args> {
+  return (effect, args, frame) => of(effect).inOrder(effect, () => run(effect, args, frame));
+}
 
 function of(effect: Effect): Invocation {
   return effect.turn as never; // others have no such effects

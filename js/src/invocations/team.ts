@@ -5,7 +5,7 @@ import { AgentKind, Hook } from '../abi/frames.gen.js';
 import { ChatExecutor } from '../chat/chat-executor.js';
 import { providerKey } from '../chat/providers.js';
 import type { Encoder, Write } from '../codec/encoder.js';
-import { writeOpenAgents } from '../codec/tuples.gen.js';
+import { type Shown, writeOpenAgents } from '../codec/tuples.gen.js';
 import { type ChatModel, executorOf, originOf } from '../front/create-runner.js';
 import type { Credential } from '../http/credential.js';
 import { Tokenizers } from '../primitives/tokenizers.js';
@@ -219,6 +219,16 @@ export class Team {
   callback(hook: number, plugin: number, agent: number, index: number): Callback | undefined {
     if (plugin > 0) return this.#hooks[plugin - 1]?.get(hook);
     return this.member(agent)?.hooks[hook]?.[index];
+  }
+
+  /** What is kept of what the models of agents were shown, as the module is told of it. @param kept of an agent's name */
+  shown(kept: (agent: string) => Pick<Shown, 'have' | 'mark'>): Shown[] {
+    return this.members.flatMap(({ number, agent, definition, tools }) => {
+      if (definition === undefined) return [];
+      const { have, mark } = kept(agent.name);
+      if (have === 0 && tools === undefined) return [];
+      return [{ agent: number, have, mark, tools: tools !== undefined }];
+    });
   }
 
   /** The number of the team in an instance, which is told of it if necessary. @throws the refusal */

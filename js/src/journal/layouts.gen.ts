@@ -113,8 +113,9 @@ export const TUPLES: Readonly<Record<string, string>> = {
     'number:u32 kind:u8 name:str description:str runner:u32 children:u32[] options:value hooks:u32[]',
   PluginDef: 'name:str hooks:u32',
   StartInvocation:
-    'op:u8 turn:u32 runner:u32 now:i64 seed:bin id:str session:str user:str history:u32 count:u32 state:value message:value options:value aborted:bool',
-  AppendArgs: 'event:raw deliver:bool state:StateDelta[] artifacts:ArtifactDelta[]',
+    'op:u8 turn:u32 runner:u32 now:i64 seed:bin id:str session:str user:str history:u32 count:u32 state:value message:value options:value shown:Shown[] aborted:bool',
+  Shown: 'agent:u32 have:u32 mark:u64 tools:bool',
+  AppendArgs: 'event:raw deliver:bool ahead:bool state:StateDelta[] artifacts:ArtifactDelta[]',
   StateDelta: 'scope:str name:str value:value',
   ArtifactDelta: 'scope:str name:str version:u32',
   DeliverArgs: 'run:u32 event:value',

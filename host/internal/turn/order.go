@@ -1,0 +1,58 @@
+package turn
+
+import (
+	"context"
+	"fmt"
+)
+
+// admit lets an effect run. It fails if what comes with it is malformed. The caller holds t.mu.
+func (t *Turn) admit(a *actor, e *Effect) error {
+	if e.Begin != nil {
+		if err := e.Begin(); err != nil {
+			return fmt.Errorf("effect %d: %w", e.Number, err)
+		}
+	}
+	if e.Ahead {
+		t.ahead = e
+	}
+	e.owner = a
+	a.effects = append(a.effects, e)
+	t.enqueue(delivery{effect: e})
+	return nil
+}
+
+// goOn goes on with the effects that have waited for one, which has ended. It reports whether the core need not be told of
+// that: it has succeeded, and the results of those behind it tell so. The caller holds t.mu.
+func (t *Turn) goOn(a *actor, r outcome) (told bool) {
+	behind := t.behind
+	t.ahead, t.behind = nil, nil
+	for i, e := range behind {
+		switch {
+		case r.err != nil:
+			e.end()
+		case t.ahead != nil:
+			t.behind = append(t.behind, behind[i:]...)
+			return true
+		case t.root.aborted:
+			t.settleEffect(a, e, outcome{err: t.root.cause, about: describe(t.root.cause, t.root.cause)})
+		default:
+			if err := t.admit(a, e); err != nil {
+				t.perish(t.core.Retire(err))
+				return true
+			}
+		}
+	}
+	a.mark = t.enqueued
+	return r.err == nil && len(behind) > 0
+}
+
+// end takes an effect out of those that are outstanding.
+func (e *Effect) end() {
+	delete(e.turn.running, e.Number)
+	if e.Cancel != nil {
+		e.Cancel()
+	}
+	if e.GiveUp != nil {
+		e.GiveUp(context.Canceled)
+	}
+}
