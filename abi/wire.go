@@ -22,7 +22,6 @@ func (r Raw) Append(b []byte) []byte {
 	return append(b, r...)
 }
 
-// appendText appends text unchanged.
 // Text is a string that few readers of a frame need: a decoder reuses its space, as that of a [Raw].
 type Text []byte
 
@@ -32,6 +31,7 @@ func (t Text) Append(b []byte) []byte { return value.AppendText(b, t) }
 // Decode reads the string into the space of the one before.
 func (t *Text) Decode(r *Reader) { *t = append((*t)[:0], r.Text()...) }
 
+// appendText appends text unchanged.
 func appendText(b []byte, s string) []byte {
 	return append(value.AppendStringHeader(b, len(s)), s...)
 }

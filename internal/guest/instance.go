@@ -56,6 +56,7 @@ type Instance struct {
 
 // frames are reused between steps, so that decoding allocates only what outlives it.
 type frames struct {
+	reader abi.Reader
 	call   abi.Call
 	edit   abi.Edit
 	result abi.Result
@@ -138,8 +139,9 @@ func (in *Instance) take(batch []byte) (rest []byte, err error) {
 	if !in.greeted && op != abi.OpHello {
 		return nil, fault.New(fault.ABIHelloFirst)
 	}
-	r := abi.NewAliasReader(batch)
-	err = in.takeOp(op, &r)
+	r := &in.frame.reader
+	*r = abi.NewAliasReader(batch)
+	err = in.takeOp(op, r)
 	if !r.OK() {
 		err = r.Err()
 	}

@@ -19,9 +19,15 @@ type sessions struct {
 	in    *Instance
 	teams map[uint32]*invocation.Team // by runner
 	logs  map[uint32]*eventLog        // by history
-	runs  map[*turn]*invocation.Run
+	runs  map[*turn]*running
 
 	noConfig runtime.Config // of the turns below invocations: each agent has its own
+}
+
+// running is an invocation, and the log that it began with.
+type running struct {
+	*invocation.Run
+	log *eventLog
 }
 
 // eventLog is a session's events as the host tells them, and those that an invocation has appended since.
@@ -34,7 +40,7 @@ type eventLog struct {
 // ServeSessions gives the module its second front door, before the first step.
 func (in *Instance) ServeSessions() {
 	in.front = &sessions{
-		in: in, teams: make(map[uint32]*invocation.Team), logs: make(map[uint32]*eventLog), runs: make(map[*turn]*invocation.Run),
+		in: in, teams: make(map[uint32]*invocation.Team), logs: make(map[uint32]*eventLog), runs: make(map[*turn]*running),
 	}
 	in.more |= abi.FeatureSessions
 }
@@ -166,19 +172,18 @@ func (s *sessions) drop(history uint32) {
 }
 
 // log is that of an invocation that begins with the first count events of a history.
-func (s *sessions) log(history, count uint32) (*session.Log, error) {
+func (s *sessions) log(history, count uint32) (*eventLog, error) {
 	l := s.logs[history]
 	switch {
 	case history == 0 && count == 0:
-		return &session.Log{}, nil
+		return &eventLog{log: &session.Log{}}, nil
 	case l == nil || int(count) > l.log.Len():
 		return nil, fault.New(fault.ABIUnknownTarget, "StartInvocation: history "+itoa(int64(history))+" has not so many events")
 	case int(count) == l.log.Len():
-		return l.log, nil
+		return l, nil
 	}
 	of := &eventLog{log: l.log}
-	err := of.begin(int(count))
-	return of.log, err
+	return of, of.begin(int(count))
 }
 
 func (s *sessions) start(f *abi.StartInvocation) error {
@@ -208,14 +213,14 @@ func (s *sessions) start(f *abi.StartInvocation) error {
 		shown[i] = invocation.Shown{Agent: k.Agent, Have: int(k.Have), Mark: k.Mark, Tools: k.Tools}
 	}
 	r, err := invocation.New(team, run, (*world)(t), invocation.Input{
-		Session: f.Session, User: f.User, Log: log, State: valueOf(f.State), Message: valueOf(f.Message), Options: valueOf(f.Options),
+		Session: f.Session, User: f.User, Log: log.log, State: valueOf(f.State), Message: valueOf(f.Message), Options: valueOf(f.Options),
 		Shown: shown,
 	})
 	if err != nil {
 		t.end(runtime.StatusRefused, 0, err)
 		return nil
 	}
-	in.turns[f.Turn], s.runs[t] = t, r
+	in.turns[f.Turn], s.runs[t] = t, &running{r, log}
 	in.spawn(t, func(task runtime.Task) {
 		err := r.Run(task)
 		t.end(outcome(run, err), 0, err)
@@ -259,7 +264,7 @@ func (q *quiet) Exceeded() { (*turn)(q).Exceeded() }
 // world is what surrounds an invocation.
 type world turn
 
-// ask sends an effect and returns its answer. args are encoded.
+// ask sends an effect and returns its answer. args are encoded, and copied before it waits.
 func ask(task runtime.Task, kind uint8, context uint32, args []byte) ([]byte, error) {
 	return task.Await(&runtime.Encoded{Kind: kind, Context: context, Args: args})
 }
@@ -271,35 +276,26 @@ func (w *world) Step(number, agent uint32) {
 
 // Append implements invocation.World.
 func (w *world) Append(task runtime.Task, write *session.Write, deliver bool, failed func(error)) error {
-	args := encoded(write, deliver, failed != nil)
+	w.in.body = appendWrite(w.in.body[:0], write, deliver, failed != nil)
+	args := w.in.body
 	if failed == nil {
 		_, err := ask(task, abi.SessionEffectAppend, 0, args)
 		return err
 	}
-	log := w.in.front.(*sessions).runs[(*turn)(w)].Log
+	of := w.in.front.(*sessions).runs[(*turn)(w)]
 	eff, err := (*turn)(w).begin(task.(*coroutine), &runtime.Encoded{Kind: abi.SessionEffectAppend, Args: args})
 	if err != nil {
 		return err
 	}
-	n := log.Len()
+	n := of.Log.Len()
 	eff.ahead = func(err error) {
-		if !fault.Is(err, session.InvocationStopped) {
-			w.in.front.(*sessions).cut(log, n)
+		if !fault.Is(err, session.InvocationStopped) && of.log.log == of.Log {
+			_ = of.log.begin(n) // without those that were not stored; it has taken the others once
 		}
 		failed(err)
 	}
 	w.ahead++
 	return nil
-}
-
-// cut takes the events from the n-th on out of a log: they were not stored. Invocations that have the log keep it.
-func (s *sessions) cut(log *session.Log, n int) {
-	for _, l := range s.logs {
-		if l.log == log {
-			_ = l.begin(n) // it has taken them once
-			return
-		}
-	}
 }
 
 // Stored implements invocation.World.
@@ -309,7 +305,8 @@ func (w *world) Stored(task runtime.Task) { (*turn)(w).catchUp(task) }
 func (w *world) Model(task runtime.Task, context uint32, p *invocation.Part) ([]byte, error) {
 	var args []byte
 	if p != nil {
-		args = encodedPart(p)
+		w.in.body = appendPart(w.in.body[:0], p)
+		args = w.in.body
 	}
 	if p == nil || len(args) > int(w.in.limits.Frame)/2 {
 		args = value.AppendNil(nil)
@@ -317,8 +314,8 @@ func (w *world) Model(task runtime.Task, context uint32, p *invocation.Part) ([]
 	return ask(task, abi.SessionEffectModel, context, args)
 }
 
-// encoded is a write as the host gets it.
-func encoded(w *session.Write, deliver, ahead bool) []byte {
+// appendWrite appends a write as the host gets it.
+func appendWrite(dst []byte, w *session.Write, deliver, ahead bool) []byte {
 	args := abi.AppendArgs{Event: w.Event, Deliver: deliver, Ahead: ahead}
 	for _, c := range w.State {
 		args.State = append(args.State, abi.StateDelta{Scope: c.Scope, Name: c.Name, Value: c.Value})
@@ -326,13 +323,14 @@ func encoded(w *session.Write, deliver, ahead bool) []byte {
 	for _, c := range w.Artifacts {
 		args.Artifacts = append(args.Artifacts, abi.ArtifactDelta{Scope: c.Scope, Name: c.Name, Version: c.Version})
 	}
-	return args.Append(nil)
+	return args.Append(dst)
 }
 
 // Deliver implements invocation.World.
 func (w *world) Deliver(task runtime.Task, run uint32, event []byte) error {
 	args := abi.DeliverArgs{Run: run, Event: event}
-	_, err := ask(task, abi.SessionEffectDeliver, 0, args.Append(nil))
+	w.in.body = args.Append(w.in.body[:0])
+	_, err := ask(task, abi.SessionEffectDeliver, 0, w.in.body)
 	return err
 }
 
@@ -370,7 +368,7 @@ func (s *sessions) call(t *turn, f *abi.Call) error {
 		t.reply(f.Call, nil, fault.New(fault.ABILimitExceeded, "arguments of "+itoa(int64(len(f.Args)))+" bytes"))
 		return nil
 	}
-	s.method(t, run, f, r)
+	s.method(t, run.Run, f, r)
 	if !r.OK() {
 		return malformed(f, r)
 	}
@@ -433,14 +431,14 @@ func requestPart(run *invocation.Run, context uint32, a *abi.RequestArgs) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	return encodedPart(p), nil
+	return appendPart(nil, p), nil
 }
 
-func encodedPart(p *invocation.Part) []byte {
+func appendPart(dst []byte, p *invocation.Part) []byte {
 	m := &abi.ModelRequest{
 		Instructions: p.Instructions, From: uint32(p.From), Total: uint32(p.Total), Mark: p.Mark, Contents: p.Contents, Tools: p.Tools,
 	}
-	return m.Append(nil)
+	return m.Append(dst)
 }
 
 // outside serves the methods about sessions outside invocations.
@@ -453,7 +451,7 @@ func outside(method uint8, r *abi.Reader) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			return encoded(&w, false, false), nil
+			return appendWrite(nil, &w, false, false), nil
 		}
 	case abi.SessionMethodAppend:
 		var a abi.AppendEventArgs
@@ -469,7 +467,7 @@ func outside(method uint8, r *abi.Reader) ([]byte, error) {
 				e.Timestamp = a.Now
 			}
 			w := e.Write(a.App, a.User)
-			return encoded(&w, false, false), nil
+			return appendWrite(nil, &w, false, false), nil
 		}
 	default:
 		return nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(method))+" outside a turn")

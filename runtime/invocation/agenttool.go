@@ -96,7 +96,7 @@ func (r *Run) consult(task runtime.Task, t *agentTool, args []byte, res *result)
 			answer, _ = textOf(e.Parts)
 		}
 		res.actions.Merge(&session.Actions{StateDelta: e.Actions.StateDelta, ArtifactDelta: e.Actions.ArtifactDelta})
-		return in.note(e.Append(nil), e.Actions.StateDelta)
+		return in.note(e, e.Append(nil), e.Actions.StateDelta)
 	}
 	err = keep(task, &session.Event{Author: "user", Role: "user", Parts: message, HasContent: true}, false)
 	if err == nil {

@@ -17,11 +17,10 @@ func (r *Run) emit(task runtime.Task, e *session.Event, ahead bool) error {
 	if err := r.replace(task, e); err != nil {
 		return err
 	}
-	var failed func(error)
-	if ahead {
-		failed = r.overtake
+	if !ahead {
+		return r.store(task, e, true, nil)
 	}
-	return r.store(task, e, true, failed)
+	return r.store(task, e, true, r.failed)
 }
 
 // fail has nothing stored any more.
@@ -79,7 +78,9 @@ func (r *Run) overtake(err error) {
 // the next one, unless failed is to hear if it cannot be stored. Events of agents that run at once take turns.
 func (r *Run) store(task runtime.Task, e *session.Event, deliver bool, failed func(error)) error {
 	r.complete(e)
-	task.Wait(func() bool { return !r.busy })
+	if r.busy {
+		task.Wait(func() bool { return !r.busy })
+	}
 	switch {
 	case r.stopped != nil:
 		return r.stopped
@@ -109,16 +110,14 @@ func (r *Run) put(task runtime.Task, e *session.Event, deliver bool, failed func
 		return err
 	}
 	// An event after which the caller stops is stored.
-	if failure := r.note(w.Event, delta); failure != nil {
+	if failure := r.note(e, w.Event, delta); failure != nil {
 		return failure
 	}
 	return err
 }
 
-// note takes an event into the log, and what it changes into the state.
-func (r *Run) note(event []byte, delta []session.Member) error {
-	if err := r.Log.Add(event); err != nil {
-		return err
-	}
+// note takes an event, which is stored as body, into the log, and what it changes into the state.
+func (r *Run) note(e *session.Event, body []byte, delta []session.Member) error {
+	r.Log.AddEvent(e, body)
 	return r.state.Apply(delta)
 }

@@ -35,23 +35,32 @@ func (r *Run) request(s *step) (*Request, error) {
 		return s.asked, nil
 	}
 	var text []byte
-	add := func(more []byte) {
-		if len(more) > 0 && len(text) > 0 {
-			text = append(text, "\n\n"...)
-		}
-		text = append(text, more...)
-	}
 	for _, from := range [...]struct{ template, given string }{{s.agent.root().global, s.global}, {s.agent.instruction, s.instruction}} {
-		filled, err := session.Instruct([]byte(from.template), r.state)
+		before := apart(text)
+		filled, err := session.Instruct(before, from.template, r.state)
 		if err != nil {
 			return nil, err
 		}
-		add(filled)
-		add([]byte(from.given))
+		if len(filled) > len(before) {
+			text = filled
+		}
+		if from.given != "" {
+			text = append(apart(text), from.given...)
+		}
 	}
-	add([]byte(s.agent.introduction()))
+	if s.agent.introduction != "" {
+		text = append(apart(text), s.agent.introduction...)
+	}
 	view := session.View{Agent: s.agent.Name, Branch: s.branch, None: s.agent.none, From: s.from}
 	return &Request{Instructions: string(text), Contents: r.Log.Contents(view)}, nil
+}
+
+// apart is a text to which another one can be added.
+func apart(text []byte) []byte {
+	if len(text) == 0 {
+		return make([]byte, 0, 256)
+	}
+	return append(text, "\n\n"...)
 }
 
 // Part is a part of a request, for host code.
@@ -132,14 +141,15 @@ func (s *step) part(request *Request, have int, mark uint64, tools bool) *Part {
 	if have > 0 && have <= len(contents) && contents[have-1].Mark == mark && mark != 0 {
 		p.From, p.Mark = have, mark
 	}
-	var list []byte
-	n := 0
-	for n < partContents && len(list) < partBytes && p.From+n < len(contents) {
-		c := &contents[p.From+n]
-		list, p.Mark = session.AppendContent(list, c.Role, c.Parts), c.Mark
-		n++
+	size := 0
+	for p.count < partContents && size < partBytes && p.From+p.count < len(contents) {
+		size += contents[p.From+p.count].Size()
+		p.count++
 	}
-	p.count, p.Contents = n, append(value.AppendListHeader(nil, n), list...)
+	p.Contents = value.AppendListHeader(make([]byte, 0, size+8), p.count)
+	for _, c := range contents[p.From : p.From+p.count] {
+		p.Contents, p.Mark = session.AppendContent(p.Contents, c.Role, c.Parts), c.Mark
+	}
 	if tools {
 		p.Tools = s.tools()
 	}

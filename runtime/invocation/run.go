@@ -24,10 +24,11 @@ type Input struct {
 type Run struct {
 	Input
 	*shared
-	id     string // of the invocation, in its events
-	first  int    // the log's length at the start
-	unsaid bool   // the user's message could not be stored
-	asked  []byte // content that an agent that is a tool answers; nil for the invocation
+	id     string      // of the invocation, in its events
+	first  int         // the log's length at the start
+	unsaid bool        // the user's message could not be stored
+	failed func(error) // overtake
+	asked  []byte      // content that an agent that is a tool answers; nil for the invocation
 }
 
 // shared is what all of an invocation has.
@@ -64,6 +65,7 @@ func New(team *Team, turn *runtime.Turn, world World, in Input) (*Run, error) {
 		running: make(map[uint32]*generator), steps: make(map[uint32]*step),
 	}
 	r := &Run{Input: in, shared: common, id: turn.ID, first: in.Log.Len()}
+	r.failed = r.overtake
 	return r, r.configure(in.Options)
 }
 

@@ -80,6 +80,7 @@ type Agent struct {
 	longRunning         []string
 	confirm, asks       []string // tools that wait for confirmation always, or when the hook says so
 	transfer            *runtime.Tool
+	introduction        string // what tells the model whom it can hand over to; empty for nobody
 	tools               []*agentTool
 	options             []byte // of those, a list; nil for none
 

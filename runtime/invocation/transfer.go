@@ -39,6 +39,7 @@ func (a *Agent) offerTransfer() {
 	if len(targets) == 0 {
 		return
 	}
+	a.introduction = a.introduce(targets)
 	var names []byte
 	for _, t := range targets {
 		names = value.AppendString(names, t.Name)
@@ -72,12 +73,8 @@ func (a *Agent) handOver(c *call, res *result) ([]byte, error) {
 	return value.AppendNil(nil), nil
 }
 
-// introduction tells a model who it is and which agents it can hand over to; empty if it is alone.
-func (a *Agent) introduction() string {
-	targets := a.targets()
-	if len(targets) == 0 {
-		return ""
-	}
+// introduce makes what tells a model who it is and which agents it can hand over to.
+func (a *Agent) introduce(targets []*Agent) string {
 	text := joined("You are the agent ", quote(a.Name), described(a), "\n\nOther agents:\n")
 	for _, t := range targets {
 		text = joined(text, "- ", t.Name, described(t), "\n")

@@ -26,6 +26,15 @@ type Content struct {
 	Mark   uint64 // names all contents up to this one; below 2^53
 }
 
+// Size is about the number of its bytes.
+func (c *Content) Size() int {
+	n := 24
+	for i := range c.Parts {
+		n += len(c.Parts[i].Raw)
+	}
+	return n
+}
+
 // maxViews is how many views a log keeps the contents of.
 const maxViews = 8
 

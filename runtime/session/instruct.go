@@ -1,8 +1,8 @@
 package session
 
 import (
-	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/turncore/turncore/abi/value"
 )
@@ -10,13 +10,13 @@ import (
 // Instruct puts values of the state into an instruction: {name} becomes the value of a name, {name?} becomes nothing if
 // there is none. A name has letters, digits and underscores, after its scope, as in {user:name}. Text stays as it is, other
 // values become JSON. Doubled braces are text: {{name}} becomes {name}. Braces around anything else stay as they are. It
-// fails with E_INVALID_STATE for a name that has no value, and for one whose scope is misspelled.
-func Instruct(text []byte, s *State) ([]byte, error) {
-	var out []byte
+// fails with E_INVALID_STATE for a name that has no value, and for one whose scope is misspelled. What comes of the
+// instruction is appended to out.
+func Instruct(out []byte, text string, s *State) ([]byte, error) {
 	for {
-		open := bytes.IndexByte(text, '{')
+		open := strings.IndexByte(text, '{')
 		if open < 0 {
-			break
+			return append(out, text...), nil
 		}
 		out = append(out, text[:open]...)
 		text = text[open:]
@@ -25,10 +25,10 @@ func Instruct(text []byte, s *State) ([]byte, error) {
 		switch {
 		case n > 0:
 			var err error
-			if out, err = appendValueOf(out, string(text[1:n-1]), s); err != nil {
+			if out, err = appendValueOf(out, text[1:n-1], s); err != nil {
 				return nil, err
 			}
-		case doubled > 0 && bytes.HasPrefix(text[1+doubled:], []byte{'}'}):
+		case doubled > 0 && strings.HasPrefix(text[1+doubled:], "}"):
 			n = doubled + 2
 			out = append(out, text[1:n-1]...)
 		default:
@@ -37,14 +37,10 @@ func Instruct(text []byte, s *State) ([]byte, error) {
 		}
 		text = text[n:]
 	}
-	if out == nil {
-		return text, nil
-	}
-	return append(out, text...), nil
 }
 
 // placeholder returns the length of the placeholder at the start of text, braces included, and 0 if there is none.
-func placeholder(text []byte) int {
+func placeholder(text string) int {
 	if len(text) == 0 || text[0] != '{' {
 		return 0
 	}

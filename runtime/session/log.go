@@ -76,102 +76,51 @@ func (l *Log) Add(body []byte) error {
 	if err := value.Check(body); err != nil {
 		return malformed(err).error()
 	}
-	if f := l.add(body); f != nil {
-		return f.error()
-	}
-	return nil
-}
-
-// reading is what an entry is made of besides.
-type reading struct {
-	entry
-	partial     bool
-	longRunning []byte
-	rewind      string
-	first, last string // of a compaction
-	parts       []Part
-}
-
-func (l *Log) add(body []byte) *flaw {
-	r := reading{entry: entry{body: body}}
-	f := members(body, func(name, v []byte) *flaw { return l.read(&r, name, v) })
-	if f == nil && r.partial {
+	e := &Event{}
+	f := e.read(body, false)
+	if f == nil && e.Partial {
 		f = invalid("a partial event is not stored").in(eventMembers[eventPartial])
 	}
-	if f == nil && r.content != nil {
-		_, r.parts, f = readContent(r.content, nil, false)
-		f = f.in(eventMembers[eventContent])
-	}
 	if f != nil {
-		return f
+		return f.error()
+	}
+	l.AddEvent(e, body)
+	return nil
+}
+
+// AddEvent adds an event that is stored as body, which Append has made of it.
+func (l *Log) AddEvent(e *Event, body []byte) {
+	r := reading{Event: e, entry: entry{body: body, at: e.Timestamp, author: l.name(e.Author), branch: l.name(e.Branch)}}
+	r.invocation = e.InvocationID
+	if n := len(l.entries); n > 0 && l.entries[n-1].invocation == r.invocation {
+		r.invocation = l.entries[n-1].invocation // most are of the invocation of the one before
+	}
+	if e.HasContent {
+		r.content, _ = value.Get(body, eventMembers[eventContent])
+	}
+	if len(e.Actions.StateDelta) > 0 {
+		actions, _ := value.Get(body, eventMembers[eventActions])
+		r.delta, _ = value.Get(actions, actionMembers[actionState])
 	}
 	l.admit(&r)
-	return nil
 }
 
-func (l *Log) read(r *reading, name, v []byte) *flaw {
-	switch slices.Index(eventMembers[:], string(name)) {
-	case eventInvocation:
-		// Most events are of the invocation of the one before.
-		if n := len(l.entries); n > 0 {
-			if s, ok := value.String(v); ok && string(s) == l.entries[n-1].invocation {
-				r.invocation = l.entries[n-1].invocation
-				return nil
-			}
-		}
-		return text(v, &r.invocation)
-	case eventAuthor:
-		return l.name(v, &r.author)
-	case eventTimestamp:
-		return readKept(v, &r.at)
-	case eventBranch:
-		return l.name(v, &r.branch)
-	case eventContent:
-		r.content = v
-	case eventPartial:
-		return readKept(v, &r.partial)
-	case eventLongRunning:
-		r.longRunning = v
-		return items(v, func(_ int, v []byte) *flaw {
-			if value.KindOf(v) != value.KindString {
-				return invalid(wantString)
-			}
-			return nil
-		})
-	case eventActions:
-		return members(v, func(name, v []byte) (f *flaw) {
-			switch slices.Index(actionMembers[:], string(name)) {
-			case actionState:
-				if r.delta = v; value.KindOf(v) != value.KindMap {
-					return invalid(wantMap)
-				}
-			case actionCompaction:
-				r.compacts = true
-				r.first, r.last, f = readCompaction(v)
-			case actionRewind:
-				return text(v, &r.rewind)
-			}
-			return f
-		})
-	}
-	return nil
+// reading is an event that becomes an entry.
+type reading struct {
+	*Event
+	entry
 }
 
-// name reads a string that many events have.
-func (l *Log) name(v []byte, to *string) *flaw {
-	s, ok := value.String(v)
-	if !ok {
-		return invalid(wantString)
-	}
-	if *to, ok = l.names[string(s)]; ok {
-		return nil
+// name is a string that many events have.
+func (l *Log) name(s string) string {
+	if known, ok := l.names[s]; ok {
+		return known
 	}
 	if l.names == nil {
 		l.names = make(map[string]string)
 	}
-	*to = value.UTF8(string(s))
-	l.names[*to] = *to
-	return nil
+	l.names[s] = s
+	return s
 }
 
 // admit adds an event that was read without a flaw.
@@ -181,19 +130,20 @@ func (l *Log) admit(r *reading) {
 	}
 	i := int32(len(l.entries))
 	r.low, r.call, r.answer = i, int32(len(l.calls)), int32(len(l.answers))
-	for p := range r.parts {
-		if part := &r.parts[p]; part.ID != "" {
+	for p := range r.Parts {
+		if part := &r.Parts[p]; part.ID != "" {
 			l.admitPart(r, part, i, int32(p))
 		}
 	}
 	r.calls, r.answers = int32(len(l.calls))-r.call, int32(len(l.answers))-r.answer
 	l.entries = append(l.entries, r.entry)
 	l.shown = append(l.shown, i)
-	if r.compacts {
-		l.admitCompaction(i, r.first, r.last)
+	if r.Actions.Compaction != nil {
+		first, last, _ := readCompaction(r.Actions.Compaction)
+		l.admitCompaction(i, first, last)
 	}
-	if r.rewind != "" {
-		l.undo(i, r.rewind)
+	if r.Actions.RewindBefore != "" {
+		l.undo(i, r.Actions.RewindBefore)
 	}
 	if _, known := l.invocations[r.invocation]; !known && r.invocation != "" && !l.entries[i].undone {
 		l.invocations[r.invocation] = i
@@ -204,7 +154,7 @@ func (l *Log) admitPart(r *reading, part *Part, event, place int32) {
 	switch part.Kind {
 	case PartCall:
 		l.byID[part.ID] = int32(len(l.calls))
-		l.calls = append(l.calls, callEntry{event: event, part: place, last: -1, waits: holds(r.longRunning, part.ID)})
+		l.calls = append(l.calls, callEntry{event: event, part: place, last: -1, waits: slices.Contains(r.LongRunning, part.ID)})
 	case PartResponse:
 		a := answer{event: event, part: place, call: -1, before: -1}
 		if c, ok := l.byID[part.ID]; ok && !l.undone(l.calls[c].event) {
@@ -218,16 +168,6 @@ func (l *Log) admitPart(r *reading, part *Part, event, place int32) {
 
 // undone reports whether a later event undid the i-th. The event that is being added is not.
 func (l *Log) undone(i int32) bool { return int(i) < len(l.entries) && l.entries[i].undone }
-
-// holds reports whether a list of strings, nil for none, has one.
-func holds(list []byte, s string) (found bool) {
-	_ = value.EachItem(list, func(_ int, v []byte) bool {
-		text, _ := value.String(v)
-		found = string(text) == s
-		return !found
-	})
-	return found
-}
 
 func (l *Log) admitCompaction(i int32, first, last string) {
 	from, ok := l.find(first)
