@@ -34,7 +34,7 @@ func (r *Run) request(s *step) (*Request, error) {
 	if s.asked != nil {
 		return s.asked, nil
 	}
-	var text []byte
+	text := make([]byte, 0, 64)
 	for _, from := range [...]struct{ template, given string }{{s.agent.root().global, s.global}, {s.agent.instruction, s.instruction}} {
 		before := apart(text)
 		filled, err := session.Instruct(before, from.template, r.state)
@@ -58,7 +58,7 @@ func (r *Run) request(s *step) (*Request, error) {
 // apart is a text to which another one can be added.
 func apart(text []byte) []byte {
 	if len(text) == 0 {
-		return make([]byte, 0, 256)
+		return text
 	}
 	return append(text, "\n\n"...)
 }

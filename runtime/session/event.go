@@ -143,12 +143,12 @@ func (e *Event) Append(dst []byte) []byte {
 
 // size is about the number of bytes of the event.
 func (e *Event) size() int {
-	n := 256 + len(e.ErrorMessage) + len(e.Usage) + len(e.Metadata)
+	n := 96 + len(e.ID) + len(e.InvocationID) + len(e.Author) + len(e.Branch) + len(e.ErrorMessage) + len(e.Usage) + len(e.Metadata)
 	for i := range e.Parts {
 		n += len(e.Parts[i].Raw)
 	}
 	for _, m := range e.Actions.StateDelta {
-		n += len(m.Name) + len(m.Value)
+		n += 32 + len(m.Name) + len(m.Value)
 	}
 	return n
 }

@@ -136,6 +136,9 @@ func (l *Log) admit(r *reading) {
 		}
 	}
 	r.calls, r.answers = int32(len(l.calls))-r.call, int32(len(l.answers))-r.answer
+	if l.entries == nil {
+		l.entries, l.shown = make([]entry, 0, 8), make([]int32, 0, 8)
+	}
 	l.entries = append(l.entries, r.entry)
 	l.shown = append(l.shown, i)
 	if r.Actions.Compaction != nil {
