@@ -11,7 +11,6 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/invocation"
-	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/internal/queue"
 	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/internal/wire"
@@ -185,30 +184,26 @@ func (r *Runner) run(ctx context.Context, in Input, options abi.Value, yield fun
 		return
 	}
 	start.Options = options
-	done, ended := make(chan error, 1), make(chan struct{})
-	go inv.run(start, done, ended)
+	left, ended := false, false
 	defer func() {
-		inv.events.leave()
-		<-ended // also when yield has ended the goroutine
+		if !ended { // yield has ended the goroutine, or a handler
+			left = true
+			inv.turn.Finish()
+		}
 	}()
-	if err, whole := inv.events.each(done, yield); whole && err != nil {
+	err = inv.outcome(inv.turn.Invoke(start, inv.now.events.view(), func(given any) error {
+		if !left {
+			left = true // if yield does not return
+			left = !yield(given.(*Event), nil)
+		}
+		if left {
+			return errStopped()
+		}
+		return nil
+	}))
+	if ended = true; err != nil && !left {
 		yield(nil, err)
 	}
-}
-
-// run runs the invocation to its end, and says so.
-func (inv *running) run(start *abi.StartInvocation, done chan<- error, ended chan<- struct{}) {
-	err, returned := error(nil), false
-	defer close(ended)
-	defer func() {
-		if v := recover(); v != nil {
-			err = panics.Caught(v)
-		} else if !returned { // user code has ended the goroutine: another one sees the turn through
-			err = inv.outcome(inv.turn.Outcome())
-		}
-		done <- err
-	}()
-	err, returned = inv.outcome(inv.turn.Invoke(start, inv.now.events.view())), true
 }
 
 // outcome is the error that the invocation has ended with.
@@ -239,7 +234,7 @@ func (r *Runner) begin(ctx context.Context, in Input) (*running, *abi.StartInvoc
 	}
 	f.State = now.stateValue()
 	inv := &running{
-		runner: r, message: in.Message, user: in.User, session: in.Session, key: keyOf(r.sessions.app, in.User, in.Session), events: newStream(),
+		runner: r, message: in.Message, user: in.User, session: in.Session, key: keyOf(r.sessions.app, in.User, in.Session),
 		id: r.host.ID(), now: now,
 	}
 	inv.turn, err = r.host.Begin(context.WithValue(ctx, runningKey{}, inv), inv.id, in.Journal, inv.prepare)

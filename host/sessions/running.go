@@ -17,7 +17,6 @@ type running struct {
 	user, session string
 	key           string // of the session in the store
 	message       *Content
-	events        *stream
 	artifacts     artifacts
 
 	mu      sync.Mutex
@@ -84,16 +83,19 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 		if err != nil {
 			return err
 		}
-		e.Ahead = args.Ahead
+		e.Ahead, e.Gives = args.Ahead, true
 		e.Perform = func() (abi.Raw, error) { return nil, inv.append(e, &args) }
 	case abi.SessionEffectModel:
+		e.Runs = true
 		e.Begin = func() error { return inv.asked(e.Context, raw) }
 	case abi.SessionEffectDeliver:
 		args, err := abi.DecodeInPlace[abi.DeliverArgs](raw)
 		if err != nil {
 			return err
 		}
-		e.Perform = func() (abi.Raw, error) { return nil, inv.deliver(&args) }
+		e.Gives = args.Run == 0
+		e.Runs = !e.Gives // it waits for who takes it
+		e.Perform = func() (abi.Raw, error) { return nil, inv.deliver(e, &args) }
 	case abi.SessionEffectHook:
 		args, err := abi.DecodeInPlace[abi.HookArgs](raw)
 		if err != nil {
@@ -126,6 +128,7 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 		if d.err != nil {
 			return d.err
 		}
+		e.Runs = true
 		ctx.base = base{Context: e.Context.Signal(), inv: inv, agent: n.name, branch: args.Branch, state: State{of: e.Context}}
 		e.Perform = func() (abi.Raw, error) { return nil, n.custom.Run(ctx, ctx.yield) }
 	}
@@ -153,10 +156,10 @@ func (inv *running) append(e *turn.Effect, a *abi.AppendArgs) error {
 		return nil
 	}
 	event, err := decodeEvent(a.Event)
-	if err != nil {
-		return err
+	if err == nil {
+		e.Given = event
 	}
-	return inv.events.give(event)
+	return err
 }
 
 // appended notes that the core has all events that the invocation has appended.
@@ -168,19 +171,20 @@ func (inv *running) appended() {
 }
 
 // deliver hands over an event that is not stored.
-func (inv *running) deliver(a *abi.DeliverArgs) error {
-	to := inv.events
-	if a.Run != 0 {
-		inv.mu.Lock()
-		to = inv.streams[a.Run]
-		inv.mu.Unlock()
-		if to == nil {
-			return errStopped()
-		}
-	}
+func (inv *running) deliver(e *turn.Effect, a *abi.DeliverArgs) error {
 	event, err := decodeEvent(a.Event)
 	if err != nil {
 		return err
+	}
+	if a.Run == 0 {
+		e.Given = event
+		return nil
+	}
+	inv.mu.Lock()
+	to := inv.streams[a.Run]
+	inv.mu.Unlock()
+	if to == nil {
+		return errStopped()
 	}
 	return to.give(event)
 }

@@ -20,7 +20,11 @@ import (
 func (t *Turn) await(a *actor) {
 	defer t.release(a) // also when user code ends the goroutine
 	inside, asked := false, false
-	for !t.satisfied(a) {
+	for a.caller && len(t.given) > 0 || !t.satisfied(a) {
+		if a.caller && len(t.given) > 0 {
+			t.give(a)
+			continue
+		}
 		if !t.delivering && t.head < len(t.queue) {
 			t.drain()
 			continue
@@ -33,7 +37,7 @@ func (t *Turn) await(a *actor) {
 			break
 		}
 		if e := a.take(t, early); e != nil {
-			t.settleEffect(a, e, t.perform(e, inside))
+			t.performed(a, e, t.perform(e, inside))
 			continue
 		}
 		t.parkIf(inside, +1)
@@ -169,7 +173,7 @@ func (a *actor) take(t *Turn, early bool) *Effect {
 		switch {
 		case !e.ready && !early:
 			rest = append(rest, e)
-		case mine == nil && e.GiveUp == nil && !(e.Apart && a.call != nil): // a call that may be given up must not hold the goroutine
+		case mine == nil && a.runs(t, e):
 			mine = e
 			e.started = true
 		default:
@@ -183,6 +187,17 @@ func (a *actor) take(t *Turn, early bool) *Effect {
 	return mine
 }
 
+// runs tells whether the goroutine may run an effect itself.
+func (a *actor) runs(t *Turn, e *Effect) bool {
+	switch {
+	case e.GiveUp != nil, e.Apart && a.call != nil: // a call that may be given up must not hold the goroutine
+		return false
+	case a.caller:
+		return e.Gives || !e.Runs && t.alone()
+	}
+	return true
+}
+
 // spawn runs an effect in a goroutine of its own.
 func (t *Turn) spawn(e *Effect) {
 	if e.started {
@@ -194,7 +209,7 @@ func (t *Turn) spawn(e *Effect) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		a := actor{}
-		t.settleEffect(&a, e, result)
+		t.performed(&a, e, result)
 		t.await(&a)
 	}()
 }

@@ -24,6 +24,11 @@ type Effect struct {
 	Model   *event.ModelCall        // what call of a model it is; nil for none
 	// Apart says that it may wait for what the goroutine does whose call caused it: it gets one of its own.
 	Apart bool
+	// Gives says that it may set Given, which the goroutine takes that runs the invocation, before it is settled.
+	Gives bool
+	Given any
+	// Runs says that what it performs may have other effects give something: it must not hold up who takes that.
+	Runs bool
 	// Ahead says that the core has gone on: the effects behind it wait for it, and fail with it.
 	Ahead bool
 	// Applied and Total count the writes of a commit that goes write by write.
@@ -179,7 +184,7 @@ func (t *Turn) takeOver(e *Effect, r outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a := actor{whole: true}
-	t.settleEffect(&a, e, r)
+	t.performed(&a, e, r)
 	t.await(&a)
 }
 

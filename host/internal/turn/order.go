@@ -46,6 +46,37 @@ func (t *Turn) goOn(a *actor, r outcome) (told bool) {
 	return r.err == nil && len(behind) > 0
 }
 
+// performed goes on with an effect that was performed. The caller holds t.mu.
+func (t *Turn) performed(a *actor, e *Effect, r outcome) {
+	if e.Given == nil || r.err != nil {
+		t.settleEffect(a, e, r)
+		return
+	}
+	t.given = append(t.given, e)
+	t.wakeAll()
+}
+
+// give hands over what the first effect has given that nobody has taken, and settles it. It takes the lock again even if
+// who takes that ends the goroutine; then the effect stays the first. The caller holds t.mu.
+func (t *Turn) give(a *actor) {
+	e := t.given[0]
+	var r outcome
+	func() {
+		t.mu.Unlock()
+		defer t.mu.Lock()
+		if err := t.take(e.Given); err != nil {
+			r = e.failed(err)
+		}
+	}()
+	t.given = t.given[1:]
+	t.settleEffect(a, e, r)
+}
+
+// alone tells whether nothing but one effect is under way: nobody else gives anything meanwhile.
+func (t *Turn) alone() bool {
+	return len(t.running)-len(t.behind) == 1 && len(t.calls) == 0 && !t.ticking
+}
+
 // end takes an effect out of those that are outstanding.
 func (e *Effect) end() {
 	delete(e.turn.running, e.Number)

@@ -40,12 +40,13 @@ func (t *Turn) Run(fill func(s Start) error) (Outcome, error) {
 }
 
 // Invoke runs the turn as an invocation to its end. f is the frame that starts it, without what a turn knows of itself.
-// view has the session's events; its zero value has none.
-func (t *Turn) Invoke(f *abi.StartInvocation, view collections.View) (Outcome, error) {
+// view has the session's events; its zero value has none. take takes what effects give, one after another, in this goroutine;
+// an effect whose gift is not taken fails with take's error. If take ends the goroutine, Finish must follow.
+func (t *Turn) Invoke(f *abi.StartInvocation, view collections.View, take func(given any) error) (Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	defer t.leaveUnstarted()
-	f.Seed = t.begin()
+	f.Seed, t.take = t.begin(), take
 	var err error
 	if t.journal, err = newRecorder(t.Journal, t); err != nil {
 		return Outcome{}, err
@@ -59,12 +60,20 @@ func (t *Turn) Invoke(f *abi.StartInvocation, view collections.View) (Outcome, e
 	}
 	f.Turn, f.Runner, f.Now, f.ID = t.number, t.runner.Number, t.now, t.ID
 	f.Aborted = t.abortedBefore()
-	a := actor{whole: true}
+	a := actor{whole: true, caller: true}
 	if err := t.exchange(&a, f); err != nil && !t.closed {
 		return Outcome{}, err
 	}
 	t.core.Counted(view)
 	return t.run(&a)
+}
+
+// Finish waits for the end of an invocation whose goroutine is ending.
+func (t *Turn) Finish() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.await(&actor{whole: true, caller: true})
+	_, _ = t.ended() // nobody is told
 }
 
 // begin reads the clock and the entropy of a turn that is about to start. The caller holds t.mu.

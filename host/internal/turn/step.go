@@ -18,6 +18,7 @@ import (
 type actor struct {
 	call    *call     // the reply that it waits for; nil for none
 	whole   bool      // it waits for the turn's end
+	caller  bool      // of an invocation: it takes what effects give
 	busy    bool      // it has something else to do than to run effects
 	first   bool      // its steps go before those that wait
 	effects []*Effect // caused by its steps, not started yet

@@ -87,6 +87,8 @@ type Turn struct {
 	running  map[uint32]*Effect // outstanding effects
 	ahead    *Effect            // the one that the core has gone ahead of; nil for none
 	behind   []*Effect          // those that wait for it
+	given    []*Effect          // those that have given something which nobody has taken yet
+	take     func(given any) error
 	// Histories that the turn has taken over, by their handles in the program: the core forgets one that nobody holds.
 	histories []any
 	kept      map[uint32]any           // results of tools that wait for their caller, or for the record that holds them
