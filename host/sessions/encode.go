@@ -53,16 +53,30 @@ func (m members) value() wire.Map { return wire.Map(m) }
 
 // encode appends an event's value.
 func (e *Event) encode(dst []byte) ([]byte, error) {
-	return encoded(dst, e.form(), "event", host.CodeInvalidEvent)
+	v, err := wire.Append(dst, e.form(), "event")
+	if err != nil {
+		return dst, invalidIn("event", err)
+	}
+	return v, nil
 }
 
-// encoded appends a value. Errors have a code and name the field, without the name of the whole.
-func encoded(dst []byte, v any, whole string, code host.Code) ([]byte, error) {
-	b, err := wire.Append(dst, v, whole)
-	if err == nil {
-		return b, nil
+// invalidIn is the error of an event, or of an answer, that has no encoding. It names the member.
+func invalidIn(whole string, err error) error {
+	field := strings.TrimPrefix(strings.TrimPrefix(fieldOf(err), whole), ".")
+	code := host.CodeInvalidEvent
+	if strings.HasPrefix(field, "actions.stateDelta") {
+		code = host.CodeInvalidState
 	}
-	return dst, invalid(code, strings.TrimPrefix(strings.TrimPrefix(fieldOf(err), whole), "."), err)
+	return invalid(code, field, err)
+}
+
+// encoded appends a value. Errors have a code and name the field within the value.
+func encoded(dst []byte, v any, field string, code host.Code) ([]byte, error) {
+	b, err := wire.Append(dst, v, field)
+	if err != nil {
+		return dst, invalid(code, fieldOf(err), err)
+	}
+	return b, nil
 }
 
 func fieldOf(err error) string {

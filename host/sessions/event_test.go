@@ -108,6 +108,10 @@ func TestInvalidJSON(t *testing.T) {
 		}
 	}
 	e := &sessions.Event{Actions: sessions.Actions{StateDelta: map[string]any{"f": func() {}}}}
+	if _, err := e.MarshalJSON(); !errors.Is(err, host.CodeInvalidState) {
+		t.Errorf("a function: %v", err)
+	}
+	e = &sessions.Event{CustomMetadata: map[string]any{"f": func() {}}}
 	if _, err := e.MarshalJSON(); !errors.Is(err, host.CodeInvalidEvent) {
 		t.Errorf("a function: %v", err)
 	}

@@ -15,8 +15,8 @@ import (
 
 // Fork makes a session of the user that begins with what another one has: its events up to the one with the id after, all
 // of them if after is "", and the session's own state and artifacts as they were then. Values of "app:" and "user:" are
-// shared anyway. id is made up if it is "". The store does it in one transaction. It fails with E_SESSION_NOT_FOUND, E_SESSION_EXISTS, and E_INVALID_EVENT if the session has no event of the
-// id after.
+// shared anyway. id is made up if it is "". The store does it in one transaction. It fails with E_SESSION_NOT_FOUND,
+// E_SESSION_EXISTS, and E_INVALID_EVENT if the session has no event of the id after.
 func (s *Service) Fork(ctx context.Context, user, from, id, after string) (*Session, error) {
 	if id == "" {
 		id = s.host.ID()
@@ -46,10 +46,7 @@ func (s *Service) Fork(ctx context.Context, user, from, id, after string) (*Sess
 	} else {
 		err = s.forkAt(ctx, old, key, now.events, n)
 	}
-	switch {
-	case errors.Is(err, host.CodeSessionExists):
-		return nil, store.SessionExists(id)
-	case err != nil:
+	if err != nil {
 		return nil, inSession(inSession(err, old), key)
 	}
 	return s.Get(ctx, user, id)

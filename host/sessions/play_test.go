@@ -261,6 +261,12 @@ func gives(name string, list ...*sessions.Event) *sessions.CustomAgent {
 
 func said(text string) *sessions.Event { return &sessions.Event{Content: sessions.ModelText(text)} }
 
+// by is an event with its author.
+func by(author string, e *sessions.Event) *sessions.Event {
+	e.Author = author
+	return e
+}
+
 func delta(changes map[string]any) *sessions.Event {
 	return &sessions.Event{Actions: sessions.Actions{StateDelta: changes}}
 }

@@ -222,15 +222,14 @@ func (inv *running) outcome(o turn.Outcome, err error) error {
 // begin prepares an invocation.
 func (r *Runner) begin(ctx context.Context, in Input) (*running, *abi.StartInvocation, error) {
 	f := &abi.StartInvocation{Session: in.Session, User: in.User}
-	if in.Message != nil {
-		var err error
-		if f.Message, err = encoded(nil, in.Message.form(), "message", host.CodeInvalidInvocation); err != nil {
-			return nil, nil, err
-		}
-	}
 	now, err := r.sessions.load(ctx, in.User, in.Session)
 	if err != nil {
 		return nil, nil, err
+	}
+	if in.Message != nil {
+		if f.Message, err = encoded(nil, in.Message.form(), "message", host.CodeInvalidInvocation); err != nil {
+			return nil, nil, err
+		}
 	}
 	f.State = now.stateValue()
 	inv := &running{

@@ -333,7 +333,7 @@ func TestTwoHandles(t *testing.T) {
 	}
 	p.is("the second handle", state(two)+" "+strconv.Itoa(two.Len()), "{} 0")
 	p.is("the store", state(p.stored())+" "+p.log(), `{"k":1} x:{"k":1}`)
-	if _, err := p.r.Sessions().Append(t.Context(), one, said("z")); err != nil {
+	if _, err := p.r.Sessions().Append(t.Context(), one, by("z", said("z"))); err != nil {
 		t.Errorf("the first handle's next append: %v", err)
 	}
 }
@@ -475,7 +475,7 @@ func TestBeforeRunAnswers(t *testing.T) {
 
 func TestCallerChangesItsEvent(t *testing.T) {
 	nested := map[string]any{"x": 1}
-	e := delta(map[string]any{"k": nested})
+	e := by("x", delta(map[string]any{"k": nested}))
 	p := stage(t, sessions.Config{Agent: gives("a")})
 	s := p.stored()
 	if _, err := p.r.Sessions().Append(t.Context(), s, e); err != nil {

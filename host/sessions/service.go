@@ -3,6 +3,8 @@ package sessions
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,7 +70,7 @@ func (s *Service) Create(ctx context.Context, user, id string, state map[string]
 	var initial abi.Value
 	if len(state) > 0 {
 		var err error
-		if initial, err = encoded(nil, state, "state", host.CodeInvalidState); err != nil {
+		if initial, err = initialState(state); err != nil {
 			return nil, err
 		}
 	}
@@ -78,7 +80,7 @@ func (s *Service) Create(ctx context.Context, user, id string, state map[string]
 		return nil, inSession(err, key)
 	}
 	if there != nil {
-		return nil, store.SessionExists(id)
+		return nil, inSession(store.SessionExists(key), key)
 	}
 	a, err := s.ask(ctx, abi.SessionMethodNewSession, (&abi.NewSessionArgs{
 		App: s.app, User: user, ID: createdID, Now: s.host.Now(), State: initial,
@@ -98,11 +100,25 @@ func (s *Service) Create(ctx context.Context, user, id string, state map[string]
 	}
 	if _, err := s.append(ctx, key, before, a, nil); err != nil {
 		if errors.Is(err, host.CodeSessionConflict) {
-			return nil, store.SessionExists(id)
+			return nil, inSession(store.SessionExists(key), key)
 		}
 		return nil, err
 	}
 	return s.Get(ctx, user, id)
+}
+
+// initialState encodes the values that a session begins with. The error names the one that has no encoding.
+func initialState(state map[string]any) (abi.Value, error) {
+	v, err := wire.Append(nil, state, "state")
+	if err == nil {
+		return v, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(state)) {
+		if _, err := encoded(nil, state[name], name, host.CodeInvalidState); err != nil {
+			return nil, err
+		}
+	}
+	return nil, invalid(host.CodeInvalidState, "state", err)
 }
 
 // Get loads a session. It fails with E_SESSION_NOT_FOUND if the user has none of the id.

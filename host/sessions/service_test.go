@@ -58,7 +58,7 @@ func TestAppendOfAPartialEvent(t *testing.T) {
 func TestAppendTwice(t *testing.T) {
 	p := stage(t, sessions.Config{Agent: gives("a")})
 	s := p.stored()
-	e, err := p.r.Sessions().Append(t.Context(), s, said("x"))
+	e, err := p.r.Sessions().Append(t.Context(), s, by("x", said("x")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +72,12 @@ func TestRetry(t *testing.T) {
 	all, tries := p.r.Sessions(), 0
 	err := all.Retry(t.Context(), "u", "s", func(s *sessions.Session) error {
 		if tries++; tries == 1 { // somebody else is faster
-			if _, err := all.Append(t.Context(), p.stored(), delta(map[string]any{"n": 1})); err != nil {
+			if _, err := all.Append(t.Context(), p.stored(), by("x", delta(map[string]any{"n": 1}))); err != nil {
 				return err
 			}
 		}
 		n, _ := s.Get("n").(int64)
-		_, err := all.Append(t.Context(), s, delta(map[string]any{"n": n + 1}))
+		_, err := all.Append(t.Context(), s, by("x", delta(map[string]any{"n": n + 1})))
 		return err
 	})
 	if err != nil || tries != 2 {

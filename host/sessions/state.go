@@ -39,7 +39,7 @@ func (s *State) Get(name string) (any, error) {
 // Set writes a value: any that JSON has. nil deletes it. It fails with E_INVALID_STATE for a misspelled scope and for
 // another value.
 func (s *State) Set(name string, v any) error {
-	raw, err := encoded(nil, v, "state."+name, host.CodeInvalidState)
+	raw, err := encoded(nil, v, name, host.CodeInvalidState)
 	if err != nil {
 		return err
 	}

@@ -269,7 +269,7 @@ func TestStashOfAnInputIsRefused(t *testing.T) {
 	for want, stash := range map[string]map[string]any{
 		"stash: 8193 elements are more than 8192":            many,
 		"stash.a: the value is nested deeper than 60 levels": {"a": deep},
-		"stash.f: a func() cannot be encoded":                {"f": func() {}},
+		"stash.f: a function cannot be encoded":              {"f": func() {}},
 		"stash.w: 9000 elements are more than 8192":          {"w": make([]int, 9000)},
 	} {
 		_, err := runner.Run(t.Context(), turns.TurnInput{Stash: stash})

@@ -157,8 +157,8 @@ func TestWrongArguments(t *testing.T) {
 				_, outside := named("t").Executor(nil)(nil)
 				for field, err := range map[string]error{
 					"bytes: must be a reader": media, " bytes: must be a reader": text, "ctx: must be a DispatchContext": outside,
-					"stats.cachedTokens: must":         h.ReportGenerationStats(model.Stats{CachedTokens: -1}),
-					"args: a func() cannot be encoded": h.ReportToolCall("c", event.ToolCallReport{Tool: "t", Args: func() {}}),
+					"stats.cachedTokens: must":           h.ReportGenerationStats(model.Stats{CachedTokens: -1}),
+					"args: a function cannot be encoded": h.ReportToolCall("c", event.ToolCallReport{Tool: "t", Args: func() {}}),
 				} {
 					if !errors.Is(err, host.CodeInvalidValue) || !strings.Contains(err.Error(), field) {
 						t.Errorf("%s: %v", field, err)

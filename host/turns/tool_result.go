@@ -81,7 +81,7 @@ func tellResult(e *turn.Effect, tool *Tool, result any, spool uint64) (abi.Raw, 
 // encodeResult encodes what the tool's handler returned.
 func (t *Tool) encodeResult(result any) (raw abi.Raw, err error) {
 	if t.encode == nil || reflect.TypeOf(result) != t.out {
-		raw, err = wire.Append(nil, result, "the result of "+t.Name)
+		raw, err = wire.Append(nil, result, "result")
 		if err != nil {
 			return nil, newError(abi.CodeInvalidValue, err.Error(), err)
 		}

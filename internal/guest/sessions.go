@@ -460,6 +460,9 @@ func outside(method uint8, r *abi.Reader) ([]byte, error) {
 			if err != nil || e.Partial {
 				return nil, err
 			}
+			if e.Author == "" {
+				return nil, session.New(session.InvalidEvent, "author", "must be a non-empty string")
+			}
 			if e.ID == "" {
 				e.ID = a.ID
 			}

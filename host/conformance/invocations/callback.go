@@ -22,7 +22,7 @@ type acting interface {
 // act does what an act says, but for what it answers.
 func (g *game) act(by string, a *Act, ctx acting) error {
 	for _, name := range slices.Sorted(maps.Keys(a.State)) {
-		if err := ctx.State().Set(name, a.State[name]); err != nil {
+		if err := ctx.State().Set(name, odd(a.State[name])); err != nil {
 			return err
 		}
 	}

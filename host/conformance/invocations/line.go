@@ -28,10 +28,29 @@ type entry struct {
 // write adds a line, as JSON would read it.
 func (g *game) write(by string, line conformance.Line) {
 	line["by"] = by
-	read, _ := plainOf(line.String()).(map[string]any)
+	read, _ := short(plainOf(line.String())).(map[string]any)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.lines = append(g.lines, entry{by, read})
+}
+
+// short is a value as JSON reads it, whose long texts tell how long they are.
+func short(v any) any {
+	switch v := v.(type) {
+	case string:
+		if len(v) > 4096 {
+			return fmt.Sprintf("%.10s… %d", v, len(v))
+		}
+	case []any:
+		for i := range v {
+			v[i] = short(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = short(v[name])
+		}
+	}
+	return v
 }
 
 // did writes that a step of the caller has ended.

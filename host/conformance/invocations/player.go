@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -59,9 +59,12 @@ func (p *Player) open() {
 	p.mu.Lock()
 	p.entropy = host.SeededEntropy(1)
 	p.mu.Unlock()
-	if p.host != nil {
-		return
+	if p.host == nil {
+		p.host = p.newHost()
 	}
+}
+
+func (p *Player) newHost() *turns.Host {
 	o := p.options.Host
 	o.Engine = p.options.Engine
 	o.Clock = func() int64 { return host.FixedTime }
@@ -70,22 +73,33 @@ func (p *Player) open() {
 		defer p.mu.Unlock()
 		p.entropy(b)
 	}
-	p.host = turns.NewHost(o)
+	return turns.NewHost(o)
+}
+
+// another makes the host of another process, with entropy of its own.
+func (p *Player) another() *turns.Host {
+	p.mu.Lock()
+	p.entropy = host.SeededEntropy(2)
+	p.mu.Unlock()
+	return p.newHost()
 }
 
 // Play plays a scenario and returns its log. The error says that the scenario is malformed, or that it did not end.
 func (p *Player) Play(s *Scenario) (conformance.Log, error) {
 	p.open()
-	g := &game{Scenario: s, host: p.host, journal: p.options.Journal, made: map[string]sessions.Agent{}, used: map[string]int{}}
+	g := &game{Scenario: s, host: p.host, journal: p.options.Journal, used: map[string]int{}}
+	g.another, g.kept = p.another, store.NewInMemory()
 	g.changed = sync.NewCond(&g.mu)
+	g.gone, g.over = make(chan struct{}), make(chan struct{})
 	done := make(chan error, 1)
 	go func() { done <- g.play(context.Background()) }()
 	select {
 	case err := <-done:
-		if err = errors.Join(err, g.broken); err != nil {
-			return g.log(), fmt.Errorf("invocations: %s: %w", s.ID, err)
+		log := g.log()
+		if err = errors.Join(err, g.end(), g.broken); err != nil {
+			return log, fmt.Errorf("invocations: %s: %w", s.ID, err)
 		}
-		return g.log(), nil
+		return log, nil
 	case <-time.After(p.options.Patience):
 		p.host = nil // it may never answer again
 		return g.log(), fmt.Errorf("invocations: %s: it did not end; its log so far:\n%s", s.ID, g.log())
@@ -96,10 +110,16 @@ func (p *Player) Play(s *Scenario) (conformance.Log, error) {
 type game struct {
 	*Scenario
 	host    *turns.Host
+	another func() *turns.Host
 	journal func([]byte) error
+	kept    sessions.Store
 	store   *keeper
 	runner  *sessions.Runner
 	made    map[string]sessions.Agent
+	opened  []io.Closer
+	gone    chan struct{} // closed when the process is gone
+	over    chan struct{} // closed when the scenario is over: what the process that is gone has begun may end
+	ended   chan struct{} // closed when it has ended; nil if no process is gone
 
 	mu          sync.Mutex
 	lines       []entry
@@ -110,11 +130,14 @@ type game struct {
 	changed     *sync.Cond // toolsEnded, or a context
 	invocations []string   // of the runs
 	delivered   int
+	appends     int
 	abort       context.CancelFunc // of the run
 }
 
-func (g *game) play(ctx context.Context) error {
-	g.store = &keeper{Store: store.NewInMemory(), game: g}
+// open makes the runner of a process.
+func (g *game) open(ctx context.Context) error {
+	g.store = &keeper{Store: g.kept, game: g}
+	g.made = map[string]sessions.Agent{}
 	root, err := g.agent(g.Agents[0].Name)
 	if err != nil {
 		return err
@@ -132,12 +155,49 @@ func (g *game) play(ctx context.Context) error {
 	if g.runner, err = sessions.New(ctx, config); err != nil {
 		return err
 	}
-	defer func() { _ = g.runner.Close() }() // the host is the player's
+	g.opened = append(g.opened, g.runner) // the host of the first process is the player's
+	return nil
+}
+
+// reopen goes on in another process.
+func (g *game) reopen(ctx context.Context) error {
+	g.host = g.another()
+	g.opened = append(g.opened, closing{g.host})
+	return g.open(ctx)
+}
+
+// closing is a host that is closed.
+type closing struct{ *turns.Host }
+
+func (c closing) Close() error { return c.Host.Close(context.Background()) }
+
+// end ends what is open.
+func (g *game) end() error {
+	close(g.over)
+	if g.ended != nil {
+		<-g.ended
+	}
+	var failed []error
+	for _, open := range slices.Backward(g.opened) {
+		failed = append(failed, open.Close())
+	}
+	return errors.Join(failed...)
+}
+
+func (g *game) play(ctx context.Context) error {
+	if err := g.open(ctx); err != nil {
+		return err
+	}
 	if !slices.ContainsFunc(g.Main, func(step *Step) bool { return step.Create != nil }) {
 		g.create(ctx, &Target{})
 	}
 	for _, step := range g.Main {
 		g.step(ctx, step)
+		if g.ended != nil && len(g.opened) == 1 {
+			if err := g.reopen(ctx); err != nil {
+				return err
+			}
+		}
 	}
 	if g.Main[len(g.Main)-1].Load == nil {
 		g.load(ctx, byMain, &Target{})
@@ -157,6 +217,8 @@ func (g *game) step(ctx context.Context, step *Step) {
 		g.rewind(ctx, step.Rewind)
 	case step.Append != nil:
 		g.append(ctx, step.Append)
+	case step.Retry != nil:
+		g.retry(ctx, step.Retry)
 	case step.Delete != nil:
 		user, id := step.Delete.key()
 		g.did("delete", g.runner.Sessions().Delete(ctx, user, id))
@@ -169,7 +231,7 @@ func (g *game) step(ctx context.Context, step *Step) {
 
 func (g *game) create(ctx context.Context, t *Target) {
 	user, id := t.key()
-	_, err := g.runner.Sessions().Create(ctx, user, id, t.State)
+	_, err := g.runner.Sessions().Create(ctx, user, id, oddMap(t.State))
 	g.did("create", err)
 }
 
@@ -220,13 +282,7 @@ func (g *game) append(ctx context.Context, t *Target) {
 	all := g.runner.Sessions()
 	s, err := all.Get(ctx, user, id)
 	if err == nil {
-		given := t.Event
-		if t.Change { // the scenario is played more than once
-			given = &sessions.Event{}
-			if err := json.Unmarshal([]byte(plainText(t.Event)), given); err != nil {
-				g.malformed("%v", err)
-			}
-		}
+		given := oddEvent(t.Event)
 		_, err = all.Append(ctx, s, given)
 		if t.Change {
 			change(given)
@@ -234,6 +290,28 @@ func (g *game) append(ctx context.Context, t *Target) {
 		g.write(byMain, conformance.Line{"handle": plain(s.State())})
 	}
 	g.did("append", err)
+}
+
+// retry appends an event, to the session as somebody else has left it.
+func (g *game) retry(ctx context.Context, t *Target) {
+	user, id := t.key()
+	all := g.runner.Sessions()
+	n := 0
+	g.did("retry", all.Retry(ctx, user, id, func(s *sessions.Session) error {
+		n++
+		g.write(byMain, conformance.Line{"attempt": n, "events": s.Len()})
+		if n <= t.Others {
+			other, err := all.Get(ctx, user, id)
+			if err != nil {
+				return err
+			}
+			if _, err := all.Append(ctx, other, &sessions.Event{Author: "user", Content: sessions.Text("meanwhile")}); err != nil {
+				return err
+			}
+		}
+		_, err := all.Append(ctx, s, oddEvent(t.Event))
+		return err
+	}))
 }
 
 // change changes what is in an event.
@@ -296,11 +374,36 @@ func (g *game) two(ctx context.Context, events []*sessions.Event) {
 	}
 }
 
+// run runs an invocation, until it ends or the process is gone.
 func (g *game) run(ctx context.Context, t *Target) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		g.invoke(ctx, t)
+	}()
+	if g.ended != nil { // a process is gone once
+		<-ended
+		return
+	}
+	select {
+	case <-ended:
+	case <-g.gone:
+		g.ended = ended
+		g.write(byMain, conformance.Line{"did": "run", "gone": true})
+	}
+}
+
+// vanish is the end of the process: it does nothing until the scenario is over.
+func (g *game) vanish() {
+	close(g.gone)
+	<-g.over
+}
+
+func (g *game) invoke(ctx context.Context, t *Target) {
 	user, id := t.key()
 	in := sessions.Input{User: user, Session: id}
 	if t.Message != nil {
-		in.Message = &t.Message.Content
+		in.Message = oddEvent(&sessions.Event{Content: &t.Message.Content}).Content
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -331,6 +434,10 @@ func (g *game) run(ctx context.Context, t *Target) {
 		g.event(e)
 		if t.Load && !e.Partial {
 			g.load(ctx, byMain, t)
+		}
+		if g.delivered == g.Fault.Gone {
+			g.vanish()
+			return
 		}
 		if n == t.StopAfter || g.delivered == g.Fault.Leaves {
 			left = true

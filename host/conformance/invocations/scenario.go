@@ -42,6 +42,8 @@ type Fault struct {
 	Lost   int // the append that stores, and fails nevertheless
 	Writer int // the append before which somebody else appends to the session
 	Leaves int // the event at which the caller leaves
+	Gone   int // the event at which the process is gone: the steps that follow are done on another host
+	Dies   int // the append that stores, and behind which the process is gone
 }
 
 // Expect is what must come of a scenario. What is nil is not compared.
@@ -160,8 +162,8 @@ func (c *Call) UnmarshalJSON(text []byte) error {
 
 // Step is what a caller does. One of the members is set.
 type Step struct {
-	Create, Run, Rewind, Append, Load, Delete, Fork *Target
-	Two                                             []*sessions.Event
+	Create, Run, Rewind, Append, Retry, Load, Delete, Fork *Target
+	Two                                                    []*sessions.Event
 }
 
 // Target is a session with what is done to it.
@@ -175,7 +177,8 @@ type Target struct {
 	Load          bool            // of run: loads the session at each event
 	Before        int             // of rewind: a run, from 1
 	ID            *string         // of rewind: an invocation
-	Event         *sessions.Event // of append
+	Event         *sessions.Event // of append and retry
+	Others        int             // of retry: how many of its attempts somebody else is faster
 	Change        bool            // of append: the caller changes the event afterwards
 	To            string          // of fork: the session that it makes
 	UpTo          int             // of fork: the last event that it takes, from 1; 0 for all

@@ -39,7 +39,7 @@ func (g *game) answer(a *AgentSpec, of *Answer, ctx *sessions.ModelContext, yiel
 	case of.Fail != "":
 		return errors.New(of.Fail)
 	case of.Response != nil:
-		return yield(responseOf(of.Response))
+		return yield(responseOf(oddEvent(of.Response)))
 	case of.See != "":
 		request, err := ctx.Request()
 		if err != nil {
@@ -97,7 +97,8 @@ func (g *game) tool(a *AgentSpec, name string) *turns.Tool {
 		if err := g.act(by, act, ctx); err != nil {
 			return nil, err
 		}
-		return result(act.Result, nil)
+		v, err := result(act.Result, nil)
+		return odd(v), err
 	})
 }
 
@@ -141,10 +142,10 @@ func (g *game) script(a *AgentSpec) sessions.AgentFunc {
 func (g *game) operate(a *AgentSpec, op *Operation, ctx *sessions.Context, yield func(*sessions.Event) error) error {
 	switch {
 	case op.Yield != nil:
-		return yield(op.Yield)
+		return yield(oddEvent(op.Yield))
 	case op.Set != nil:
 		for _, name := range slices.Sorted(maps.Keys(op.Set)) {
-			if err := ctx.State().Set(name, op.Set[name]); err != nil {
+			if err := ctx.State().Set(name, odd(op.Set[name])); err != nil {
 				return err
 			}
 		}

@@ -14,35 +14,39 @@ import (
 // keeper is the store of a scenario. It writes appends to the log, and has the scenario's faults.
 type keeper struct {
 	sessions.Store
-	game    *game
-	appends int
+	game *game
 }
 
 var (
 	errFull = errors.New("the disk is full")
 	errLost = errors.New("the connection is lost")
+	errGone = errors.New("the process is gone")
 )
 
 // Append writes the append to the log, with how many bytes the event has.
 func (k *keeper) Append(ctx context.Context, session string, a store.Append) (string, error) {
-	k.appends++
-	fault := k.game.Fault
-	if k.appends == fault.Writer {
+	k.game.appends++
+	appends, fault := k.game.appends, k.game.Fault
+	if appends == fault.Writer {
 		k.other(ctx, session)
 	}
 	line := appendLine(session, &a)
 	var revision string
 	err := errFull
-	if k.appends != fault.Fails {
+	if appends != fault.Fails {
 		revision, err = k.Store.Append(ctx, session, a)
 	}
 	if err != nil {
 		line["threw"] = described(err)
-	} else if k.appends == fault.Lost {
+	} else if appends == fault.Lost {
 		line["lost"] = true
 		err = errLost
 	}
 	k.game.write(byStore, line)
+	if appends == fault.Dies {
+		k.game.vanish()
+		return "", errGone
+	}
 	return revision, err
 }
 

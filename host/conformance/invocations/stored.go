@@ -70,6 +70,8 @@ func (b *books) read(line conformance.Line) error {
 			return errors.New("the event is not the last one in the store")
 		}
 		b.waiting = ""
+	case line["attempt"] != nil: // of a retry
+		b.failed = false
 	case line["did"] != nil:
 		b.waiting, b.failed = "", false
 		if line["did"] == "delete" {

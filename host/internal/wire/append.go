@@ -36,6 +36,11 @@ func Append(dst []byte, v any, field string) ([]byte, error) {
 	e := encoder{dst: dst, field: field}
 	e.value(v, 0)
 	if e.err != nil {
+		if e.err.Reason == errDepth.Error() {
+			if at, found := cycle(v, field, nil); found {
+				e.err = &Error{at, errCycle}
+			}
+		}
 		return dst, e.err
 	}
 	return e.dst, nil
@@ -116,7 +121,7 @@ func (e *encoder) int(n int64) {
 
 func (e *encoder) float(f float64) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		e.fail(strconv.FormatFloat(f, 'g', -1, 64) + " has no encoding")
+		e.fail(strings.Replace(strings.TrimPrefix(strconv.FormatFloat(f, 'g', -1, 64), "+"), "Inf", "Infinity", 1) + " has no encoding")
 		return
 	}
 	e.dst = value.AppendNumber(e.dst, f)
@@ -249,7 +254,7 @@ func (e *encoder) reflect(v reflect.Value, depth int) {
 		}
 		// A chain of pointers can be a circle: each one counts as a level.
 		if depth >= abi.MaxDepth {
-			e.fail("the value contains itself")
+			e.fail(errCycle)
 			return
 		}
 		if elem := v.Elem(); elem.Kind() == reflect.Struct {
@@ -279,6 +284,8 @@ func (e *encoder) reflect(v reflect.Value, depth int) {
 			return
 		}
 		e.marshal(v.Interface(), depth)
+	case reflect.Func:
+		e.fail("a function cannot be encoded")
 	default:
 		e.fail("a " + v.Type().String() + " cannot be encoded")
 	}

@@ -115,10 +115,12 @@ func appendCases() []testCase {
 			s := p.create(session, nil)
 			call := &sessions.Event{Author: "host", Content: sessions.ModelCall(sessions.FunctionCall{ID: "c"})}
 			p.details(p.refused(s, call, host.CodeInvalidEvent), "field", "content.parts[0].functionCall.name")
-			p.refused(s, changed(map[string]any{"k": make(chan int)}), host.CodeInvalidEvent)
+			p.refused(s, changed(map[string]any{"k": make(chan int)}), host.CodeInvalidState)
 			self := map[string]any{}
 			self["self"] = self
-			p.refused(s, changed(map[string]any{"k": self}), host.CodeInvalidEvent)
+			p.refused(s, changed(map[string]any{"k": self}), host.CodeInvalidState)
+			p.refused(s, &sessions.Event{Author: "host", CustomMetadata: self}, host.CodeInvalidEvent)
+			p.details(p.refused(s, &sessions.Event{Content: sessions.Text("whose?")}, host.CodeInvalidEvent), "field", "author")
 		}},
 		{"an append costs the same however long the session is", func(p *place) {
 			s := p.create(session, nil)

@@ -94,9 +94,9 @@ func forkCases() []testCase {
 			p.create("t", nil)
 			for _, after := range []string{"", list[0].ID} {
 				_, err := p.all.Fork(p.Context(), user, session, "t", after)
-				p.code("over a session that is there", err, host.CodeSessionExists)
+				p.there("over a session that is there", err, "t")
 				_, err = p.all.Fork(p.Context(), user, session, session, after)
-				p.code("over itself", err, host.CodeSessionExists)
+				p.there("over itself", err, session)
 				_, err = p.all.Fork(p.Context(), user, "nothing", "u", after)
 				p.code("of an unknown session", err, host.CodeSessionNotFound)
 			}

@@ -36,7 +36,7 @@ func lifeCases() []testCase {
 			s := p.create(session, map[string]any{"k": 1})
 			for _, all := range []*sessions.Service{p.all, p.another()} {
 				_, err := all.Create(p.Context(), user, session, map[string]any{"k": 2, "app:k": 2})
-				p.code("creating it again", err, host.CodeSessionExists)
+				p.there("creating it again", err, session)
 			}
 			p.is("the session", p.shown(p.get(session)), p.shown(s))
 		}},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -144,6 +145,20 @@ func (p *place) code(what string, err error, code host.Code) {
 	p.Helper()
 	if !errors.Is(err, code) {
 		p.Errorf("%s: %v, want %s", what, err, code)
+	}
+}
+
+// there checks the error of a session that is there already: it names the session and its user.
+func (p *place) there(what string, err error, id string) {
+	p.Helper()
+	p.code(what, err, host.CodeSessionExists)
+	var e *host.Error
+	if errors.As(err, &e) {
+		p.details(e, "session", id)
+		p.details(e, "user", user)
+	}
+	if !strings.HasSuffix(err.Error(), ": "+strconv.Quote(id)) {
+		p.Errorf("%s: %v does not name the session", what, err)
 	}
 }
 

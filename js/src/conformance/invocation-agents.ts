@@ -33,6 +33,7 @@ import type {
   InvocationScenario,
   Operation,
 } from './invocation-scenario.js';
+import { odd, oddEvent } from './invocation-odd.js';
 import { Malformed } from './scenario.js';
 
 /** What agents of a scenario need of its play. */
@@ -45,18 +46,25 @@ export interface InvocationStage {
   abort(): void;
 }
 
-/** The agents of a scenario. */
+/** What the agents of a scenario have used and done, in whichever process. */
+export class Counts {
+  /** Uses of models, tools, hooks and scripts. */
+  readonly used = new Map<string, number>();
+  /** Of calls. */
+  ids = 0;
+  toolsEnded = 0;
+}
+
+/** The agents of a scenario, in a process. */
 export class Cast {
   readonly #stage: InvocationStage;
+  readonly #counts: Counts;
   readonly #made = new Map<string, BaseAgent>();
-  /** Uses of models, tools, hooks and scripts. */
-  readonly #used = new Map<string, number>();
   readonly #waiting = new Set<() => void>();
-  #ids = 0;
-  #toolsEnded = 0;
 
-  constructor(stage: InvocationStage) {
+  constructor(stage: InvocationStage, counts: Counts) {
     this.#stage = stage;
+    this.#counts = counts;
   }
 
   /** Makes an agent, once: a tool of several agents is one. */
@@ -187,7 +195,7 @@ export class Cast {
       return { ...says({ text: of.thought, thought: true }), partial: true };
     }
     if (of.fail !== undefined) throw new Error(of.fail);
-    if (of.response !== undefined) return of.response;
+    if (of.response !== undefined) return oddEvent(of.response);
     if (of.see !== undefined) {
       const { instructions, contents } = request;
       const asked = of.see === 'instructions' ? { instructions } : { contents };
@@ -198,7 +206,7 @@ export class Cast {
     if (of.text !== undefined || of.calls === undefined) parts.push({ text: of.text ?? '' });
     for (const call of of.calls ?? []) {
       const { name, id, args = {} } = typeof call === 'string' ? { name: call } : call;
-      parts.push({ functionCall: { id: id ?? `c${++this.#ids}`, name, args } });
+      parts.push({ functionCall: { id: id ?? `c${++this.#counts.ids}`, name, args } });
     }
     return says(...parts);
   }
@@ -219,9 +227,9 @@ export class Cast {
         if (this.#stage.scenario.fault === undefined) await this.#await(act.wait ?? 0);
         try {
           await this.#act(by, act, ctx);
-          return act.result;
+          return odd(act.result);
         } finally {
-          this.#toolsEnded++;
+          this.#counts.toolsEnded++;
           for (const tell of this.#waiting) tell();
         }
       },
@@ -232,7 +240,7 @@ export class Cast {
 
   /** Waits until so many tools have ended. */
   async #await(n: number): Promise<void> {
-    while (this.#toolsEnded < n) {
+    while (this.#counts.toolsEnded < n) {
       await new Promise<void>((resolve) => {
         this.#waiting.add(resolve);
       });
@@ -303,7 +311,7 @@ export class Cast {
   ): AsyncGenerator<EventData, void, Event> {
     const { lines } = this.#stage;
     const { state } = ctx.session;
-    if (operation.yield !== undefined) yield operation.yield;
+    if (operation.yield !== undefined) yield oddEvent(operation.yield);
     else if (operation.set !== undefined) set(state, operation.set);
     else if (operation.see !== undefined) this.#see(name, state, operation.see);
     else if (operation.load === true) await this.#stage.load(name);
@@ -316,8 +324,8 @@ export class Cast {
 
   /** Counts the uses of a list, from 0. */
   #next(what: string): number {
-    const n = this.#used.get(what) ?? 0;
-    this.#used.set(what, n + 1);
+    const n = this.#counts.used.get(what) ?? 0;
+    this.#counts.used.set(what, n + 1);
     return n;
   }
 }
@@ -358,5 +366,5 @@ function sorted(members: Readonly<Record<string, unknown>>): [string, unknown][]
 }
 
 function set(state: State, values: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of sorted(values)) state[name] = value;
+  for (const [name, value] of sorted(values)) state[name] = odd(value);
 }

@@ -16,7 +16,7 @@ export class Lines {
   readonly #lines: { readonly by: string; readonly line: Line }[] = [];
 
   write(by: string, line: Line): void {
-    this.#lines.push({ by, line: plain({ ...line, by }) as Line });
+    this.#lines.push({ by, line: short(plain({ ...line, by })) as Line });
   }
 
   /** Writes that a step of the caller has ended. */
@@ -49,6 +49,16 @@ export class Lines {
 export function plain(value: unknown): unknown {
   const text = JSON.stringify(value, (_, v: unknown) => (v instanceof Uint8Array ? base64(v) : v));
   return text === undefined ? null : JSON.parse(text);
+}
+
+/** A value as JSON reads it, whose long texts tell how long they are. They are ASCII. */
+function short(value: unknown): unknown {
+  if (typeof value === 'string' && value.length > 4096) {
+    return `${value.slice(0, 10)}… ${value.length}`;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(short);
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, short(item)]));
 }
 
 /** An event, or an answer of a model, without what is empty, false or 0. */

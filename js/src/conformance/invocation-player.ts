@@ -11,18 +11,20 @@ import {
   type SessionKey,
   SessionService,
 } from '../entries/sessions.js';
+import { fullMemoryStore } from '../entries/memory.js';
 import { Host, type HostOptions } from '../index.js';
 import { storedId } from '../invocations/keys.js';
 import { notFound } from '../invocations/session-service.js';
-import { Cast, type InvocationStage } from './invocation-agents.js';
-import { brief, described, Lines, MAIN, plain, plainEvent } from './invocation-lines.js';
+import { Cast, Counts, type InvocationStage } from './invocation-agents.js';
+import { brief, described, Lines, MAIN, plainEvent } from './invocation-lines.js';
+import { odd, oddEvent } from './invocation-odd.js';
 import {
   type InvocationScenario,
   type InvocationStep,
   type Target,
   together,
 } from './invocation-scenario.js';
-import { keeper } from './invocation-store.js';
+import { type Kept, keeper } from './invocation-store.js';
 import { type Log, logText } from './line.js';
 import { marksOf } from './marks.js';
 import { Malformed } from './scenario.js';
@@ -38,15 +40,23 @@ export interface InvocationPlayerOptions {
  * stands still at FIXED_INSTANT, and entropy is that of `seededEntropy(1)`, afresh for each scenario.
  */
 export class InvocationPlayer {
+  readonly #options: HostOptions;
   readonly #host: Host;
   #entropy: Entropy = seededEntropy(1);
 
   constructor({ host }: InvocationPlayerOptions = {}) {
-    this.#host = new Host({
+    this.#options = {
       ...host,
       clock: () => FIXED_INSTANT,
       entropy: (size) => this.#entropy(size),
-    });
+    };
+    this.#host = new Host(this.#options);
+  }
+
+  /** Makes the host of another process, with entropy of its own. */
+  #another(): Host {
+    this.#entropy = seededEntropy(2);
+    return new Host(this.#options);
   }
 
   /**
@@ -58,9 +68,11 @@ export class InvocationPlayer {
     this.#entropy = seededEntropy(1);
     // Other languages have no order of members but that of their names.
     const ordered = JSON.parse(canonicalJSON(scenario)) as InvocationScenario;
-    const play = new Play(ordered, this.#host);
+    const play = new Play(ordered, this.#host, () => this.#another());
     await play.main();
-    return play.lines.log(together(scenario), scenario.fault !== undefined);
+    const log = play.lines.log(together(scenario), scenario.fault !== undefined);
+    await play.end();
+    return log;
   }
 }
 
@@ -77,33 +89,75 @@ export function checkInvocation(scenario: InvocationScenario, log: Log): void {
 class Play implements InvocationStage {
   readonly scenario: InvocationScenario;
   readonly lines = new Lines();
-  readonly #service: SessionService;
-  readonly #runner: Runner;
+  readonly #kept: Kept;
+  readonly #another: () => Host;
+  #service: SessionService;
+  #runner: Runner;
   /** Ids of the runs' invocations. */
   readonly #invocations: string[] = [];
   #delivered = 0;
   #controller = new AbortController();
+  /** Settles when the process is gone. */
+  readonly #gone = deferred();
+  /** Settles when the scenario is over: what the process that is gone has begun may end. */
+  readonly #over = deferred();
+  /** What it has begun, and its host. */
+  #left: { readonly run: Promise<void>; host?: Host } | undefined;
+  /** Of models, tools, hooks and scripts, over all processes. */
+  readonly #counts = new Counts();
 
-  constructor(scenario: InvocationScenario, host: Host) {
+  constructor(scenario: InvocationScenario, host: Host, another: () => Host) {
     this.scenario = scenario;
-    const store = keeper(this.lines, scenario.fault ?? {});
-    this.#service = new SessionService({ store, host });
-    const cast = new Cast(this);
+    this.#another = another;
+    const { lines } = this;
+    this.#kept = {
+      store: fullMemoryStore(),
+      lines,
+      fault: scenario.fault ?? {},
+      appends: 0,
+      vanish: () => this.#vanish(),
+    };
+    [this.#service, this.#runner] = this.#open(host);
+  }
+
+  /** The services of a process. */
+  #open(host: Host): [SessionService, Runner] {
+    const { scenario } = this;
+    const service = new SessionService({ store: keeper(this.#kept), host });
+    const cast = new Cast(this, this.#counts);
     const bounds = scenario.main.flatMap(({ run }) => run?.maxModelCalls ?? []);
-    this.#runner = new Runner({
+    const runner = new Runner({
       appName: 'app',
       agent: cast.agent(scenario.agents[0]!.name),
       plugins: cast.plugins(),
       compaction: cast.compaction(),
-      sessionService: this.#service,
+      sessionService: service,
       maxModelCalls: bounds.length === 0 ? undefined : Math.max(...bounds),
     });
+    return [service, runner];
+  }
+
+  /** Ends the process: it does nothing until the scenario is over. */
+  #vanish(): Promise<void> {
+    this.#gone.resolve();
+    return this.#over.promise;
+  }
+
+  /** Lets what is left end. */
+  async end(): Promise<void> {
+    this.#over.resolve();
+    await this.#left?.run;
   }
 
   async main(): Promise<void> {
     const { main } = this.scenario;
     if (!main.some(({ create }) => create !== undefined)) await this.#step({ create: {} });
-    for (const step of main) await this.#step(step);
+    for (const step of main) {
+      await this.#step(step);
+      if (this.#left === undefined || this.#left.host !== undefined) continue;
+      this.#left.host = this.#another();
+      [this.#service, this.#runner] = this.#open(this.#left.host);
+    }
     if (main.at(-1)!.load === undefined) await this.#load(MAIN, {});
   }
 
@@ -116,14 +170,15 @@ class Play implements InvocationStage {
   }
 
   async #step(step: InvocationStep): Promise<void> {
-    const { create, run, rewind, append, load, fork, two } = step;
+    const { create, run, rewind, append, retry, load, fork, two } = step;
     if (create !== undefined) {
-      const { state } = create;
+      const state = odd(create.state) as Target['state'];
       await this.#do('create', () => this.#service.createSession({ ...keyOf(create), state }));
     } else if (load !== undefined) await this.#load(MAIN, load);
     else if (run !== undefined) await this.#run(run);
     else if (rewind !== undefined) await this.#do('rewind', () => this.#rewind(rewind));
     else if (append !== undefined) await this.#do('append', () => this.#append(append));
+    else if (retry !== undefined) await this.#do('retry', () => this.#retry(retry));
     else if (step.delete !== undefined) {
       const key = keyOf(step.delete);
       await this.#do('delete', () => this.#service.deleteSession(key));
@@ -177,13 +232,28 @@ class Play implements InvocationStage {
 
   async #append(target: Target): Promise<void> {
     const session = await this.#session(target);
-    const given = plain(target.event) as EventData;
+    const given = oddEvent(target.event!);
     try {
       await this.#service.appendEvent(session, given);
     } finally {
       if (target.change === true) change(given);
       this.lines.write(MAIN, { handle: session.state });
     }
+  }
+
+  /** Appends an event, to the session as somebody else has left it. */
+  async #retry(target: Target): Promise<void> {
+    const { event, others = 0 } = target;
+    let n = 0;
+    await this.#service.retry(await this.#session(target), async (session) => {
+      n++;
+      this.lines.write(MAIN, { attempt: n, events: session.events.length });
+      if (n <= others) {
+        const content = { role: 'user', parts: [{ text: 'meanwhile' }] } as const;
+        await this.#service.appendEvent(await this.#session(target), { author: 'user', content });
+      }
+      await this.#service.appendEvent(session, oddEvent(event!));
+    });
   }
 
   async #fork(target: Target): Promise<void> {
@@ -218,7 +288,17 @@ class Play implements InvocationStage {
     }
   }
 
+  /** Runs an invocation, until it ends or the process is gone. */
   async #run(target: Target): Promise<void> {
+    const run = this.#invoke(target);
+    if (this.#left !== undefined) return run; // a process is gone once
+    const gone = await Promise.race([run.then(() => false), this.#gone.promise.then(() => true)]);
+    if (!gone) return;
+    this.#left = { run };
+    this.lines.write(MAIN, { did: 'run', gone });
+  }
+
+  async #invoke(target: Target): Promise<void> {
     const { message, stopAfter, load } = target;
     const { userId, sessionId } = keyOf(target);
     this.#controller = new AbortController();
@@ -228,13 +308,18 @@ class Play implements InvocationStage {
     let left = false;
     let failure: { error: unknown } | undefined;
     try {
-      const input = { userId, sessionId, newMessage: message, signal };
+      const newMessage = odd(message) as Target['message'];
+      const input = { userId, sessionId, newMessage, signal };
       for await (const event of this.#runner.runAsync(input)) {
         n++;
         this.#delivered++;
         if (first === '') first = event.invocationId;
         this.#event(event);
         if (load === true && event.partial !== true) await this.#load(MAIN, target);
+        if (this.#delivered === this.scenario.fault?.gone) {
+          await this.#vanish();
+          return;
+        }
         left = n === stopAfter || this.#delivered === this.scenario.fault?.leaves;
         if (left) break;
       }
@@ -249,6 +334,14 @@ class Play implements InvocationStage {
   #event(event: Event): void {
     this.lines.write(MAIN, { event: plainEvent(event), final: event.isFinalResponse() });
   }
+}
+
+function deferred(): { readonly promise: Promise<void>; resolve(): void } {
+  let resolve!: () => void;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
 }
 
 function keyOf({ user = 'u', session = 's' }: Target): SessionKey {

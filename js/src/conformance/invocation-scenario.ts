@@ -48,6 +48,10 @@ export interface InvocationFault {
   readonly writer?: number;
   /** The event at which the caller leaves. */
   readonly leaves?: number;
+  /** The event at which the process is gone: the steps that follow are done on another host. */
+  readonly gone?: number;
+  /** The append that stores, and behind which the process is gone. */
+  readonly dies?: number;
 }
 
 /** An agent. */
@@ -141,6 +145,7 @@ export interface InvocationStep {
   readonly run?: Target;
   readonly rewind?: Target;
   readonly append?: Target;
+  readonly retry?: Target;
   readonly load?: Target;
   readonly delete?: Target;
   readonly fork?: Target;
@@ -160,6 +165,7 @@ export interface Target {
   readonly id?: string;
   readonly event?: EventData;
   readonly change?: boolean;
+  readonly others?: number;
   readonly to?: string;
   readonly upTo?: number;
 }

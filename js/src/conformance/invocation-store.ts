@@ -3,17 +3,28 @@
  */
 import { Encoder } from '../codec/encoder.js';
 import type { Append } from '../entries/stores.js';
-import { fullMemoryStore } from '../entries/memory.js';
+import type { fullMemoryStore } from '../entries/memory.js';
 import type { SessionStore } from '../entries/sessions.js';
 import { decoded, described, type Lines, STORE } from './invocation-lines.js';
 import type { InvocationFault } from './invocation-scenario.js';
 import type { Line } from './line.js';
 
+/** What the stores of a scenario have in common. */
+export interface Kept {
+  readonly store: ReturnType<typeof fullMemoryStore>;
+  readonly lines: Lines;
+  readonly fault: InvocationFault;
+  /** How many appends there were. */
+  appends: number;
+  /** Ends the process: the promise is pending until the scenario is over. */
+  vanish(): Promise<void>;
+}
+
 /** A store in memory that writes appends to the log, and has the scenario's faults. */
-export function keeper(lines: Lines, fault: InvocationFault): SessionStore {
-  const store = fullMemoryStore();
-  let appends = 0;
+export function keeper(kept: Kept): SessionStore {
+  const { store, lines, fault } = kept;
   const put = (session: string, append: Append, more: Record<string, unknown> = {}): unknown => {
+    const { appends } = kept;
     const line: Record<string, unknown> = { ...appendLine(session, append), ...more };
     try {
       if (appends === fault.fails) throw new Error('the disk is full');
@@ -28,10 +39,16 @@ export function keeper(lines: Lines, fault: InvocationFault): SessionStore {
     }
   };
   const append: SessionStore['append'] = (session, given) => {
-    appends++;
+    kept.appends++;
+    const { appends } = kept;
     if (appends === fault.writer) put(session, { event: OTHER }, { other: true });
     const revision = put(session, given) as string;
     if (appends === fault.lost) throw new Error('the connection is lost');
+    if (appends === fault.dies) {
+      return kept.vanish().then(() => {
+        throw new Error('the process is gone');
+      });
+    }
     return revision;
   };
   return new Proxy(store, {

@@ -41,6 +41,7 @@ import type { Content } from './content.js';
 import { CallbackContext, InvocationContext, ToolContext } from './contexts.js';
 import type { AgentInfo, LiveSession, OpenInvocation } from './contract.js';
 import { actionsValue, type Event, type EventData, eventValue, revive } from './event.js';
+import { writeAs, writeMembers } from './invalid.js';
 import type { SessionKey } from './keys.js';
 import { EffectOrder } from './order.js';
 import { appendOf, inSession, type LoadedSession, writeMethod } from './session-service.js';
@@ -174,7 +175,7 @@ export class Invocation extends Turn implements OpenInvocation {
             e.raw(value);
           }
         },
-        message: message === undefined ? null : (e) => e.value(message, 'newMessage'),
+        message: message === undefined ? null : writeAs(message, 'message', 'E_INVALID_INVOCATION'),
         options: (e) => e.value(options, 'options'),
         shown: team.shown((agent) => loaded.held.kept(agent)),
         aborted: invocation.root.aborted,
@@ -436,7 +437,7 @@ export class Invocation extends Turn implements OpenInvocation {
       try {
         const value = eventValue(step.value);
         const stored = await this.later(SessionMethod.Yield, (enc) =>
-          writeYieldArgs(enc, { run, event: (e) => e.value(value, 'event') }),
+          writeYieldArgs(enc, { run, event: writeMembers(value) }),
         );
         step = await generator.next(revive(stored as EventData));
       } catch (error) {

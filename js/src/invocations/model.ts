@@ -12,6 +12,7 @@ import type { ChatModel } from '../front/create-runner.js';
 import type { ToolDescription } from '../tools/tool.js';
 import { type Content, contentOf, type EventUsage } from './content.js';
 import type { OpenInvocation } from './contract.js';
+import { writeMembers } from './invalid.js';
 import type { RequestParts } from './shown.js';
 
 /** An answer of a model, or a part of a stream of one. */
@@ -109,7 +110,7 @@ async function giveAll(
     const value = responseOf(answer);
     await invocation.later(
       SessionMethod.Respond,
-      (enc) => writeRespondArgs(enc, { response: (e) => e.value(value, 'response') }),
+      (enc) => writeRespondArgs(enc, { response: writeMembers(value) }),
       context,
     );
   }

@@ -27,6 +27,7 @@ import { SessionArtifacts, unsaved } from './artifacts.js';
 import type { Part } from './content.js';
 import { bodyOf, type Event, type EventData, eventValue, revive } from './event.js';
 import { HeldSession } from './held-session.js';
+import { writeMembers, writeState } from './invalid.js';
 import {
   appScope,
   CREATED,
@@ -127,13 +128,13 @@ export class SessionService {
         user: userId,
         id: CREATED,
         now: clock(),
-        state: state === undefined ? null : (e) => e.value({ ...state }, 'state'),
+        state: state === undefined ? null : writeState(state),
       }),
     );
     const key = { appName, userId, sessionId };
     const append = appendOf(this.store, args!, '0');
     await this.#named(key, async () => {
-      if ((await this.store.events(stored, { limit: 1 })).length > 0) throw exists(sessionId);
+      if ((await this.store.events(stored, { limit: 1 })).length > 0) throw exists(stored);
       if (append.state.length > 0) {
         const shared = await this.#state(key, stored, false);
         new StateSize(shared).change(args!, append.state, appName, 'state');
@@ -141,7 +142,7 @@ export class SessionService {
       try {
         await this.store.append(stored, append);
       } catch (error) {
-        if (isTurncoreError(error, 'E_SESSION_CONFLICT')) throw exists(sessionId);
+        if (isTurncoreError(error, 'E_SESSION_CONFLICT')) throw exists(stored);
         throw error;
       }
     });
@@ -255,7 +256,7 @@ export class SessionService {
         user: key.userId,
         id: uuidv6(clock(), entropy(UUID_ENTROPY)),
         now: clock(),
-        event: (e) => e.value(value, 'event'),
+        event: writeMembers(value),
       }),
     );
     if (args === undefined) return revive(value);
@@ -321,14 +322,14 @@ export class SessionService {
    * Runs a function with a session. When another writer has come first, it loads the session anew and runs the function
    * again.
    *
-   * @param attempts how often it runs at most. Default 5
+   * @param attempts how often it runs at most. Default 16
    * @throws TurncoreError (rejects) E_SESSION_CONFLICT after the last attempt; what the function throws;
    *   E_SESSION_NOT_FOUND if the session was deleted
    */
   async retry<T>(
     session: Session,
     run: (session: Session) => T | PromiseLike<T>,
-    attempts = 5,
+    attempts = 16,
   ): Promise<T> {
     for (let current = session, left = attempts; ; left--) {
       try {

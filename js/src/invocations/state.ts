@@ -5,6 +5,7 @@ import { SessionMethod } from '../abi/frames.gen.js';
 import { writeSetStateArgs, writeStateKeyArgs } from '../codec/tuples.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { copyValue, defineData } from '../stash/copy-value.js';
+import { checkValue } from './invalid.js';
 
 /** Values of a session's state, by name. A name may begin with a scope: `app:`, `user:` or `temp:`. */
 export type State = Record<string, unknown>;
@@ -32,8 +33,8 @@ export function liveState(
   const get = (name: string): unknown =>
     holder.ask(SessionMethod.GetState, (enc) => writeStateKeyArgs(enc, { name })) ?? undefined;
   const set = (name: string, value: unknown): boolean => {
-    const copy = value === undefined ? null : copyValue(value, `state.${name}`);
-    const write = copy === null ? null : (enc: Encoder) => enc.value(copy, `state.${name}`);
+    const copy = value === undefined ? null : copied(value, name);
+    const write = copy === null ? null : (enc: Encoder) => enc.value(copy, name);
     const args = { name, value: write, executionId: execution };
     holder.ask(SessionMethod.SetState, (enc) => writeSetStateArgs(enc, args), context);
     const changes = delta();
@@ -56,4 +57,14 @@ export function liveState(
       },
     },
   );
+}
+
+/** A copy of a value. @throws TurncoreError E_INVALID_STATE, which names the part that has no encoding */
+function copied(value: unknown, name: string): unknown {
+  try {
+    return copyValue(value, name);
+  } catch (error) {
+    checkValue(value, name);
+    throw error;
+  }
 }

@@ -92,8 +92,19 @@ export const appends: Record<string, Run> = {
     const cycle: Record<string, unknown> = {};
     cycle['self'] = cycle;
     for (const k of [cycle, () => 1, Number.NaN, new Map()]) {
-      await place.refused(session, changed({ k }), 'E_INVALID_VALUE');
+      equal(
+        await place.refused(session, changed({ k }), 'E_INVALID_STATE'),
+        { field: k === cycle ? 'actions.stateDelta.k.self' : 'actions.stateDelta.k' },
+        'details',
+      );
     }
+    const odd = { author: 'host', customMetadata: { k: cycle } };
+    await place.refused(session, odd, 'E_INVALID_EVENT');
+    equal(
+      await place.refused(session, { content: said('whose?').content }, 'E_INVALID_EVENT'),
+      { field: 'author' },
+      'details',
+    );
   },
 
   'an append costs the same however long the session is': async (place) => {

@@ -107,8 +107,8 @@ export const forks: Record<string, Run> = {
       const at = upTo === undefined ? {} : { upTo };
       for (const sessionId of ['t', 's']) {
         const fork = () => service.forkSession(KEY, { sessionId, ...at });
-        const { session } = await fails(fork, 'E_SESSION_EXISTS');
-        equal(session, sessionId, 'details');
+        const { session, user } = await fails(fork, 'E_SESSION_EXISTS');
+        equal([session, user], [sessionId, KEY.userId], 'details');
       }
       const unknown = { ...WHO, sessionId: 'nothing' };
       await fails(

@@ -67,7 +67,11 @@ export const lives: Record<string, Run> = {
     const made = await place.create({ k: 1 });
     for (const service of [place.service, await place.another()]) {
       const again = { ...KEY, state: { k: 2, 'app:k': 2 } };
-      equal(await fails(() => service.createSession(again), EXISTS), { session: 's' }, 'details');
+      equal(
+        await fails(() => service.createSession(again), EXISTS),
+        { session: 's', user: 'ada' },
+        'details',
+      );
     }
     equal(shown(await place.get()), shown(made), 'the session');
   },

@@ -1,0 +1,82 @@
+/**
+ * Errors about values that have no encoding.
+ */
+import type { SessionErrorCode } from '../abi/session-codes.gen.js';
+import type { Write } from '../codec/encoder.js';
+import { isTurncoreError } from '../errors.js';
+import { invocationError } from '../session-errors.js';
+import { bytesOf } from './event.js';
+
+/**
+ * Writes a value.
+ *
+ * @param field name of the value
+ * @throws TurncoreError of the code, which names the part that has no encoding
+ */
+export function writeAs(value: unknown, field: string, code: SessionErrorCode): Write {
+  return (enc) => {
+    try {
+      enc.value(value, field);
+    } catch (error) {
+      throw refused(error, code, (at) => at);
+    }
+  };
+}
+
+/**
+ * Writes an event, or an answer of a model.
+ *
+ * @throws TurncoreError E_INVALID_EVENT, or E_INVALID_STATE for a change of the state; it names the member
+ */
+export function writeMembers(value: object): Write {
+  return (enc) => {
+    try {
+      enc.value(value, 'event');
+    } catch (error) {
+      const inState = fieldOf(error).startsWith('event.actions.stateDelta');
+      const code = inState ? 'E_INVALID_STATE' : 'E_INVALID_EVENT';
+      throw refused(error, code, (at) => at.replace(/^event\.?/u, ''));
+    }
+  };
+}
+
+/**
+ * Writes the values of a state.
+ *
+ * @throws TurncoreError E_INVALID_STATE, which names the part of a value that has no encoding
+ */
+export function writeState(state: Readonly<Record<string, unknown>>): Write {
+  return (enc) => {
+    try {
+      enc.value({ ...state }, 'state');
+    } catch (error) {
+      for (const [name, value] of Object.entries(state)) checkValue(value, name);
+      throw refused(error, 'E_INVALID_STATE', (at) => at);
+    }
+  };
+}
+
+/** @throws TurncoreError E_INVALID_STATE unless the value of a name has an encoding */
+export function checkValue(value: unknown, name: string): void {
+  try {
+    bytesOf(value, name);
+  } catch (error) {
+    throw refused(error, 'E_INVALID_STATE', (at) => at);
+  }
+}
+
+/** The error of a code in place of E_INVALID_VALUE. */
+function refused(error: unknown, code: SessionErrorCode, named: (at: string) => string): unknown {
+  if (!isTurncoreError(error, 'E_INVALID_VALUE')) return error;
+  const given = fieldOf(error);
+  const field = named(given);
+  const { message } = error;
+  const reason = message.slice(message.indexOf(`${given}: `) + given.length + 2);
+  const detail = field === '' ? reason : `${field}: ${reason}`;
+  return invocationError(code, detail, { details: { field }, cause: error });
+}
+
+function fieldOf(error: unknown): string {
+  const { details } = Object(error) as { details?: { field?: string } };
+  return details?.field ?? '';
+}
