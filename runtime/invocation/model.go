@@ -53,30 +53,33 @@ func (r *Run) step(task runtime.Task, at *scope, branch string, out sink, from i
 	if err != nil {
 		return false, err
 	}
-	defer r.leave(s)
 	s.branch, s.out, s.from = branch, out, from
-	d := s.d
 	if at.agent.transfer != nil {
-		d.Offer(at.agent.transfer)
+		s.d.Offer(at.agent.transfer)
 	}
 	for _, t := range at.agent.tools {
-		d.Offer(&t.Tool)
+		s.d.Offer(&t.Tool)
 	}
 	if resumed != nil {
-		return r.resumeCalls(task, s, resumed)
+		more, err = r.resumeCalls(task, s, resumed)
+	} else if err = r.askModel(task, s); err == nil {
+		more, err = r.goOnFrom(task, s)
 	}
-	if err := r.askModel(task, s); err != nil {
-		return false, err
-	}
+	r.leave(s)
+	return more, err
+}
+
+// goOnFrom runs the tools of an answer.
+func (r *Run) goOnFrom(task runtime.Task, s *step) (more bool, err error) {
 	switch {
 	case s.err != nil:
 		return false, s.err
 	case r.turn.Aborted():
 		return false, aborted()
 	case s.streams:
-		return false, session.New(session.InvocationUnfinished, "", "agent "+quote(at.agent.Name))
+		return false, session.New(session.InvocationUnfinished, "", joined("agent ", quote(s.agent.Name)))
 	case !s.given:
-		return false, session.New(session.InvocationUnfinished, "", "the model of agent "+quote(at.agent.Name)+" gave no answer")
+		return false, session.New(session.InvocationUnfinished, "", joined("the model of agent ", quote(s.agent.Name), " gave no answer"))
 	case len(s.calls) == 0:
 		return false, nil
 	}

@@ -40,31 +40,30 @@ func (r *Run) together(task runtime.Task, a *Agent, branch string, out sink) err
 		runs[i] = r.nextRun()
 	}
 	waits := false
-	err := r.world.Together(task, len(a.Children), func(task runtime.Task, i int) (err error) {
-		defer func() {
-			if err == pause {
-				waits, err = true, nil
-			}
-			order.ended[i] = true
-			if order.err == nil {
-				order.err = err
-			}
-		}()
-		if order.err != nil {
-			return nil
+	err := r.world.Together(task, len(a.Children), func(task runtime.Task, i int) error {
+		var err error
+		if order.err == nil {
+			err = r.run(task, a.Children[i], runs[i], branch+"."+a.Children[i].Name, func(task runtime.Task, e *session.Event, _ bool) error {
+				if e.Partial {
+					return out(task, e, false)
+				}
+				task.Wait(func() bool { return order.turn(i) })
+				if order.err != nil {
+					return order.err
+				}
+				err := out(task, e, false)
+				order.given[i]++
+				return err
+			})
 		}
-		return r.run(task, a.Children[i], runs[i], branch+"."+a.Children[i].Name, func(task runtime.Task, e *session.Event, _ bool) error {
-			if e.Partial {
-				return out(task, e, false)
-			}
-			task.Wait(func() bool { return order.turn(i) })
-			if order.err != nil {
-				return order.err
-			}
-			err := out(task, e, false)
-			order.given[i]++
-			return err
-		})
+		if err == pause {
+			waits, err = true, nil
+		}
+		order.ended[i] = true
+		if order.err == nil {
+			order.err = err
+		}
+		return err
 	})
 	if err == nil && waits {
 		return pause
