@@ -51,7 +51,8 @@ func TestChatOnEveryEngine(t *testing.T) {
 func TestChatSessions(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "sessions.db")
 	got := chatting(t, []string{
-		"hello", "Please calculate 2 + 3", "/fork 2 other", "And on", "/resume first", "/events", "/sessions", "/resume 2", "/rewind 3", "/events", "/state",
+		"hello", "Please calculate 2 + 3", "/fork 2 other", "And on", "/resume first", "/events", "/sessions", "/resume 2",
+		"/rewind 3", "/events", "/state",
 	}, "--store", db, "--session", "first")
 	if got.status != 0 {
 		t.Fatalf("%+v", got)
@@ -59,7 +60,9 @@ func TestChatSessions(t *testing.T) {
 	has(t, got.stdout,
 		"You said: hello\n", "The tool answered: {\"result\":5}\n",
 		"   1  user: hello\n   2  assistant: You said: hello", "You said: And on\n",
-		"   1  user: hello\n", "   3  user: Please calculate 2 + 3\n   4  assistant: → calculate {\"expression\":\"2 + 3\"}\n   5  assistant: ← calculate {\"result\":5}\n",
+		"   1  user: hello\n",
+		"   3  user: Please calculate 2 + 3\n   4  assistant: → calculate {\"expression\":\"2 + 3\"}\n"+
+			"   5  assistant: ← calculate {\"result\":5}\n",
 		"   1  20", "  other\n", "*  2  20", "  first\n",
 		"   1  user: hello\n", "   7  user: back to before ",
 	)
@@ -68,14 +71,25 @@ func TestChatSessions(t *testing.T) {
 	again := chatting(t, []string{"/events"}, "--store", db, "--session", "chat/me/other")
 	has(t, again.stderr, "session other, 4 events\n")
 	has(t, again.stdout, "   3  user: And on\n   4  assistant: You said: And on")
-	if last := chatting(t, nil, "--store", db, "--last"); last.status != 0 || !strings.Contains(last.stderr, "session first, 7 events\n") {
+	if last := chatting(t, nil, "--store", db, "--last"); last.status != 0 ||
+		!strings.Contains(last.stderr, "session first, 7 events\n") {
 		t.Errorf("the last one: %+v", last)
 	}
-	if shown := ok(t, call{args: []string{"sessions", "show", "chat/me/other", "--store", db}}); !strings.HasPrefix(shown, "user: hello\nassistant: You said: hello") {
+	list := ok(t, call{args: []string{"sessions", "list", "--store", db}})
+	if !strings.Contains("\n"+list, "\nchat/me/other\t4\t") {
+		t.Errorf("the list is %q", list)
+	}
+	list = ok(t, call{args: []string{"sessions", "list", "--json", "--store", db}})
+	if !strings.Contains(list, `{"id":"chat/me/other","messages":0,"events":4,"createdAt":"`) {
+		t.Errorf("the list as JSON is %s", list)
+	}
+	if shown := ok(t, call{args: []string{"sessions", "show", "chat/me/other", "--store", db}}); !strings.HasPrefix(shown,
+		"user: hello\nassistant: You said: hello") {
 		t.Errorf("shown as %q", shown)
 	}
 	ok(t, call{args: []string{"sessions", "delete", "chat/me/other", "--store", db}})
-	if gone := chatting(t, []string{"/resume other", "/sessions"}, "--store", db); gone.status != 1 || strings.Contains(gone.stdout, "other") {
+	if gone := chatting(t, []string{"/resume other", "/sessions"}, "--store", db); gone.status != 1 ||
+		strings.Contains(gone.stdout, "other") {
 		t.Errorf("deleted: %+v", gone)
 	}
 }
@@ -89,22 +103,26 @@ func TestChatConfirms(t *testing.T) {
 		t.Fatalf("%+v", asked)
 	}
 	const question = `? assistant wants to run calculate {"expression":"2 + 3"}` + "\n"
-	has(t, asked.stderr, "→ calculate", question, "1 call waits; turncore chat --store "+db+" --session chat/me/s goes on\n")
+	has(t, asked.stderr, "→ calculate", question,
+		"1 call waits; turncore chat --store "+db+" --session chat/me/s goes on\n")
 
 	// With a prompt nobody is asked.
-	alone := chatting(t, []string{"y"}, "--store", db, "--session", "alone", "--confirm", "calculate", "Please calculate 2 + 3")
+	alone := chatting(t, []string{"y"}, "--store", db, "--session", "alone", "--confirm", "calculate",
+		"Please calculate 2 + 3")
 	has(t, alone.stderr, question, "1 call waits; turncore chat --store "+db+" --session chat/me/alone goes on\n")
 	if alone.status != 0 || alone.stdout != "" {
 		t.Errorf("%+v", alone)
 	}
 
-	answered := chatting(t, []string{"perhaps", "{}", "", "/pending", `{"confirmed":true,"by":"Ada"}`, "Please calculate 4 + 4", "N", "/events"}, args...)
+	answered := chatting(t, []string{"perhaps", "{}", "", "/pending", `{"confirmed":true,"by":"Ada"}`,
+		"Please calculate 4 + 4", "N", "/events"}, args...)
 	if answered.status != 0 {
 		t.Errorf("%+v", answered)
 	}
 	has(t, answered.stderr, question, "error: answer y or n", "error: the answer needs a member confirmed", question,
 		`← {"result":5}`, `? assistant wants to run calculate {"expression":"4 + 4"}`, "✗ the user did not confirm the call")
-	has(t, answered.stdout, "The tool answered: {\"result\":5}\n", "   3  user: ← calculate {\"by\":\"Ada\",\"confirmed\":true}\n")
+	has(t, answered.stdout, "The tool answered: {\"result\":5}\n",
+		"   3  user: ← calculate {\"by\":\"Ada\",\"confirmed\":true}\n")
 	if none := chatting(t, []string{"/pending"}, args...); !strings.Contains(none.stderr, "no call waits\n") {
 		t.Errorf("%+v", none)
 	}
@@ -119,17 +137,22 @@ func begunElsewhere(t *testing.T, db string) {
 		t.Fatal(err)
 	}
 	defer kept.Close()
-	remove := sessions.NewTool("delete_note", "Deletes a note.", func(*sessions.ToolContext, map[string]any) (string, error) { return "gone", nil })
-	deliver := sessions.NewTool("deliver", "Delivers.", func(*sessions.ToolContext, map[string]any) (any, error) { return nil, nil })
-	runner, err := sessions.New(ctx, sessions.Config{App: "notes", Store: kept, Engine: native.New(), Agent: &sessions.LLMAgent{
-		Name: "keeper", Tools: []*turns.Tool{remove, deliver}, Confirm: []string{"delete_note"}, LongRunning: []string{"deliver"},
-		Executor: func(_ *sessions.ModelContext, yield func(*sessions.Response) error) error {
-			return yield(&sessions.Response{Content: sessions.ModelCall(
-				sessions.FunctionCall{ID: "a", Name: "delete_note", Args: map[string]any{"note": "milk\u202emilk"}},
-				sessions.FunctionCall{ID: "b", Name: "deliver", Args: map[string]any{"to": "Ada"}},
-			)})
-		},
-	}})
+	remove := sessions.NewTool("delete_note", "Deletes a note.",
+		func(*sessions.ToolContext, map[string]any) (string, error) { return "gone", nil })
+	deliver := sessions.NewTool("deliver", "Delivers.", func(*sessions.ToolContext, map[string]any) (any, error) {
+		return nil, nil
+	})
+	runner, err := sessions.New(ctx, sessions.Config{App: "notes", Store: kept, Engine: native.New(),
+		Agent: &sessions.LLMAgent{
+			Name: "keeper", Tools: []*turns.Tool{remove, deliver},
+			Confirm: []string{"delete_note"}, LongRunning: []string{"deliver"},
+			Executor: func(_ *sessions.ModelContext, yield func(*sessions.Response) error) error {
+				return yield(&sessions.Response{Content: sessions.ModelCall(
+					sessions.FunctionCall{ID: "a", Name: "delete_note", Args: map[string]any{"note": "milk\u202emilk"}},
+					sessions.FunctionCall{ID: "b", Name: "deliver", Args: map[string]any{"to": "Ada"}},
+				)})
+			},
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +160,8 @@ func begunElsewhere(t *testing.T, db string) {
 	if _, err := runner.Sessions().Create(ctx, "ada", "1", map[string]any{"list": []any{"milk"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := runner.Collect(ctx, sessions.Input{User: "ada", Session: "1", Message: sessions.Text("Tidy up")}); err != nil {
+	if _, err := runner.Collect(ctx, sessions.Input{User: "ada", Session: "1",
+		Message: sessions.Text("Tidy up")}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -151,14 +175,17 @@ func TestChatGoesOnWithASessionOfAnotherProgram(t *testing.T) {
 	}
 	// Without its tool a call cannot be confirmed.
 	without := in([]string{"y"})
-	has(t, without.stderr, `? keeper wants to run delete_note {"note":"milk\u202emilk"}`, "error: this chat has no tool delete_note: give it with --tool delete_note=CMD, or answer n", "2 calls wait;")
+	has(t, without.stderr, `? keeper wants to run delete_note {"note":"milk\u202emilk"}`,
+		"error: this chat has no tool delete_note: give it with --tool delete_note=CMD, or answer n", "2 calls wait;")
 
 	with := in([]string{"y", "tomorrow", "Thank you", "/events", "/state"}, "--tool", "delete_note=cat; echo ' is gone'")
 	if with.status != 0 {
 		t.Errorf("%+v", with)
 	}
-	has(t, with.stderr, `? keeper wants to run delete_note {"note":"milk\u202emilk"}`, `? deliver waits for its result: {"to":"Ada"}`, "← {\"note\":")
-	has(t, with.stdout, "The tools answered: ", "You said: Thank you\n", "user: ← delete_note {\"confirmed\":true} ← deliver tomorrow\n", "keeper: You said: Thank you", `list: ["milk"]`)
+	has(t, with.stderr, `? keeper wants to run delete_note {"note":"milk\u202emilk"}`,
+		`? deliver waits for its result: {"to":"Ada"}`, "← {\"note\":")
+	has(t, with.stdout, "The tools answered: ", "You said: Thank you\n",
+		"user: ← delete_note {\"confirmed\":true} ← deliver tomorrow\n", "keeper: You said: Thank you", `list: ["milk"]`)
 	if strings.Contains(with.stdout, "assistant:") {
 		t.Errorf("another agent has answered: %s", with.stdout)
 	}
@@ -215,7 +242,8 @@ func TestChatJSON(t *testing.T) {
 		told = append(told, text)
 	}
 	want := []string{
-		"s call_2", "s ", "s E_CALL_NOT_ASKED", "s E_INVALID_EVENT", "s ", "s Error", "s E_SESSION_NOT_FOUND", "s Error", "s Error",
+		"s call_2", "s ", "s E_CALL_NOT_ASKED", "s E_INVALID_EVENT", "s ", "s Error", "s E_SESSION_NOT_FOUND", "s Error",
+		"s Error",
 	}
 	if !slices.Equal(told, want) || partial == 0 {
 		t.Errorf("%q, %d partial events", told, partial)
@@ -306,16 +334,20 @@ func TestChatFailures(t *testing.T) {
 			t.Errorf("%q: %+v", c.args, got)
 		}
 	}
-	for _, line := range []string{"/fly", "/resume", "/resume nothing", "/resume a b", "/events 1", "/fork 7", "/rewind 7"} {
-		if got := chatting(t, []string{line, "hello"}); got.status != 1 || !strings.Contains(got.stderr, "error: ") || !strings.Contains(got.stdout, "You said: hello") {
+	for _, line := range []string{"/fly", "/resume", "/resume nothing", "/resume a b", "/events 1", "/fork 7",
+		"/rewind 7"} {
+		if got := chatting(t, []string{line, "hello"}); got.status != 1 || !strings.Contains(got.stderr, "error: ") ||
+			!strings.Contains(got.stdout, "You said: hello") {
 			t.Errorf("%q: %+v", line, got)
 		}
 	}
 	for _, more := range [][]string{nil, {"--json"}} {
 		c := &command{
-			stdin: strings.NewReader("hello\nhello\n"), stdout: brokenWriter{}, stderr: &strings.Builder{}, getenv: func(string) string { return "" },
+			stdin: strings.NewReader("hello\nhello\n"), stdout: brokenWriter{}, stderr: &strings.Builder{},
+			getenv: func(string) string { return "" },
 		}
-		if err := c.chatWith(append(more, "--engine", "native")); err == nil || !strings.Contains(err.Error(), "standard output") {
+		if err := c.chatWith(append(more, "--engine", "native")); err == nil ||
+			!strings.Contains(err.Error(), "standard output") {
 			t.Errorf("%q: error %v", more, err)
 		}
 	}

@@ -25,7 +25,8 @@ const sessionsHelp = `turncore sessions ACTION --store FILE [flags]
 Looks after the conversations that "turncore run --store FILE" keeps in an SQLite database, and the sessions of "turncore
 chat --store FILE", whose names are APP/USER/SESSION:
 
-  turncore sessions list             name, messages, last update and title of each, the last updated first
+  turncore sessions list             name, messages or events, last update and title of each, the last
+                                     updated first
   turncore sessions show NAME        what was said and done in one
   turncore sessions export NAME      print one as a JSON document
   turncore sessions import [FILE]    store a document as a conversation and print its name; from standard
@@ -139,7 +140,11 @@ func listSessions(ctx context.Context, s store.Sessions, out io.Writer, asJSON b
 			return err
 		}
 		for i := range page {
-			if err := listSession(out, &page[i], asJSON); err != nil {
+			n, err := countEvents(ctx, s, page[i].ID)
+			if err != nil {
+				return err
+			}
+			if err := listSession(out, &page[i], n, asJSON); err != nil {
 				return err
 			}
 		}
@@ -148,18 +153,42 @@ func listSessions(ctx context.Context, s store.Sessions, out io.Writer, asJSON b
 	return nil
 }
 
-func listSession(out io.Writer, s *store.Session, asJSON bool) error {
+// countEvents counts the events of a session, without the one that makes it.
+func countEvents(ctx context.Context, s store.Sessions, id string) (n int, err error) {
+	a, ok := s.(store.Appender)
+	if !ok {
+		return 0, nil
+	}
+	for after, more := "", true; more; {
+		page, err := a.Events(ctx, id, store.EventQuery{After: after, Limit: pageSize})
+		if err != nil {
+			return 0, err
+		}
+		if len(page) > 0 {
+			author, _ := value.GetString(page[0].Body, "author")
+			if after == "" && string(author) == "system" {
+				n--
+			}
+			after = page[len(page)-1].Revision
+		}
+		n, more = n+len(page), len(page) == pageSize
+	}
+	return n, nil
+}
+
+func listSession(out io.Writer, s *store.Session, events int, asJSON bool) error {
 	if asJSON {
 		return jsonLines(out).Encode(struct {
 			ID        string `json:"id"`
 			Title     string `json:"title,omitempty"`
 			Messages  int    `json:"messages"`
+			Events    int    `json:"events,omitempty"`
 			CreatedAt string `json:"createdAt"`
 			UpdatedAt string `json:"updatedAt"`
 			Revision  string `json:"revision"`
-		}{s.ID, s.Title, s.Messages, s.CreatedAt.Format(timeForm), s.UpdatedAt.Format(timeForm), s.Revision})
+		}{s.ID, s.Title, s.Messages, events, s.CreatedAt.Format(timeForm), s.UpdatedAt.Format(timeForm), s.Revision})
 	}
-	line := fmt.Sprintf("%s\t%d\t%s\t%s", s.ID, s.Messages, s.UpdatedAt.Format(time.RFC3339), s.Title)
+	line := fmt.Sprintf("%s\t%d\t%s\t%s", s.ID, s.Messages+events, s.UpdatedAt.Format(time.RFC3339), s.Title)
 	_, err := fmt.Fprintln(out, printable(line))
 	return err
 }

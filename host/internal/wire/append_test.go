@@ -116,7 +116,7 @@ func TestJSON(t *testing.T) {
 		}
 	}
 	if text, err := JSON([]byte{0xc1}); err == nil {
-		t.Errorf("what is no value: %s", text)
+		t.Errorf("a value that cannot be encoded: %s", text)
 	}
 	for v, want := range map[string]bool{"": true, "\xc0": true, "\x00": false, "\xc2": false, "\x80": false} {
 		if got := IsNil([]byte(v)); got != want {

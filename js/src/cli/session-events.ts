@@ -15,6 +15,23 @@ export async function eventsOf(store: Appender, session: string): Promise<Event[
   return events.filter(({ author }, i) => i > 0 || author !== 'system');
 }
 
+/** How many events are read at a time. */
+const PAGE = 200;
+
+/** Counts the events of a session, without the one that makes it. */
+export async function countEvents(store: Appender, session: string): Promise<number> {
+  let count = 0;
+  for (let after: string | undefined; ;) {
+    const page = await store.events(session, { after, limit: PAGE });
+    if (after === undefined && page[0] !== undefined) {
+      if (reviveBody(page[0].body).author === 'system') count--;
+    }
+    count += page.length;
+    if (page.length < PAGE) return count;
+    after = page.at(-1)!.revision;
+  }
+}
+
 /** An event as a line of JSON. Bytes are in base64. */
 export function eventJSON(event: Event): string {
   const { actions, ...others } = event;

@@ -18,7 +18,7 @@ import { exportConversation, importConversation } from '../stored/document.js';
 import { parseSessions, type SessionsOptions } from './command-line.js';
 import { openDatabase } from './database.js';
 import { printable } from './screen.js';
-import { eventJSON, eventsOf, summary } from './session-events.js';
+import { countEvents, eventJSON, eventsOf, summary } from './session-events.js';
 import { HELP } from './usage.js';
 
 /** How many conversations are listed at a time. */
@@ -52,7 +52,10 @@ export async function sessions(args: string[]): Promise<boolean> {
       case 'list':
         for (let cursor: string | undefined; cursor !== '';) {
           const page = await from.list({ cursor, limit: PAGE });
-          for (const session of page.sessions) yield `${listed(session, json)}\n`;
+          for (const session of page.sessions) {
+            const events = await countEvents(from, session.id);
+            yield `${listed(session, events, json)}\n`;
+          }
           cursor = page.next;
         }
         return;
@@ -80,15 +83,16 @@ function unknown(name: string): Error {
   return storeError('E_SESSION_NOT_FOUND', JSON.stringify(name), { details: { session: name } });
 }
 
-function listed(session: SessionInfo, json: boolean): string {
+function listed(session: SessionInfo, count: number, json: boolean): string {
   const { id, title, messages, createdAt, updatedAt, revision } = session;
   if (json) {
     const named = title === '' ? { id } : { id, title };
-    const line = JSON.stringify({ ...named, messages, createdAt, updatedAt, revision });
+    const events = count === 0 ? {} : { events: count };
+    const line = JSON.stringify({ ...named, messages, ...events, createdAt, updatedAt, revision });
     return line.replace(/[\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`);
   }
   const at = updatedAt.toISOString().replace(/\.\d+/, '');
-  return printable([id, messages, at, title].join('\t'));
+  return printable([id, messages + count, at, title].join('\t'));
 }
 
 /** What was said and done in a conversation, in the order of its times. @throws TurncoreError (rejects) if it is empty */

@@ -123,7 +123,8 @@ ${list([
 Looks after the conversations that "turncore run --store FILE" keeps in an SQLite database, and the sessions of "turncore
 chat --store FILE", whose names are APP/USER/SESSION:
 
-  turncore sessions list             name, messages, last update and title of each, the last updated first
+  turncore sessions list             name, messages or events, last update and title of each, the last
+                                     updated first
   turncore sessions show NAME        what was said and done in one
   turncore sessions export NAME      print one as a JSON document
   turncore sessions import [FILE]    store a document as a conversation and print its name; from standard

@@ -102,7 +102,7 @@ function instructions(): Instruction[] {
  * The module with metering. It exports its fuel, an i64 that the host sets before each call, its start function, and what it
  * calls when its fuel is used up.
  *
- * @throws MeteringError for what is no module, has instructions that cannot be metered, is larger than what an engine
+ * @throws MeteringError if the file is not a module, has instructions that cannot be metered, is larger than an engine
  *   compiles in good time, or is metered already
  */
 export function meter(file: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -6,7 +6,7 @@ import { invalidValue, requireList } from '../errors.js';
 import type { Append } from './appender.js';
 import type { JournalAppend, JournalCompaction } from './journal.js';
 
-/** @throws TurncoreError E_INVALID_VALUE for what is no append */
+/** @throws TurncoreError E_INVALID_VALUE unless it is a valid append */
 export function requireAppend(append: Append): void {
   requireObject(append, 'append');
   const { event, state, artifacts } = append;
@@ -42,7 +42,7 @@ function each<T>(
   });
 }
 
-/** @throws TurncoreError E_INVALID_VALUE for what is no append to a journal */
+/** @throws TurncoreError E_INVALID_VALUE unless it is a valid append to a journal */
 export function requireJournalAppend(turn: string, append: JournalAppend): void {
   requireText(turn, 'turn');
   requireObject(append, 'append');
@@ -54,7 +54,7 @@ export function requireJournalAppend(turn: string, append: JournalAppend): void 
   entries.forEach((entry, i) => requireBody(entry, `entries[${i}]`));
 }
 
-/** @throws TurncoreError E_INVALID_VALUE for what is no compaction of a journal */
+/** @throws TurncoreError E_INVALID_VALUE unless it is a valid compaction of a journal */
 export function requireCompaction(turn: string, compaction: JournalCompaction): void {
   requireText(turn, 'turn');
   requireObject(compaction, 'compaction');

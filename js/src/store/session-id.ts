@@ -10,13 +10,13 @@ const MOST = 512;
  * The session of an id: "default" if there is none.
  *
  * @param field goes by this name in the error
- * @throws TurncoreError E_INVALID_SESSION_ID for what is no id: it must not select another session
+ * @throws TurncoreError E_INVALID_SESSION_ID unless it is an id: it must not select another session
  */
 export function sessionNamed(id: unknown, field = 'stash.sessionId'): string {
   return id === undefined || id === null || id === '' ? 'default' : requireSession(id, field);
 }
 
-/** @throws TurncoreError E_INVALID_SESSION_ID for what is no id of a session */
+/** @throws TurncoreError E_INVALID_SESSION_ID unless it is the id of a session */
 export function requireSession(id: unknown, field = 'session'): string {
   if (
     typeof id === 'string' &&

@@ -32,7 +32,7 @@ function stashedSession(ctx: TurnContext): unknown {
  * Returns the function that selects the session of a turn.
  *
  * @throws TurncoreError E_INVALID_VALUE without a store, and for invalid settings; the returned function throws
- * E_INVALID_SESSION_ID for what is no id of a session
+ * E_INVALID_SESSION_ID unless it is the id of a session
  */
 export function sessionOf(store: Store, options: SessionOptions): (ctx: TurnContext) => string {
   requireObject(store, 'store');

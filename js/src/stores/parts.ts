@@ -8,7 +8,7 @@ import type { ConduitBytes } from '../primitives/readers.js';
 /** Bytes of a part. */
 export const PART = 2 ** 20;
 
-/** The parts of what is put: all but the last have 1 MiB. @throws TurncoreError E_INVALID_VALUE for what is no bytes */
+/** The parts of what is put: all but the last have 1 MiB. @throws TurncoreError E_INVALID_VALUE unless it is bytes */
 export async function* partsOf(content: ConduitBytes): AsyncGenerator<Uint8Array> {
   const body: unknown = content instanceof Blob ? content.stream() : content;
   requireBytes(body instanceof ArrayBuffer ? new Uint8Array(body) : body, 'bytes');

@@ -143,7 +143,7 @@ const entries: Record<string, Run> = {
     equal(await told(store, 't'), '1: [x] 1 b', 'afterwards');
   },
 
-  'what is no append to a journal is refused': async (opened) => {
+  'an invalid append to a journal is refused': async (opened) => {
     const store = await opened.journal();
     for (const [epoch, at, ...texts] of [
       [0, 0, 'a'],

@@ -23,7 +23,7 @@ export interface Attachment {
 /**
  * Looks at the attachments of an input.
  *
- * @throws TurncoreError E_INVALID_VALUE for what is no media, E_NOT_CLONEABLE for a fact about one that cannot cross
+ * @throws TurncoreError E_INVALID_VALUE unless it is media, E_NOT_CLONEABLE for a fact about one that cannot cross
  */
 export function attachmentsIn(given: unknown): readonly Attachment[] | undefined {
   if (given === undefined) return undefined;

@@ -98,6 +98,8 @@ it("both commands say the same of a file, and go on with each other's conversati
     await commandOfNode('sessions', 'show', 'default', ...store),
     /← 7\n.*\nuser: Thanks\n/,
   );
+  // A message, a call that waits, and what comes of the second message.
+  assert.match(await commandOfNode('sessions', 'list', ...store), /^chat\/me\/agent\t4\t/mu);
 
   const document = await command('sessions', 'export', 'bytes', ...store);
   const path = `${file.path}.json`;

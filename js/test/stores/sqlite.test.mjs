@@ -173,7 +173,7 @@ describe('a store in SQLite', () => {
     await store.commit('s', { deltas: [said('again')] });
   });
 
-  it('says what is no database, and what cannot be opened', async (t) => {
+  it('says that a file is not a database, or cannot be opened', async (t) => {
     const file = database(t);
     writeFileSync(
       file.path,
