@@ -1,6 +1,8 @@
 package invocation
 
 import (
+	"slices"
+
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/session"
@@ -80,7 +82,8 @@ type Agent struct {
 	longRunning         []string
 	confirm, asks       []string // tools that wait for confirmation always, or when the hook says so
 	transfer            *runtime.Tool
-	introduction        string // what tells the model whom it can hand over to; empty for nobody
+	mates               []string // names of the agents that it can hand over to
+	introduction        string   // what tells the model whom it can hand over to; empty for nobody
 	tools               []*agentTool
 	options             []byte // of those, a list; nil for none
 
@@ -167,63 +170,65 @@ func (a *Agent) configure(options []byte, invalid func(field, what string) error
 }
 
 func (a *Agent) option(name string, v []byte, invalid func(field, what string) error) error {
-	text, isText := value.String(v)
-	ok := a.Kind == LLM
-	switch name {
-	case "instruction":
-		a.instruction, ok = string(text), ok && isText
-	case "globalInstruction":
-		a.global, ok = string(text), ok && isText
-	case "outputKey":
-		if a.OutputKey, ok = string(text), ok && isText; ok {
-			if err := session.CheckName(a.OutputKey); err != nil {
-				return err
-			}
-		}
-	case "includeContents":
-		a.none = string(text) == "none"
-		ok = ok && (a.none || string(text) == "default")
-	case "disallowTransferToParent":
-		a.apart, ok = isTrue(v), ok && value.KindOf(v) == value.KindBool
-	case "disallowTransferToPeers":
-		a.alone, ok = isTrue(v), ok && value.KindOf(v) == value.KindBool
-	case "longRunning":
-		a.longRunning, ok = texts(v, ok)
-	case "confirm":
-		a.confirm, ok = texts(v, ok)
-	case "confirmHook":
-		a.asks, ok = texts(v, ok)
-	case "agentTools":
-		a.options, ok = v, ok && value.KindOf(v) == value.KindList
-	case "maxIterations":
+	kept := [len(optionNames)]any{
+		&a.instruction, &a.global, &a.OutputKey, &a.apart, &a.alone, &a.longRunning, &a.confirm, &a.asks,
+	}
+	ok := false
+	switch i := slices.Index(optionNames[:], name); {
+	case name == "maxIterations":
 		n, isInt := value.Int(v)
 		a.rounds, ok = int(n), a.Kind == Loop && isInt && n > 0 && n < 1<<31
-	default:
-		ok = false
+	case a.Kind != LLM:
+	case i >= 0:
+		ok = readOption(v, kept[i])
+	case name == "includeContents":
+		text, _ := value.String(v)
+		a.none = string(text) == "none"
+		ok = a.none || string(text) == "default"
+	case name == "agentTools":
+		a.options, ok = v, value.KindOf(v) == value.KindList
 	}
 	if !ok {
 		return invalid(name, "is unknown to this kind of agent, or has the wrong type")
 	}
-	return nil
+	if a.OutputKey == "" {
+		return nil
+	}
+	return session.CheckName(a.OutputKey)
+}
+
+// optionNames are the names of the options that an LLM agent keeps as they are.
+var optionNames = [...]string{
+	"instruction", "globalInstruction", "outputKey", "disallowTransferToParent", "disallowTransferToPeers", "longRunning", "confirm",
+	"confirmHook",
+}
+
+// readOption reads an option to where it is kept.
+func readOption(v []byte, at any) (ok bool) {
+	switch to := at.(type) {
+	case *string:
+		var text []byte
+		text, ok = value.String(v)
+		*to = string(text)
+	case *bool:
+		*to, ok = value.Bool(v)
+	case *[]string:
+		if ok = value.KindOf(v) == value.KindList; !ok {
+			return false
+		}
+		_ = value.EachItem(v, func(_ int, item []byte) bool {
+			text, isText := value.String(item)
+			ok = ok && isText
+			*to = append(*to, string(text))
+			return ok
+		})
+	}
+	return ok
 }
 
 func isTrue(v []byte) bool {
 	b, _ := value.Bool(v)
 	return b
-}
-
-// texts reads a list of strings.
-func texts(v []byte, ok bool) (list []string, _ bool) {
-	if !ok || value.KindOf(v) != value.KindList {
-		return nil, false
-	}
-	_ = value.EachItem(v, func(_ int, item []byte) bool {
-		text, isText := value.String(item)
-		ok = ok && isText
-		list = append(list, string(text))
-		return ok
-	})
-	return list, ok
 }
 
 // join gives an agent its children.

@@ -43,6 +43,7 @@ func (a *Agent) offerTransfer() {
 	var names []byte
 	for _, t := range targets {
 		names = value.AppendString(names, t.Name)
+		a.mates = append(a.mates, t.Name)
 	}
 	var name members
 	name.text("type", "string")
@@ -66,7 +67,7 @@ func schemaOf(name string, property []byte) []byte {
 func (a *Agent) handOver(c *call, res *result) ([]byte, error) {
 	text, _ := value.GetString(c.args, "agent_name")
 	name := string(text)
-	if !slices.ContainsFunc(a.targets(), func(t *Agent) bool { return t.Name == name }) {
+	if !slices.Contains(a.mates, name) {
 		return nil, fault.Plain(joined("there is no agent ", quote(name), " to hand over to"))
 	}
 	res.actions.TransferToAgent = name

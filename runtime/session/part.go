@@ -290,29 +290,27 @@ func (p *Part) Note() []byte {
 		if value.KindOf(v) != value.KindMap {
 			return true
 		}
-		for _, name := range [...]string{"code", "output"} {
-			if s, ok := value.GetString(v, name); ok {
-				note = append(note, s...)
-				return false
+		if note = textIn(v, "code", "output"); note == nil {
+			note = append(append(append([]byte{'['}, key...), ": "...), textIn(v, "name", "fileUri", "mimeType")...)
+			if data, ok := value.Get(v, "data"); ok {
+				note = append(note, ", "+strconv.Itoa(value.Len(data))+" bytes"...)
 			}
+			note = append(note, ']')
 		}
-		note = append(append(append(note, '['), key...), ": "...)
-		for i, name := range [...]string{"name", "fileUri", "mimeType"} {
-			if s, ok := value.GetString(v, name); ok {
-				note = append(note, s...)
-				if i < 2 {
-					break
-				}
-			}
-		}
-		if data, ok := value.Get(v, "data"); ok {
-			note = append(note, ", "+strconv.Itoa(value.Len(data))+" bytes"...)
-		}
-		note = append(note, ']')
 		return false
 	})
 	if note == nil {
 		note, _ = value.AppendJSON(nil, p.Raw)
 	}
 	return note
+}
+
+// textIn is the first text among some members of a map; nil for none.
+func textIn(v []byte, names ...string) []byte {
+	for _, name := range names {
+		if s, ok := value.GetString(v, name); ok {
+			return s
+		}
+	}
+	return nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // sessionsBudget is what sessions and invocations may add to the full module, in bytes after brotli 11.
-const sessionsBudget = 100_000
+const sessionsBudget = 104_000
 
 // turnsTarget is the full module without sessions. No host gets it.
 var turnsTarget = target{file: "turns.wasm", goos: "wasip1", mode: reactor, tags: []string{"full", "turnsonly"}}
@@ -24,7 +24,7 @@ func TestSessionsAddLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	more := weights[0].Brotli - weights[1].Brotli
-	t.Logf("%d bytes brotli 11 of %d", more, sessionsBudget)
+	t.Logf("%d bytes brotli 11 of %d: %d with sessions, %d without", more, sessionsBudget, weights[0].Brotli, weights[1].Brotli)
 	if more > sessionsBudget {
 		t.Errorf("sessions add %d bytes brotli 11, %d allowed", more, sessionsBudget)
 	}
