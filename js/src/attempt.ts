@@ -8,8 +8,8 @@ export function rejected<T>(thrown: unknown): Promise<T> {
   return Promise.reject(thrown);
 }
 
-/** Runs a function that returns a promise, and rejects if it throws. */
-export function attempt<T>(run: () => Promise<T>): Promise<T> {
+/** Runs a function that may return a promise. If it throws, the promise that is returned rejects. */
+export function attempt<T>(run: () => T): T | Promise<never> {
   try {
     return run();
   } catch (thrown) {

@@ -2,12 +2,14 @@
  * Sessions that a process has read: each of their events is read once, and told once to an instance.
  */
 import { Collection } from '../abi/frames.gen.js';
+import type { Awaitable } from '../awaitable.js';
 import type { Encoder } from '../codec/encoder.js';
 import { encodeBody, type Encodable } from '../primitives/body.js';
 import type { HistoryUploads } from '../turn/history-uploads.js';
 import type { Appender, SessionEvent } from '../store/appender.js';
 import { type Event, reviveBody } from './event.js';
 import { ShownContents } from './shown.js';
+import { after } from './waiting.js';
 
 const NOTHING_KEPT = { have: 0, mark: 0 };
 
@@ -96,13 +98,14 @@ export class HeldSession {
    *
    * @returns whether the session is the one that was read before; otherwise it was deleted meanwhile
    */
-  async refresh(store: Appender, session: string): Promise<boolean> {
+  refresh(store: Appender, session: string): Awaitable<boolean> {
     const last = this.#events.length - 1;
     // The last one comes again: it tells that the session is the same.
     const query = last > 0 ? { after: this.#events[last - 1]!.revision } : {};
-    const found = await store.events(session, query);
-    if (last >= 0 && (found[0] === undefined || !this.#events[last]!.is(found[0]))) return false;
-    found.forEach((event, i) => this.put(Math.max(last, 0) + i, event));
-    return true;
+    return after(store.events(session, query), (found) => {
+      if (last >= 0 && (found[0] === undefined || !this.#events[last]!.is(found[0]))) return false;
+      found.forEach((event, i) => this.put(Math.max(last, 0) + i, event));
+      return true;
+    });
   }
 }

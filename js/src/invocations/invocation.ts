@@ -68,7 +68,8 @@ export interface InvocationSetup {
   readonly http: HttpSettings;
   readonly message: Content | undefined;
   readonly options: Readonly<Record<string, unknown>>;
-  readonly controller: AbortController;
+  /** Aborts it; undefined if nothing does. */
+  readonly controller: AbortController | undefined;
   /** The writer of its journal, if there is one. */
   readonly record: (core: Core, number: number) => Turn['recorder'];
 }
@@ -76,8 +77,8 @@ export interface InvocationSetup {
 /** A running invocation. */
 export class Invocation extends Turn implements OpenInvocation {
   readonly message: Content | undefined;
-  readonly artifacts: SessionArtifacts;
-  readonly session: LiveSession;
+  #artifacts: SessionArtifacts | undefined;
+  #session: LiveSession | undefined;
   readonly #setup: InvocationSetup;
   /** Its events on their way to the caller. */
   readonly #events = new Channel();
@@ -121,13 +122,21 @@ export class Invocation extends Turn implements OpenInvocation {
           ? new TurnContext(state, key, signal)
           : new ToolContext(state, key, signal, (state.turn as unknown as Invocation).#executing),
     );
-    const { key, loaded } = setup;
     this.#setup = setup;
     this.message = setup.message;
-    this.#count = loaded.count;
-    this.artifacts = new SessionArtifacts(setup.store, loaded.stored, key);
+    this.#count = setup.loaded.count;
+    this.runs = RUNS;
+  }
+
+  get artifacts(): SessionArtifacts {
+    const { store, loaded, key } = this.#setup;
+    return (this.#artifacts ??= new SessionArtifacts(store, loaded.stored, key));
+  }
+
+  get session(): LiveSession {
+    const { key, loaded } = this.#setup;
     const shown = (): readonly Event[] => loaded.held.shown(this.#count);
-    this.session = {
+    return (this.#session ??= {
       id: key.sessionId,
       appName: key.appName,
       userId: key.userId,
@@ -135,8 +144,7 @@ export class Invocation extends Turn implements OpenInvocation {
       get events() {
         return shown();
       },
-    };
-    this.runs = RUNS;
+    });
   }
 
   /** Starts an invocation. @throws the refusal */
@@ -181,8 +189,8 @@ export class Invocation extends Turn implements OpenInvocation {
         aborted: invocation.root.aborted,
       });
       loaded.held.toldBy(told);
-      const { signal } = setup.controller;
-      signal.addEventListener('abort', () => invocation.#events.stop(signal.reason as Error));
+      const signal = setup.controller?.signal;
+      signal?.addEventListener('abort', () => invocation.#events.stop(signal.reason as Error));
       void invocation.done.then((result) => invocation.#close(result.status === 'ack'));
       core.run(invocation, enc);
       told.counted(loaded.held, loaded.count);
@@ -363,7 +371,7 @@ export class Invocation extends Turn implements OpenInvocation {
     effect.perform(
       () => {
         try {
-          const append = appendOf(store, args, held.at(place - 1)?.revision, this.artifacts);
+          const append = appendOf(store, args, held.at(place - 1)?.revision, () => this.artifacts);
           ({ event } = append);
           const revision = store.append(stored, append);
           return isThenable(revision) ? revision.then(undefined, fail) : { revision };
@@ -375,7 +383,7 @@ export class Invocation extends Turn implements OpenInvocation {
         const revision =
           typeof given === 'string' ? given : (given as { revision: string }).revision;
         this.#count = place + 1;
-        held.put(place, { ...event, revision });
+        held.put(place, { id: event!.id, body: event!.body, revision });
         const handled = args.ahead ? this.#inOrder(effect) : effect;
         if (args.deliver) this.#events.offer(revive(args.event as EventData), handled);
         else handled.settle();
@@ -462,7 +470,9 @@ export class Invocation extends Turn implements OpenInvocation {
 /** A request with the tools that are kept, if it comes without. */
 function withTools(parts: RequestParts, member: Member): RequestParts {
   if (parts.isKept) member.tools ??= parts.tools;
-  return parts.tools === undefined ? { ...parts, tools: member.tools } : parts;
+  if (parts.tools !== undefined) return parts;
+  const { instructions, contents, count, isKept } = parts;
+  return { instructions, contents, count, tools: member.tools, isKept };
 }
 
 /** How often a generator is told of a failure. */

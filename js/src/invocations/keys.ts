@@ -79,5 +79,6 @@ function requireName(value: unknown, field: string): void {
 }
 
 function escape(name: string): string {
+  if (!name.includes('%') && !name.includes('/')) return name; // as nearly all are
   return name.replaceAll('%', '%25').replaceAll('/', '%2F');
 }

@@ -34,20 +34,29 @@ export interface RequestSource {
   request(context: number): RequestParts;
 }
 
+/** Has a signal, which is made when it is read. */
+interface Abortable {
+  readonly signal: AbortSignal;
+}
+
 /** What a model call is about. What is not read is not made. */
 export class AgentRequest {
   readonly #source: RequestSource;
   readonly #context: number;
-  /** Fires when the answer is no longer wanted. */
-  readonly signal: AbortSignal;
+  readonly #of: Abortable;
   #parts: RequestParts | undefined;
   #contents: readonly Content[] | undefined;
 
   /** @internal */
-  constructor(source: RequestSource, context: number, signal: AbortSignal) {
+  constructor(source: RequestSource, context: number, of: Abortable) {
     this.#source = source;
     this.#context = context;
-    this.signal = signal;
+    this.#of = of;
+  }
+
+  /** Fires when the answer is no longer wanted. */
+  get signal(): AbortSignal {
+    return this.#of.signal;
   }
 
   /** Instructions to the model; empty for none. */
@@ -90,11 +99,12 @@ export function executorFor(
   model: ModelFunction,
 ): (ctx: DispatchContext) => Awaitable<AgentResponse | undefined> {
   return (ctx) => {
-    const { turn, number, signal } = ctx[stateOf];
-    const invocation = turn as unknown as OpenInvocation;
+    const state = ctx[stateOf];
+    const { number } = state;
+    const invocation = state.turn as unknown as OpenInvocation;
     const take = (answer: Answer): Awaitable<AgentResponse | undefined> =>
       isStream(answer) ? giveAll(answer, invocation, number) : responseOf(answer);
-    const answer = model(new AgentRequest(invocation, number, signal));
+    const answer = model(new AgentRequest(invocation, number, state));
     return isThenable(answer) ? Promise.resolve(answer).then(take) : take(answer);
   };
 }

@@ -40,7 +40,7 @@ export async function enter(
   session: string,
   refuse: boolean,
   outer: AbortSignal | undefined,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<Place> {
   let all = running.get(store);
   if (all === undefined) running.set(store, (all = new Set()));

@@ -7,8 +7,8 @@ import { type Event, reviveBody } from './event.js';
 /** How many events are asked for at first where a time bounds them. */
 const FIRST_PAGE = 64;
 
-/** Events of a session, and the revision that the last one came with. */
-interface Found {
+/** Events of a session that were read, and the revision that the last one came with. */
+export interface Found {
   readonly events: Event[];
   readonly revision: string;
 }

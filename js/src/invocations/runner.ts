@@ -112,7 +112,7 @@ export class Runner {
    *   E_SESSION_BUSY; what an agent or a model throws; the reason of an abort
    */
   runAsync(input: RunInput): AsyncGenerator<Event, void, undefined> {
-    return this.#run(input, {});
+    return this.#run(input, this.#options);
   }
 
   /** Answers a message and resolves to all events. @throws (rejects) what {@link runAsync} throws */
@@ -133,26 +133,28 @@ export class Runner {
     input: Omit<RunInput, 'newMessage'> & { readonly rewindBeforeInvocationId: string },
   ): Promise<Event> {
     const { rewindBeforeInvocationId: rewindBefore, ...who } = input;
+    const options = { ...this.#options, rewindBefore };
     let last: Event | undefined;
-    for await (const event of this.#run(who, { rewindBefore })) last = event;
+    for await (const event of this.#run(who, options)) last = event;
     return last!;
   }
 
   async *#run(
     { userId, sessionId, newMessage, signal }: RunInput,
-    more: Readonly<Record<string, unknown>>,
+    options: Readonly<Record<string, unknown>>,
   ): AsyncGenerator<Event, void, undefined> {
     const message = newMessage === undefined ? undefined : contentOf(newMessage, 'user');
     const key = { appName: this.appName, userId, sessionId };
-    const controller = new AbortController();
-    const abort = (): void => controller.abort(signal?.reason);
+    // Without the caller's signal nothing aborts an invocation.
+    const controller = signal && new AbortController();
+    const abort = (): void => controller?.abort(signal?.reason);
     if (signal?.aborted === true) abort();
     else signal?.addEventListener('abort', abort, { once: true });
     let place: Place | undefined;
     let invocation: Invocation | undefined;
     try {
-      place = await this.#enter(key, signal, controller.signal);
-      invocation = await this.#start(key, message, more, controller);
+      place = await this.#enter(key, signal, controller?.signal);
+      invocation = await this.#start(key, message, options, controller);
       place.runs(invocation);
       for (let event; (event = await invocation.next()) !== undefined;) yield event;
       await invocation.recorder?.close();
@@ -169,7 +171,7 @@ export class Runner {
   async #enter(
     key: SessionKey,
     outer: AbortSignal | undefined,
-    signal: AbortSignal,
+    signal: AbortSignal | undefined,
   ): Promise<Place> {
     try {
       return await enter(this.sessionService.store, storedId(key), this.#refuse, outer, signal);
@@ -181,8 +183,8 @@ export class Runner {
   async #start(
     key: SessionKey,
     message: Content | undefined,
-    more: Readonly<Record<string, unknown>>,
-    controller: AbortController,
+    options: Readonly<Record<string, unknown>>,
+    controller: AbortController | undefined,
   ): Promise<Invocation> {
     const host = this.#host;
     const { sessionService } = this;
@@ -198,7 +200,7 @@ export class Runner {
       loaded,
       http: host.http,
       message,
-      options: { ...this.#options, ...more },
+      options,
       controller,
       record: (running, number) => host.recorder(id, running, number),
     });

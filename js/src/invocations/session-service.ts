@@ -4,7 +4,7 @@
 import { Feature, Op, SessionMethod } from '../abi/frames.gen.js';
 import { SESSION_CODES, type SessionErrorCode } from '../abi/session-codes.gen.js';
 import { STORE_CODES, type StoreErrorCode } from '../abi/store-codes.gen.js';
-import { decodeValue } from '../codec/decoder.js';
+import { type Awaitable, isThenable } from '../awaitable.js';
 import type { Encoder, Write } from '../codec/encoder.js';
 import {
   type AppendArgs,
@@ -17,7 +17,7 @@ import { isTurncoreError, TurncoreError } from '../errors.js';
 import { fullModule } from '../front/create-runner.js';
 import { Host, type HostOptions, sharedHost } from '../host/host.js';
 import { invocationError } from '../session-errors.js';
-import type { Append, StateChange } from '../store/appender.js';
+import type { Append, StateChange, StateValue } from '../store/appender.js';
 import { copiesAtOnce, pooled } from '../store/pooled.js';
 import type { PageOptions } from '../store/store.js';
 import { storeError } from '../store-errors.js';
@@ -40,9 +40,10 @@ import {
 } from './keys.js';
 import { Session } from './session.js';
 import { recentEvents } from './recent.js';
-import { encoded, type SessionStore } from './session-store.js';
+import { encoded, type EncodedState, type SessionStore } from './session-store.js';
 import type { State } from './state.js';
 import { StateSize } from './state-size.js';
+import { after, all } from './waiting.js';
 
 /** Options of a {@link SessionService}. */
 export interface SessionServiceOptions {
@@ -91,8 +92,7 @@ export interface LoadedSession {
   readonly held: HeldSession;
   /** How many events of it there were. */
   readonly count: number;
-  /** Encoded values by name with scope. */
-  readonly state: readonly (readonly [name: string, value: Uint8Array])[];
+  readonly state: EncodedState;
 }
 
 /** How many sessions are held at most. */
@@ -121,7 +121,8 @@ export class SessionService {
   async createSession(given: NewSession): Promise<Session> {
     const { clock, entropy } = this.host;
     const { appName, userId, state, sessionId = uuidv6(clock(), entropy(UUID_ENTROPY)) } = given;
-    const stored = storedId({ appName, userId, sessionId });
+    const key = { appName, userId, sessionId };
+    const stored = storedId(key);
     const args = await this.#ask(SessionMethod.NewSession, (enc) =>
       writeNewSessionArgs(enc, {
         app: appName,
@@ -131,9 +132,8 @@ export class SessionService {
         state: state === undefined ? null : writeState(state),
       }),
     );
-    const key = { appName, userId, sessionId };
     const append = appendOf(this.store, args!, '0');
-    await this.#named(key, async () => {
+    await named(key, async () => {
       if ((await this.store.events(stored, { limit: 1 })).length > 0) throw exists(stored);
       if (append.state.length > 0) {
         const shared = await this.#state(key, stored, false);
@@ -147,7 +147,7 @@ export class SessionService {
       }
     });
     this.#forget(stored);
-    return (await this.getSession({ appName, userId, sessionId }))!;
+    return (await this.#read(key))!;
   }
 
   /**
@@ -159,16 +159,15 @@ export class SessionService {
   async getSession(key: SessionKey, recent: RecentEvents = {}): Promise<Session | undefined> {
     const { last = 0, since } = recent;
     if (last > 0 || since !== undefined) return this.#getRecent(key, last, since);
-    const loaded = await this.load(key);
-    if (loaded === undefined) return undefined;
-    const { held, count, state } = loaded;
-    const values = state.map(([name, value]) => [name, decodeValue(value)] as const);
-    return new Session({
-      ...key,
-      state: Object.fromEntries(values),
-      size: new StateSize(state),
-      events: held.shown(count),
-      revision: held.at(count - 1)!.revision,
+    return this.#read(key);
+  }
+
+  #read(key: SessionKey): Awaitable<Session | undefined> {
+    return after(this.load(key), (loaded) => {
+      if (loaded === undefined) return undefined;
+      const { held, count, state } = loaded;
+      const found = { events: held.shown(count), revision: held.at(count - 1)!.revision };
+      return new Session(key, state, found);
     });
   }
 
@@ -178,17 +177,10 @@ export class SessionService {
     since: number | undefined,
   ): Promise<Session | undefined> {
     const stored = storedId(key);
-    return this.#named(key, async () => {
+    return named(key, async () => {
       const state = await this.#state(key, stored, true);
       const found = await recentEvents(this.store, stored, last, since);
-      if (found === undefined) return undefined;
-      const values = state.map(([name, value]) => [name, decodeValue(value)] as const);
-      return new Session({
-        ...key,
-        state: Object.fromEntries(values),
-        size: new StateSize(state),
-        ...found,
-      });
+      return found && new Session(key, state, found);
     });
   }
 
@@ -229,7 +221,7 @@ export class SessionService {
   async deleteSession(key: SessionKey): Promise<void> {
     const stored = storedId(key);
     this.#forget(stored);
-    await this.#named(key, () => this.store.delete(stored));
+    await named(key, () => this.store.delete(stored));
   }
 
   #forget(stored: string): void {
@@ -260,11 +252,11 @@ export class SessionService {
       }),
     );
     if (args === undefined) return revive(value);
-    return this.#named(key, async () => {
+    return named(key, async () => {
       const artifacts = this.#artifactsOf(session);
       const saved = artifacts.mark();
       try {
-        const append = appendOf(this.store, args, session.revision, artifacts);
+        const append = appendOf(this.store, args, session.revision, () => artifacts);
         const size = session.size.copy();
         size.change(args, append.state, key.appName, 'actions.stateDelta');
         const revision = await this.store.append(stored, append);
@@ -284,19 +276,19 @@ export class SessionService {
    * @returns the number of the version, from 0
    */
   async saveArtifact(session: Session, name: string, part: Part): Promise<number> {
-    return this.#named(session.key, () => this.#artifactsOf(session).save(name, part));
+    return named(session.key, () => this.#artifactsOf(session).save(name, part));
   }
 
   /** A version of an artifact of a session or of its user, by default the last one; undefined if there is none. */
   async loadArtifact(key: SessionKey, name: string, version?: number): Promise<Part | undefined> {
     const artifacts = new SessionArtifacts(this.store, storedId(key), key);
-    return this.#named(key, () => artifacts.load(name, version));
+    return named(key, () => artifacts.load(name, version));
   }
 
   /** The artifacts of a session and of its user: their last versions, by name. */
   async listArtifacts(key: SessionKey): Promise<Record<string, number>> {
     const artifacts = new SessionArtifacts(this.store, storedId(key), key);
-    return this.#named(key, () => artifacts.versions());
+    return named(key, () => artifacts.versions());
   }
 
   #artifactsOf(session: Session): SessionArtifacts {
@@ -307,15 +299,6 @@ export class SessionService {
       this.#artifacts.set(session, artifacts);
     }
     return artifacts;
-  }
-
-  /** Calls what uses the store: its errors name the session as its user knows it. */
-  async #named<T>(key: SessionKey, run: () => T | PromiseLike<T>): Promise<T> {
-    try {
-      return await run();
-    } catch (error) {
-      throw inSession(error, key);
-    }
   }
 
   /**
@@ -358,8 +341,8 @@ export class SessionService {
     const to = { ...key, sessionId };
     const loaded = await this.load(key);
     if (loaded === undefined) throw notFound(key);
-    await this.#named(key, () =>
-      this.#named(to, async () => {
+    await named(key, () =>
+      named(to, async () => {
         if (upTo === undefined) await this.store.fork(loaded.stored, storedId(to));
         else await this.#forkUpTo(loaded, to, upTo);
       }),
@@ -399,36 +382,48 @@ export class SessionService {
     await this.store.forkAt(stored, storedId(to), at);
   }
 
-  /** @internal Reads a session; undefined if there is none. */
-  async load(key: SessionKey): Promise<LoadedSession | undefined> {
+  /** @internal Reads a session; undefined if there is none. Waits only if the store does. */
+  load(key: SessionKey): Awaitable<LoadedSession | undefined> {
     const stored = storedId(key);
-    return this.#named(key, async () => {
-      const [held, state] = await Promise.all([this.#hold(stored), this.#state(key, stored, true)]);
-      const count = held.length;
-      return count === 0 ? undefined : { stored, held, count, state };
-    });
+    return named(key, () =>
+      after(
+        all<[HeldSession, EncodedState]>(
+          () => this.#hold(stored),
+          () => this.#state(key, stored, true),
+        ),
+        ([held, state]) => {
+          const count = held.length;
+          return count === 0 ? undefined : { stored, held, count, state };
+        },
+      ),
+    );
   }
 
   /** The values of a session: those that it shares, and its own. */
-  async #state(
-    { appName, userId }: SessionKey,
-    stored: string,
-    own: boolean,
-  ): Promise<LoadedSession['state']> {
-    const scopes = [appScope(appName), userScope(appName, userId), ...(own ? [''] : [])];
-    const values = await Promise.all(scopes.map(async (scope) => this.store.state(stored, scope)));
-    return values
-      .flat()
-      .map(({ scope, name, value }) => [scopedName(appName, scope, name), value] as const);
+  #state({ appName, userId }: SessionKey, stored: string, own: boolean): Awaitable<EncodedState> {
+    const scopes = [appScope(appName), userScope(appName, userId)];
+    if (own) scopes.push('');
+    const values = all<StateValue[][]>(
+      ...scopes.map((scope) => () => this.store.state(stored, scope)),
+    );
+    return after(values, (lists) =>
+      lists
+        .flat()
+        .map(({ scope, name, value }) => [scopedName(appName, scope, name), value] as const),
+    );
   }
 
-  async #hold(stored: string): Promise<HeldSession> {
-    let held = this.#held.get(stored) ?? new HeldSession();
-    if (!(await held.refresh(this.store, stored))) {
+  #hold(stored: string): Awaitable<HeldSession> {
+    const held = this.#held.get(stored) ?? new HeldSession();
+    return after(held.refresh(this.store, stored), (same) => {
+      if (same) return this.#keep(stored, held);
       held.forget();
-      held = new HeldSession();
-      await held.refresh(this.store, stored);
-    }
+      const again = new HeldSession();
+      return after(again.refresh(this.store, stored), () => this.#keep(stored, again));
+    });
+  }
+
+  #keep(stored: string, held: HeldSession): HeldSession {
     this.#held.delete(stored);
     if (held.length === 0) return held;
     this.#held.set(stored, held);
@@ -437,17 +432,18 @@ export class SessionService {
   }
 
   /** Asks the module what to append; undefined for nothing. */
-  async #ask(method: number, args: Write): Promise<AppendArgs | undefined> {
-    const core = await sessionCore(this.host);
-    let value: unknown;
-    try {
-      value = core.ask((enc, call) =>
-        writeMethod(enc, { turn: 0, call, elapsed: 0, context: 0, method, args }),
-      );
-    } catch (error) {
-      throw described(error);
-    }
-    return value === null ? undefined : toAppendArgs(value);
+  #ask(method: number, args: Write): Awaitable<AppendArgs | undefined> {
+    return after(sessionCore(this.host), (core) => {
+      let value: unknown;
+      try {
+        value = core.ask((enc, call) =>
+          writeMethod(enc, { turn: 0, call, elapsed: 0, context: 0, method, args }),
+        );
+      } catch (error) {
+        throw described(error);
+      }
+      return value === null ? undefined : toAppendArgs(value);
+    });
   }
 }
 
@@ -484,7 +480,7 @@ export function appendOf(
   store: SessionStore,
   { event, state, artifacts }: AppendArgs,
   revision: string | undefined,
-  saved?: SessionArtifacts,
+  saved?: () => SessionArtifacts,
 ): Append & {
   readonly event: { readonly id: string; readonly body: Uint8Array };
   readonly state: readonly StateChange[];
@@ -495,7 +491,7 @@ export function appendOf(
     state: state.map(({ scope, name, value }) => ({ scope, name, value: encoded(value) })),
     artifacts: artifacts.flatMap(({ scope, name, version }) => {
       if (saved === undefined) throw unsaved(scope, name, version);
-      return saved.take(scope, name, version);
+      return saved().take(scope, name, version);
     }),
     revision,
   };
@@ -508,6 +504,19 @@ function sliced(bytes: Uint8Array): Uint8Array {
 /** E_SESSION_EXISTS. */
 function exists(session: string): Error {
   return storeError('E_SESSION_EXISTS', JSON.stringify(session), { details: { session } });
+}
+
+/** Calls what uses the store: its errors name the session as its user knows it. */
+function named<T>(key: SessionKey, run: () => Awaitable<T>): Awaitable<T> {
+  const fail = (error: unknown): never => {
+    throw inSession(error, key);
+  };
+  try {
+    const value = run();
+    return isThenable(value) ? Promise.resolve(value as PromiseLike<T>).catch(fail) : value;
+  } catch (error) {
+    return fail(error);
+  }
 }
 
 /** An error of a store which names a session as its user knows it. */
@@ -539,11 +548,12 @@ function sessionHost(given: Host | HostOptions | undefined): Host {
   return new Host({ ...given, module: given.module ?? fullModule() });
 }
 
-/** The core of an instance with sessions. @throws TurncoreError (rejects) E_INVALID_MODULE if the module has none */
-export async function sessionCore(host: Host): Promise<Core> {
-  const core = host.ready() ?? (await host.acquire());
-  if ((core.instance.features & Feature.Sessions) !== 0) return core;
-  throw TurncoreError.of('E_INVALID_MODULE', 'it has no sessions: load the full module');
+/** The core of an instance with sessions. @throws TurncoreError (or rejects) E_INVALID_MODULE if the module has none */
+export function sessionCore(host: Host): Awaitable<Core> {
+  return after(host.ready() ?? host.acquire(), (core) => {
+    if ((core.instance.features & Feature.Sessions) !== 0) return core;
+    throw TurncoreError.of('E_INVALID_MODULE', 'it has no sessions: load the full module');
+  });
 }
 
 /** An error of the module with the description of its code. */

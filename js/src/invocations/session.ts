@@ -1,20 +1,14 @@
 /**
  * Sessions outside of invocations.
  */
+import { decodeValue } from '../codec/decoder.js';
 import type { AppendArgs } from '../codec/tuples.gen.js';
 import { type Event, freeze, revive } from './event.js';
 import { scopedName, type SessionKey } from './keys.js';
+import type { Found } from './recent.js';
+import type { EncodedState } from './session-store.js';
 import type { State } from './state.js';
-import type { StateSize } from './state-size.js';
-
-/** What a {@link Session} is made of. */
-export interface SessionParts extends SessionKey {
-  readonly state: State;
-  readonly events: Event[];
-  readonly revision: string;
-  /** Of the state as it is stored. */
-  readonly size: StateSize;
-}
+import { StateSize } from './state-size.js';
 
 /**
  * A session as it was when it was read, and as `appendEvent` has changed it since: its state, and what was said and done in
@@ -29,17 +23,19 @@ export class Session {
   readonly state: State;
   readonly #events: Event[];
   #revision: string;
-  #size: StateSize;
+  /** The state as it was read. */
+  readonly #stored: EncodedState;
+  #size: StateSize | undefined;
 
   /** @internal */
-  constructor({ sessionId, appName, userId, state, events, revision, size }: SessionParts) {
+  constructor({ sessionId, appName, userId }: SessionKey, stored: EncodedState, found: Found) {
     this.id = sessionId;
     this.appName = appName;
     this.userId = userId;
-    this.state = state;
-    this.#events = events;
-    this.#revision = revision;
-    this.#size = size;
+    this.state = Object.fromEntries(stored.map(([name, value]) => [name, decodeValue(value)]));
+    this.#stored = stored;
+    this.#events = found.events;
+    this.#revision = found.revision;
   }
 
   /** Its events, in order: all, or those that it was read with and what was appended since. */
@@ -62,9 +58,9 @@ export class Session {
     return { appName: this.appName, userId: this.userId, sessionId: this.id };
   }
 
-  /** @internal */
+  /** @internal Of the state as it is stored. */
   get size(): StateSize {
-    return this.#size;
+    return (this.#size ??= new StateSize(this.#stored));
   }
 
   /** @internal Takes what was appended. @param size of the state after it. @returns the event */

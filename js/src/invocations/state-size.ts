@@ -5,6 +5,7 @@ import type { AppendArgs } from '../codec/tuples.gen.js';
 import { invocationError } from '../session-errors.js';
 import type { StateChange } from '../store/appender.js';
 import { scopedName } from './keys.js';
+import type { EncodedState } from './session-store.js';
 
 /** The most bytes of all names, with their scopes, and encoded values that an invocation sees. */
 const MOST = 8 * 1024 * 1024;
@@ -17,7 +18,7 @@ export class StateSize {
   #all = 0;
 
   /** @param state encoded values by names with their scopes */
-  constructor(state: Iterable<readonly [name: string, value: Uint8Array]>) {
+  constructor(state: EncodedState) {
     this.#sizes = new Map();
     for (const [name, value] of state) this.#set(name, sizeOf(name, value));
   }

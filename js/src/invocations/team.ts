@@ -380,7 +380,7 @@ function confirm(tools: readonly SessionTool[], ctx: CallbackContext, value: unk
 }
 
 function requestOf({ invocation, context }: HookCall): AgentRequest {
-  return new AgentRequest(invocation, context, invocation.root.signal);
+  return new AgentRequest(invocation, context, invocation.root);
 }
 
 function modelContent(given: Parameters<typeof contentOf>[0]): object {

@@ -19,7 +19,6 @@ import type {
 } from '../store/appender.js';
 import { byName } from '../store/by-name.js';
 import type { Journal, JournalAppend, JournalCompaction, JournalPart } from '../store/journal.js';
-import type { MemorySession } from '../store/memory-session.js';
 import { fork } from '../store/memory-sessions.js';
 import { MemoryStore } from '../store/memory-store.js';
 import { copiesAtOnce, pooled } from '../store/pooled.js';
@@ -109,7 +108,8 @@ interface Entries {
 
 class AppendingStore extends MemoryStore implements Appender, Journal {
   readonly [copiesAtOnce] = true;
-  readonly #logs = new WeakMap<MemorySession, Log>();
+  /** What was appended to sessions, by their ids. */
+  readonly #logs = new Map<string, Log>();
   readonly #shared = new Map<string, Scope>();
   readonly #journals = new Map<string, Entries>();
 
@@ -119,14 +119,19 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
   }
 
   override async fork(from: string, to: string): Promise<void> {
-    const made = fork(this, storeError, from, to);
-    this.#logs.set(made, new Log(this.#logOf(from)));
+    fork(this, storeError, from, to);
+    this.#logs.set(to, new Log(this.#logs.get(from)));
     return Promise.resolve();
+  }
+
+  override delete(session: string): void {
+    super.delete(session);
+    this.#logs.delete(session);
   }
 
   forkAt(from: string, to: string, { revision, state = [], artifacts = {} }: ForkPoint): void {
     requireAppend({ state });
-    const log = this.#logOf(from);
+    const log = this.#logs.get(from);
     const end = log?.upTo(Number(revision)) ?? 0;
     const last = log?.events[end - 1];
     if (log === undefined || last?.at !== Number(revision)) throw noSession(from);
@@ -145,7 +150,8 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
     if (this.sessions.has(to)) {
       throw storeError('E_SESSION_EXISTS', JSON.stringify(to), { details: { session: to } });
     }
-    this.#logs.set(this.begin(to), made);
+    this.begin(to);
+    this.#logs.set(to, made);
   }
 
   append(id: string, append: Append): string {
@@ -161,8 +167,8 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
     const added = isEmpty ? [] : this.#check(id, append);
     const session = isEmpty ? there! : this.write(id);
     if (!isEmpty) {
-      const log = this.#logs.get(session) ?? new Log();
-      this.#logs.set(session, log);
+      const log = this.#logs.get(id) ?? new Log();
+      this.#logs.set(id, log);
       log.appended = session.revision;
       if (event !== undefined) {
         log.ids.add(event.id);
@@ -188,7 +194,7 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
   /** The versions that an append adds. @throws TurncoreError if it cannot be stored */
   #check(id: string, append: Append): [scope: string, name: string, version: Version][] {
     const session = this.sessions.get(id);
-    const log = this.#logOf(id);
+    const log = this.#logs.get(id);
     const { appended = 0 } = log ?? {};
     const { event, artifacts = [], revision = '' } = append;
     // A fork knows the revisions of the events that it began with, too.
@@ -211,15 +217,9 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
     });
   }
 
-  /** What was appended to a session; undefined for nothing. */
-  #logOf(id: string): Log | undefined {
-    const session = this.sessions.get(id);
-    return session && this.#logs.get(session);
-  }
-
   /** A scope; undefined if there is nothing in it. */
   #scope(id: string, scope: string): Scope | undefined {
-    return scope === '' ? this.#logOf(id)?.own : this.#shared.get(scope);
+    return scope === '' ? this.#logs.get(id)?.own : this.#shared.get(scope);
   }
 
   #begin(log: Log, scope: string): Scope {
@@ -230,7 +230,7 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
   }
 
   events(id: string, { after = '', limit = 0, newest = false }: EventQuery = {}): SessionEvent[] {
-    const log = this.#logOf(id);
+    const log = this.#logs.get(id);
     if (log === undefined) return [];
     const { events } = log;
     const from = Number(after);
