@@ -161,8 +161,8 @@ export function functionResponses({ content }: EventData): FunctionResponse[] {
 /** An event of data that nobody else has. */
 export function revive(data: EventData): Event {
   const event = Object.create(Event.prototype) as Event;
-  Object.assign(event, data, { actions: new EventActions(data.actions) });
-  return freeze(event);
+  const actions = Object.assign(new EventActions(), data.actions);
+  return freeze(Object.assign(event, data, { actions }));
 }
 
 /** An event of the bytes that a store keeps. */
