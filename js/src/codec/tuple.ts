@@ -32,17 +32,19 @@ function wrong(kind: string, value: unknown): string | undefined {
  * @throws CodecError
  */
 export function fieldsOf(value: unknown, name: string, ...kinds: string[]): readonly unknown[] {
-  const fail = (why: string): never => {
-    throw new CodecError('field', 0, `${name}: ${why}`);
-  };
-  if (!Array.isArray(value)) return fail('an array is expected');
+  if (!Array.isArray(value)) throw refused(name, 'an array is expected');
   const fields = value as readonly unknown[];
-  if (fields.length !== kinds.length) {
-    return fail(`a tuple of ${kinds.length} elements is expected, there are ${fields.length}`);
+  const { length } = kinds;
+  if (fields.length !== length) {
+    throw refused(name, `a tuple of ${length} elements is expected, there are ${fields.length}`);
   }
-  kinds.forEach((kind, i) => {
-    const why = wrong(kind, fields[i]);
-    if (why !== undefined) fail(why);
-  });
+  for (let i = 0; i < length; i++) {
+    const why = wrong(kinds[i]!, fields[i]);
+    if (why !== undefined) throw refused(name, why);
+  }
   return fields;
+}
+
+function refused(name: string, why: string): CodecError {
+  return new CodecError('field', 0, `${name}: ${why}`);
 }

@@ -1,6 +1,7 @@
 /**
  * Events on their way to who asks for them one by one.
  */
+import type { Awaitable } from '../awaitable.js';
 import type { Effect } from '../turn/effect.js';
 import { invocationError } from '../session-errors.js';
 import type { Event } from './event.js';
@@ -28,18 +29,19 @@ export class Channel {
   }
 
   /** The next event; undefined when there are no more. */
-  async next(): Promise<Event | undefined> {
+  next(): Awaitable<Event | undefined> {
     const last = this.#delivery;
     this.#delivery = undefined;
     last?.settle();
-    while (this.#ready.length === 0) {
-      if (this.#closed || this.#stopped !== undefined) return undefined;
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-      this.#wake = undefined;
-    }
-    const { event, delivery } = this.#ready.shift()!;
-    this.#delivery = delivery;
-    return event;
+    if (this.#ready.length > 0 || this.#closed || this.#stopped !== undefined) return this.#take();
+    return new Promise<void>((resolve) => (this.#wake = resolve)).then(() => this.#take());
+  }
+
+  #take(): Event | undefined {
+    this.#wake = undefined;
+    const next = this.#ready.shift();
+    this.#delivery = next?.delivery;
+    return next?.event;
   }
 
   /** Nothing comes any more. */

@@ -100,14 +100,17 @@ export class CallbackContext extends Context {
   readonly agentName: string;
   /** What the event does that the callback belongs to. */
   readonly actions: EventActions = new EventActions();
-  /** The state. A change is seen by everybody in the invocation, and is stored with the callback's event. */
-  readonly state: State;
+  #state: State | undefined;
 
   /** @internal */
   constructor(invocation: OpenInvocation, agentName: string) {
     super(invocation);
     this.agentName = agentName;
-    this.state = liveState(invocation, () => this.actions.stateDelta);
+  }
+
+  /** The state. A change is seen by everybody in the invocation, and is stored with the callback's event. */
+  get state(): State {
+    return (this.#state ??= liveState(this[invocationOf], () => this.actions.stateDelta));
   }
 
   /** The same as {@link actions}. */
@@ -136,8 +139,7 @@ export interface ToolExecution {
 export class ToolContext extends DispatchContext {
   /** The id of the function call. */
   readonly functionCallId: string;
-  /** The state. A change is seen by everybody in the invocation, and is stored with the tool's answer. */
-  readonly state: State;
+  #state: State | undefined;
   readonly #executionId: string;
   /** Changes of the state, which the module has recorded. */
   #delta: Record<string, unknown> = {};
@@ -153,7 +155,16 @@ export class ToolContext extends DispatchContext {
     super(state, key, signal);
     this.functionCallId = execution?.providerCallId ?? '';
     this.#executionId = execution?.executionId ?? '';
-    this.state = liveState(this.#invocation, () => this.#delta, this.#executionId, state.number);
+  }
+
+  /** The state. A change is seen by everybody in the invocation, and is stored with the tool's answer. */
+  get state(): State {
+    return (this.#state ??= liveState(
+      this.#invocation,
+      () => this.#delta,
+      this.#executionId,
+      this[stateOf].number,
+    ));
   }
 
   get #invocation(): OpenInvocation {

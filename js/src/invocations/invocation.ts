@@ -2,7 +2,7 @@
  * The host's side of an invocation.
  */
 import { EffectKind, SessionEffect, SessionMethod, SyncKind } from '../abi/frames.gen.js';
-import { isThenable } from '../awaitable.js';
+import { type Awaitable, isThenable } from '../awaitable.js';
 import { CodecError } from '../codec/decoder.js';
 import type { Encoder } from '../codec/encoder.js';
 import {
@@ -49,6 +49,7 @@ import type { SessionStore } from './session-store.js';
 import { liveState } from './state.js';
 import type { RequestParts, ShownContents } from './shown.js';
 import type { Member, Team } from './team.js';
+import { after } from './waiting.js';
 
 /** The first number of an agent that a generator runs. */
 const FIRST_RUN = 0x80000000;
@@ -206,11 +207,13 @@ export class Invocation extends Turn implements OpenInvocation {
   /**
    * The next event; undefined when there are no more.
    *
-   * @throws (rejects) what the invocation has failed with, or the reason of its abort
+   * @throws (or rejects) what the invocation has failed with, or the reason of its abort
    */
-  async next(): Promise<Event | undefined> {
-    const event = await this.#events.next();
-    if (event !== undefined) return event;
+  next(): Awaitable<Event | undefined> {
+    return after(this.#events.next(), (event) => event ?? this.#over());
+  }
+
+  async #over(): Promise<undefined> {
     const { status, error } = await this.done;
     const why = status === 'aborted' && this.root.aborted ? this.root.reason : error;
     // eslint-disable-next-line @typescript-eslint/only-throw-error -- the reason stays what it is

@@ -144,6 +144,8 @@ export class Team {
   readonly credentials: Readonly<Record<string, Credential>>;
   readonly #hooks: readonly ReadonlyMap<number, Callback>[];
   readonly #numbers = new Map<AgentInfo, number>();
+  /** Its numbers in instances. */
+  readonly #opened = new WeakMap<Core, number>();
 
   /** @throws TurncoreError E_INVALID_AGENT */
   constructor(
@@ -223,20 +225,26 @@ export class Team {
 
   /** What is kept of what the models of agents were shown, as the module is told of it. @param kept of an agent's name */
   shown(kept: (agent: string) => Pick<Shown, 'have' | 'mark'>): Shown[] {
-    return this.members.flatMap(({ number, agent, definition, tools }) => {
-      if (definition === undefined) return [];
+    const shown: Shown[] = [];
+    for (const { number, agent, definition, tools } of this.members) {
+      if (definition === undefined) continue;
       const { have, mark } = kept(agent.name);
-      if (have === 0 && tools === undefined) return [];
-      return [{ agent: number, have, mark, tools: tools !== undefined }];
-    });
+      if (have === 0 && tools === undefined) continue;
+      shown.push({ agent: number, have, mark, tools: tools !== undefined });
+    }
+    return shown;
   }
 
   /** The number of the team in an instance, which is told of it if necessary. @throws the refusal */
   open(core: Core): number {
+    const open = this.#opened.get(core);
+    if (open !== undefined) return open;
     const runners = this.members.map(({ definition }) =>
       definition === undefined ? 0 : core.openRunner(definition),
     );
-    return core.openRunner<Team>(this, this.#opening(runners));
+    const runner = core.openRunner<Team>(this, this.#opening(runners));
+    this.#opened.set(core, runner);
+    return runner;
   }
 
   /** Begins the journal of an invocation with what opens the team. */

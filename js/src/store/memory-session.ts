@@ -27,19 +27,18 @@ export class MemorySession {
   updated = 0;
   /** The last revision that changed, moved or deleted something. */
   settled = 0;
-  readonly lists: Record<RecordName, RecordList> = {
-    standingInstruction: new RecordList(),
-    memory: new RecordList(),
-    retrievable: new RecordList(),
-    message: new RecordList(),
-    thought: new RecordList(),
-    toolCall: new RecordList(),
-  };
+  /** Records by kind, as far as there are any. */
+  readonly lists: Partial<Record<RecordName, RecordList>> = {};
 
   constructor(id: string, began: number, created: number) {
     this.id = id;
     this.#began = began;
     this.created = created;
+  }
+
+  /** The records of a kind. */
+  list(kind: RecordName): RecordList {
+    return (this.lists[kind] ??= new RecordList());
   }
 
   /** Begins a revision. */
@@ -52,7 +51,7 @@ export class MemorySession {
     const asked = after === '' ? undefined : this.#known(after);
     const known = asked !== undefined && asked >= this.settled;
     const records = (kind: RecordName): never[] =>
-      this.lists[kind].after(known ? asked : -1) as never[];
+      this.list(kind).after(known ? asked : -1) as never[];
     return {
       revision: String(this.revision),
       ...(known ? { after } : {}),
@@ -61,7 +60,7 @@ export class MemorySession {
       toolCalls: records('toolCall'),
       memories: records('memory'),
       retrievables: records('retrievable'),
-      instructions: this.lists.standingInstruction.after(-1) as Tokenizable[],
+      instructions: this.list('standingInstruction').after(-1) as Tokenizable[],
     };
   }
 
@@ -105,7 +104,7 @@ export class MemorySession {
       for (const id of [...old, ...recordsOf(delta).map(keyOf)]) {
         const name = `${kind} ${id}`;
         if (made.has(name)) continue;
-        const entry = this.lists[kind].find(id);
+        const entry = this.list(kind).find(id);
         const clear =
           entry === undefined
             ? !old.includes(id) || (knows(0) && knows(this.settled))
@@ -122,7 +121,7 @@ export class MemorySession {
 
   apply(delta: Delta): void {
     const { kind, op } = delta;
-    const list = this.lists[kind];
+    const list = this.list(kind);
     const { revision } = this;
     const records = recordsOf(delta);
     for (const record of records) this.#note(kind, record);

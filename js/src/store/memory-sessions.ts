@@ -34,9 +34,10 @@ export function find(all: All, session: string): SessionInfo | undefined {
   return there && infoOf(there);
 }
 
-function infoOf({ id, title, revision, created, updated, lists }: MemorySession): SessionInfo {
+function infoOf(session: MemorySession): SessionInfo {
+  const { id, title, revision, created, updated } = session;
   const [createdAt, updatedAt] = [new Date(created), new Date(updated)];
-  const messages = lists.message.entries.length;
+  const messages = session.list('message').entries.length;
   return { id, title, revision: String(revision), createdAt, updatedAt, messages };
 }
 
@@ -59,8 +60,8 @@ export function fork(all: All, error: MakeError, from: string, to: string): Memo
   session.settled = old.settled;
   for (const [id, reader] of old.bytes) session.bytes.set(id, reader);
   for (const kind of Object.keys(old.lists) as (keyof MemorySession['lists'])[]) {
-    for (const { record } of old.lists[kind].entries) {
-      session.lists[kind].put(record, session.revision);
+    for (const { record } of old.list(kind).entries) {
+      session.list(kind).put(record, session.revision);
     }
   }
   return session;

@@ -204,6 +204,7 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
     if (event !== undefined && log?.ids.has(event.id) === true) {
       throw appendConflict(id, 'event', event.id);
     }
+    if (artifacts.length === 0) return [];
     const added = new Map<string, number>();
     return artifacts.map(({ scope, name, version, bytes, body }) => {
       const reader = session?.bytes.get(bytes);
@@ -253,8 +254,9 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
 
   state(id: string, scope: string): StateValue[] {
     requireText(scope, 'scope');
-    const values = [...(this.#scope(id, scope)?.values ?? [])];
-    return values.map(([name, value]) => ({ scope, name, value: value.slice() })).sort(byName);
+    const values = this.#scope(id, scope)?.values;
+    if (values === undefined) return [];
+    return [...values].map(([name, value]) => ({ scope, name, value: value.slice() })).sort(byName);
   }
 
   artifacts(id: string, scope: string): Artifact[] {
