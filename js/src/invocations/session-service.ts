@@ -513,7 +513,7 @@ function named<T>(key: SessionKey, run: () => Awaitable<T>): Awaitable<T> {
   };
   try {
     const value = run();
-    return isThenable(value) ? Promise.resolve(value as PromiseLike<T>).catch(fail) : value;
+    return isThenable(value) ? Promise.resolve(value).catch(fail) : value;
   } catch (error) {
     return fail(error);
   }

@@ -6,7 +6,7 @@ import { type Awaitable, isThenable } from '../awaitable.js';
 
 /** Goes on with a value, which is waited for if it is a promise. */
 export function after<T, R>(value: Awaitable<T>, goOn: (value: T) => Awaitable<R>): Awaitable<R> {
-  return isThenable(value) ? Promise.resolve(value as PromiseLike<T>).then(goOn) : goOn(value);
+  return isThenable(value) ? Promise.resolve(value).then(goOn) : goOn(value);
 }
 
 /** The values that functions return, which are waited for if one is a promise. All functions run, even if one throws. */
