@@ -1,4 +1,6 @@
 # Go tests of everything but the build, with the module present. What the tests of turns do is recorded for the lane suites. QUICK
+# Left to other lanes, which run the same: the corpus on every engine, with all faults, to lane conformance; the suites of
+# stores and sessions, in memory and in files, to lane stores. The inner loop has them here.
 source .ci/lib.sh
 need_wasm
 recorded=(./host/turns ./host/native ./internal/guest)
@@ -15,5 +17,8 @@ fi
 beside go_test -count=1 "${recorded[@]}"
 unset TURNCORE_RECORD_TO
 beside go_test_in host/cmd/turncore -count=1
+elsewhere=(./host/conformance ./host/store ./host/store/file ./host/sessions)
+beside go_test -count=1 -skip='^(TestCorpus|TestInMemory|TestStore|TestSessions|TestService)$' "${elsewhere[@]}"
+mapfile -t others < <(printf '%s\n' "${others[@]}" | grep -vxF -f <(go list "${elsewhere[@]}"))
 beside go_test -count=1 "${others[@]}"
 together

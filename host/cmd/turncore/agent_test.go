@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host/agents"
+	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/wasm/full"
 )
 
 // agentFile writes a file with a manifest and nothing else.
@@ -94,6 +96,24 @@ func TestAgentFromNewToRun(t *testing.T) {
 		if got := turncore(t, args...); got.status != exitFailed || !strings.Contains(got.stderr, "model default") && !strings.Contains(got.stderr, "`agent` is other") {
 			t.Errorf("turncore %q with a grant that does not fit: %+v", args, got)
 		}
+	}
+}
+
+// A module without an agent inside answers with the model of its grant.
+func TestRunAgent(t *testing.T) {
+	module, ok := full.Module()
+	if !ok && len(hosttest.Engines(t)) == 1 { // which fails in CI
+		t.Skip("this build carries no module: make wasm")
+	}
+	asks := agents.Asks{Models: []agents.Ask{{Name: "main", Why: "to answer"}}}
+	with, err := agents.WithManifest(module, &agents.Manifest{Name: "plain", Version: "1.0.0", Description: "Answers.", Asks: asks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, grant := file(t, "plain.wasm", string(with)), file(t, "grant.json", `{"agent":"plain","models":{"main":"simulated/m"}}`)
+	got := turncore(t, "run", "--agent", path, "--grant", grant, "--verbose", "hello")
+	if got.status != exitOK || got.stdout != "You said: hello\n" || !strings.Contains(got.stderr, "agent plain 1.0.0") {
+		t.Errorf("%+v", got)
 	}
 }
 
