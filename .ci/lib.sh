@@ -270,11 +270,20 @@ go_files() {
   done
 }
 
-# pack FOLDER: packs the npm package into the folder, with nothing else in it.
+# pack FOLDER: packs the npm package into the folder, with nothing else in it. build/package keeps it for other lanes.
 pack() {
+  one_at_a_time pack_js
   rm -rf "$1"
   mkdir -p "$1"
-  (cd js && npm pack --silent --ignore-scripts --pack-destination "$OLDPWD/$1" >/dev/null)
+  cp build/package/*.tgz "$1"
+}
+pack_js() {
+  built build/package js/dist js/package.json js/README.md LICENSE && return
+  rm -rf build/package
+  mkdir -p build/package
+  cp LICENSE js/LICENSE
+  (cd js && npm pack --silent --ignore-scripts --pack-destination ../build/package >/dev/null)
+  keep_stamp build/package
 }
 
 # new_consumer: packs the npm package and installs it into the empty project

@@ -1,6 +1,6 @@
-# What the test suites of both hosts do is recorded and replayed on every engine, with collections forced: Go's on native
-# and wazero is replayed in Node and by the other engine, Node's on native and wazero. The commands of both languages show each
-# journal, and damaged ones, in the same bytes.
+# What the test suites of both hosts do is recorded and replayed on every engine, with collections forced, once where two
+# engines recorded the same: Go's on native and wazero is replayed in Node and by the other engine, Node's on native and
+# wazero. The commands of both languages show each journal, and damaged ones, in the same bytes.
 source .ci/lib.sh
 need_js
 recorded=$(mktemp -d)
@@ -27,6 +27,7 @@ played() {
   local suite=$1 count
   count=$(find "$recorded/$suite" -name '*.journal' | wc -l)
   ((count > 0)) || fail "the suite of $suite recorded nothing"
+  node .ci/recordings/distinct.mjs "$recorded/$suite"
   TURNCORE_REPLAY_FROM="$recorded/$suite" go_test -count=1 -run='^TestReplayFolder$' ./host/journal
   node --expose-gc .ci/recordings/folder.mjs "$recorded/$suite"
   if [[ $suite == go ]]; then node .ci/recordings/inspect.mjs damage "$recorded/$suite"; fi

@@ -2,8 +2,9 @@
 # with several instances and wazero with one for each turn, wazero with an agent that adds nothing to the core, Node
 # 20 and 24, Node with the build of GOOS=js, and Chromium's pages and workers. Each writes the same log, byte for
 # byte. So does Node with the core module, as far as it goes. What the Go hosts do is recorded and replayed by each
-# other and in Node. Deno, Bun, workerd, Firefox and WebKitGTK play a quarter of the scenarios with the packed
-# package, another one from commit to commit; CORPUS_PART=2/4 says which, and TURNCORE_LONG makes it the whole.
+# other and in Node, once where several recorded the same. Deno, Bun, workerd, Firefox and WebKitGTK play a quarter of
+# the scenarios with the packed package, another one from commit to commit; CORPUS_PART=2/4 says which, and
+# TURNCORE_LONG makes it the whole.
 source .ci/lib.sh
 need_js
 need_chromium
@@ -46,13 +47,19 @@ if [[ -z $part ]]; then
   part=$((16#${commit::8} % 4 + 1))/4
 fi
 echo "part $part of the corpus on more hosts; again: CORPUS_PART=$part make test LANES=conformance"
-pack build/conformance/package
-node js/test/conformance/hosts.mjs build/conformance/package/turncore-*.tgz "$logs/native.log" "$part" \
-  Deno Bun workerd Firefox WebKitGTK >"$logs/hosts.txt" 2>"$logs/hosts.err" || { cat "$logs/hosts.txt" "$logs/hosts.err"; exit 1; }
-hosts_passed 5 <"$logs/hosts.txt"
+on_more_hosts() {
+  pack build/conformance/package
+  node js/test/conformance/hosts.mjs build/conformance/package/turncore-*.tgz "$logs/native.log" "$part" \
+    Deno Bun workerd Firefox WebKitGTK >"$logs/hosts.txt" 2>"$logs/hosts.err" || { cat "$logs/hosts.txt" "$logs/hosts.err"; exit 1; }
+  hosts_passed 5 <"$logs/hosts.txt"
+}
+beside on_more_hosts
 
 count=$(find "$logs/journals" -name '*.journal' | wc -l)
 ((count > 0)) || fail 'nothing was recorded'
-TURNCORE_REPLAY_FROM="$logs/journals" go_test -count=1 -run='^TestReplayFolder$' ./host/journal
-node --expose-gc .ci/recordings/folder.mjs "$logs/journals"
+node .ci/recordings/distinct.mjs "$logs/journals"
+beside node --expose-gc .ci/recordings/folder.mjs "$logs/journals"
+export TURNCORE_REPLAY_FROM="$logs/journals"
+beside go_test -count=1 -run='^TestReplayFolder$' ./host/journal
+together
 tests_ran "$count"
