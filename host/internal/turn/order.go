@@ -33,8 +33,12 @@ func (t *Turn) goOn(a *actor, r outcome) (told bool) {
 		case t.ahead != nil:
 			t.behind = append(t.behind, behind[i:]...)
 			return true
-		case t.root.aborted:
-			t.settleEffect(a, e, outcome{err: t.root.cause, about: describe(t.root.cause, t.root.cause)})
+		case t.root.aborted || t.outer.Err() != nil:
+			cause := t.root.cause
+			if !t.root.aborted { // the core hears of it before the result
+				cause = context.Cause(t.outer)
+			}
+			t.settleEffect(a, e, outcome{err: cause, about: describe(cause, cause)})
 		default:
 			if err := t.admit(a, e); err != nil {
 				t.perish(t.core.Retire(err))

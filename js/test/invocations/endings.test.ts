@@ -6,7 +6,12 @@ import { describe, it } from 'node:test';
 
 import { isTurncoreError } from '../../src/index.js';
 import { fullMemoryStore } from '../../src/entries/memory.js';
-import { type BaseAgent, type Event, SessionService } from '../../src/entries/sessions.js';
+import {
+  type AgentRequest,
+  type BaseAgent,
+  type Event,
+  SessionService,
+} from '../../src/entries/sessions.js';
 import { skip } from '../turn/harness.js';
 import {
   answers,
@@ -105,6 +110,30 @@ describe('early ends', { skip }, () => {
     assert.deepEqual(done, []);
     assert.equal((await load()).events.length, 0);
   });
+
+  // The module asks for the tool before the event of its call is stored.
+  for (const [how, before, stored] of [
+    ['fails', () => assert.fail('the disk is full'), 1],
+    ['is slow, and the invocation is aborted', (abort: () => void) => abort(), 2],
+  ] as const) {
+    it(`no tool runs whose event's append ${how}`, async () => {
+      const controller = new AbortController();
+      let ran = 0;
+      const model = ({ contents }: AgentRequest) => (contents.length < 2 ? calls('t') : 'done');
+      const agent = llm('a', model, {
+        tools: [{ name: 't', description: 'A tool.', runAsync: () => ++ran }],
+      });
+      const store = failingStore(2, async () => {
+        await Promise.resolve();
+        before(() => controller.abort(new Error('enough')));
+      });
+      const { runner, load } = await stage({ agent }, {}, store);
+      const input = { ...WHO, newMessage: 'go', signal: controller.signal };
+      await assert.rejects(runner.run(input), /the disk is full|enough/u);
+      assert.equal(ran, 0);
+      assert.equal((await load()).events.length, stored);
+    });
+  }
 
   it('a signal that has fired before the start', async () => {
     const { agent, done } = five();

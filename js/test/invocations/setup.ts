@@ -162,12 +162,22 @@ export function text(words: string, more: EventData = {}): EventData {
   return { content: { parts: [{ text: words }] }, ...more };
 }
 
-/** A store in which one append fails. @param which counts those behind the one that creates the session, from 1 */
-export function failingStore(which: number): FullMemoryStore {
+/**
+ * A store in which one append fails.
+ *
+ * @param which counts those behind the one that creates the session, from 1
+ * @param before is called ahead of it, in place of the failure
+ */
+export function failingStore(
+  which: number,
+  before = (): Promise<void> => {
+    throw new Error(`append ${which} fails`);
+  },
+): FullMemoryStore {
   const store = fullMemoryStore();
   let appends = -1;
   const append: FullMemoryStore['append'] = (session, given) => {
-    if (++appends === which) throw new Error(`append ${which} fails`);
+    if (++appends === which) return before().then(() => store.append(session, given));
     return store.append(session, given);
   };
   return new Proxy(store, {
