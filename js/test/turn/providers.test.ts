@@ -2,87 +2,13 @@
  * Conversations with each provider of models. Go's tests play the same ones.
  */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 
 import { baseURLOf, providerNames } from '../../src/chat/providers.js';
 import { createRunner, memoryStore, Tool, TurncoreError } from '../../src/index.js';
-import { providerKey, type ProviderName } from '../../src/entries/models.js';
-import { root } from '../instance/go-guest.js';
+import { providerKey } from '../../src/entries/models.js';
+import { cases, common, serve } from './conversations.js';
 import { coreModule, fullModule, skip, testHost } from './harness.js';
-
-interface Reply {
-  readonly type: string;
-  readonly body: string;
-}
-
-interface Case {
-  readonly name: string;
-  readonly provider: ProviderName;
-  readonly model: string;
-  readonly base: string;
-  readonly path: string;
-  /** Header, and what stands before the key in it. */
-  readonly key: readonly [string, string];
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly replies: readonly Reply[];
-  readonly requests: readonly unknown[];
-  readonly expect: {
-    readonly text: string;
-    readonly thoughts: readonly string[];
-    readonly toolCalls: readonly {
-      readonly id: string;
-      readonly tool: string;
-      readonly args: unknown;
-      readonly results: string;
-    }[];
-    readonly usage: Readonly<Record<string, number>>;
-  };
-}
-
-interface Conversations {
-  readonly system: string;
-  readonly message: string;
-  readonly key: string;
-  readonly tool: { name: string; description: string; inputSchema: { type: 'object' } };
-  readonly cases: readonly Case[];
-}
-
-const file = new URL('runtime/testdata/providers/conversations.json', root);
-const { cases, ...common } = JSON.parse(await readFile(file, 'utf8')) as Conversations;
-
-interface Request {
-  readonly url: string | undefined;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: unknown;
-}
-
-/** Serves replies in order, and keeps what was asked. */
-async function serve(
-  replies: readonly Reply[],
-  run: (url: string, requests: readonly Request[]) => Promise<void>,
-): Promise<void> {
-  const requests: Request[] = [];
-  const server = createServer((req, res) => {
-    let text = '';
-    req.setEncoding('utf8').on('data', (part: string) => (text += part));
-    req.on('end', () => {
-      const reply = replies[requests.length];
-      requests.push({ url: req.url, headers: req.headers, body: JSON.parse(text) });
-      res.writeHead(reply === undefined ? 500 : 200, { 'content-type': reply?.type ?? '' });
-      res.end(reply?.body);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  try {
-    await run(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests);
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
-}
 
 describe('providers of models', { skip }, () => {
   for (const c of cases) {

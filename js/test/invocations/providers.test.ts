@@ -1,0 +1,130 @@
+/**
+ * Agents whose models are behind APIs. Go's tests play the same conversations.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { type Content, type Event, LlmAgent, textOf } from '../../src/entries/sessions.js';
+import { cases, common, type Reply, serve } from '../turn/conversations.js';
+import { skip } from '../turn/harness.js';
+import { stage, WHO } from './setup.js';
+
+/** The same with an agent's tool: its results are maps, and the arguments of its calls are values, not the model's text. */
+function ofAgent(body: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(body)
+      .replaceAll('4 degrees in Oslo', String.raw`{\"result\":\"4 degrees in Oslo\"}`)
+      .replaceAll(String.raw`{\"city\": \"Oslo\"}`, String.raw`{\"city\":\"Oslo\"}`),
+  );
+}
+
+/** The signatures of an event's parts. */
+function signatures({ content }: Event): unknown[] {
+  return (content?.parts ?? []).flatMap(({ thoughtSignature }) => thoughtSignature ?? []);
+}
+
+describe('models of agents behind an API', { skip }, () => {
+  // What a provider wants back with thoughts and calls goes through events, and back to it in the second request.
+  for (const c of cases) {
+    it(c.name, async () => {
+      await serve(c.replies, async (url, requests) => {
+        const { runner, load } = await stage({
+          agent: new LlmAgent({
+            name: 'root',
+            instruction: common.system,
+            model: {
+              ...c.options,
+              ...{
+                model: c.model,
+                provider: c.provider,
+                baseURL: url + c.base,
+                apiKey: common.key,
+              },
+            },
+            tools: [
+              {
+                ...common.tool,
+                runAsync: (args) => `4 degrees in ${(args as { city: string }).city}`,
+              },
+            ],
+          }),
+        });
+        const events = await runner.run({ ...WHO, newMessage: common.message });
+        assert.deepEqual(
+          requests.map(({ body }) => body),
+          c.requests.map(ofAgent),
+        );
+        assert.equal(textOf(events.at(-1)!.content), c.expect.text);
+        const stored = (await load()).events;
+        assert.deepEqual(
+          stored.flatMap(signatures),
+          events.filter(({ partial }) => partial !== true).flatMap(signatures),
+        );
+      });
+    });
+  }
+
+  it('signs thoughts and calls where the provider does', async () => {
+    const signed = cases.filter(({ requests }) =>
+      /"(?:thoughtSignature|thought_signature|signature|encrypted_content)":/u.test(
+        JSON.stringify(requests.at(-1)),
+      ),
+    );
+    assert.equal(signed.length, 4);
+    for (const c of signed) {
+      await serve(c.replies, async (url) => {
+        const { say } = await stage({
+          agent: new LlmAgent({
+            name: 'root',
+            model: {
+              ...c.options,
+              ...{ model: c.model, provider: c.provider, baseURL: url + c.base, apiKey: 'k' },
+            },
+            tools: [{ ...common.tool, runAsync: () => 'cold' }],
+          }),
+        });
+        assert.ok((await say()).flatMap(signatures).length > 0, c.name);
+      });
+    }
+  });
+
+  it('get the data of a message as attachments', async () => {
+    const body = JSON.stringify({
+      candidates: [{ content: { parts: [{ text: 'A cat.' }] }, finishReason: 'STOP' }],
+    });
+    const reply: Reply = { type: 'application/json', body };
+    await serve([reply, reply], async (baseURL, requests) => {
+      const { runner, say } = await stage({
+        agent: new LlmAgent({
+          name: 'root',
+          model: { model: 'm', provider: 'gemini', baseURL, apiKey: 'k', stream: false },
+        }),
+      });
+      const data = (words: string): Uint8Array => new TextEncoder().encode(words);
+      const newMessage: Content = {
+        parts: [
+          { text: 'What are these?' },
+          { inlineData: { mimeType: 'image/png', data: data('a picture') } },
+          { inlineData: { mimeType: 'audio/wav', data: data('a sound!') } },
+          {
+            fileData: { fileUri: 'https://files.example/a.pdf', mimeType: 'application/pdf' },
+          },
+        ],
+      };
+      await runner.run({ ...WHO, newMessage });
+      await say('Sure?');
+      assert.equal(requests.length, 2);
+      for (const request of requests) {
+        const text = JSON.stringify(request.body);
+        for (const part of [
+          '"inlineData":{"mimeType":"image/png","data":"YSBwaWN0dXJl"}',
+          '"inlineData":{"mimeType":"audio/wav","data":"YSBzb3VuZCE="}',
+          String.raw`[image d1 \"image.png\", image/png]`,
+          String.raw`What are these?\n[fileData: https://files.example/a.pdf]`,
+        ]) {
+          assert.ok(text.includes(part), `no ${part} in ${text}`);
+        }
+      }
+    });
+  });
+});
