@@ -1,10 +1,12 @@
 /**
  * Invocations of a session run one after another.
  */
+import type { Awaitable } from '../awaitable.js';
 import { storeError } from '../store-errors.js';
 import { keeperOf } from '../store/keeper.js';
 import type { Invocation } from './invocation.js';
 import type { SessionStore } from './session-store.js';
+import { after } from './waiting.js';
 
 /** An invocation that runs, or is about to. */
 interface Running {
@@ -33,32 +35,32 @@ export interface Place {
  * @param refuse instead of waiting
  * @param outer the signal that the caller has given: that of a handler tells inside of which invocation it is
  * @param signal takes it out of the queue: then it runs at once
- * @throws TurncoreError (rejects) E_SESSION_BUSY if another runs, and `refuse`, or if it is started inside that
+ * @throws TurncoreError (or rejects) E_SESSION_BUSY if another runs, and `refuse`, or if it is started inside that
  */
-export async function enter(
+export function enter(
   store: SessionStore,
   session: string,
   refuse: boolean,
   outer: AbortSignal | undefined,
   signal: AbortSignal | undefined,
-): Promise<Place> {
+): Awaitable<Place> {
   let all = running.get(store);
   if (all === undefined) running.set(store, (all = new Set()));
   if (outer !== undefined && isInside(all, session, outer)) {
     const why = `session ${JSON.stringify(session)}: the invocation is started inside another one of it`;
     throw storeError('E_SESSION_BUSY', why, { details: { session } });
   }
-  const entered = keeperOf(store).enter(session, refuse, signal);
-  const leave = entered instanceof Promise ? await entered : entered;
-  const own: Running = { session, outer, invocation: undefined };
-  all.add(own);
-  return {
-    runs: (invocation) => (own.invocation = invocation),
-    leave: () => {
-      all.delete(own);
-      leave();
-    },
-  };
+  return after(keeperOf(store).enter(session, refuse, signal), (leave) => {
+    const own: Running = { session, outer, invocation: undefined };
+    all.add(own);
+    return {
+      runs: (invocation) => (own.invocation = invocation),
+      leave: () => {
+        all.delete(own);
+        leave();
+      },
+    };
+  });
 }
 
 /** Whether a signal is one of an invocation of a session, or of one that runs inside such a one. */

@@ -1,6 +1,7 @@
 /**
  * Runs agents in sessions.
  */
+import type { Awaitable } from '../awaitable.js';
 import { uuidv6, UUID_ENTROPY } from '../entropy.js';
 import type { Host, HostOptions } from '../host/host.js';
 import { invocationError } from '../session-errors.js';
@@ -12,9 +13,10 @@ import { Invocation } from './invocation.js';
 import { type SessionKey, storedId } from './keys.js';
 import { enter, type Place } from './queue.js';
 import type { Plugin } from './plugin.js';
-import { inSession, notFound, SessionService, sessionCore } from './session-service.js';
+import { named, notFound, SessionService, sessionCore } from './session-service.js';
 import type { SessionStore } from './session-store.js';
 import { Team } from './team.js';
+import { after } from './waiting.js';
 
 /** What a {@link Runner} is configured with. */
 export interface RunnerConfig {
@@ -153,7 +155,9 @@ export class Runner {
     let place: Place | undefined;
     let invocation: Invocation | undefined;
     try {
-      place = await this.#enter(key, signal, controller?.signal);
+      const { store } = this.sessionService;
+      const inner = controller?.signal;
+      place = await named(key, () => enter(store, storedId(key), this.#refuse, signal, inner));
       invocation = await this.#start(key, message, options, controller);
       place.runs(invocation);
       for (let event; (event = await invocation.next()) !== undefined;) yield event;
@@ -168,41 +172,33 @@ export class Runner {
     }
   }
 
-  async #enter(
-    key: SessionKey,
-    outer: AbortSignal | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<Place> {
-    try {
-      return await enter(this.sessionService.store, storedId(key), this.#refuse, outer, signal);
-    } catch (error) {
-      throw inSession(error, key);
-    }
-  }
-
-  async #start(
+  #start(
     key: SessionKey,
     message: Content | undefined,
     options: Readonly<Record<string, unknown>>,
     controller: AbortController | undefined,
-  ): Promise<Invocation> {
+  ): Awaitable<Invocation> {
     const host = this.#host;
     const { sessionService } = this;
-    const core = await sessionCore(host);
-    const loaded = await sessionService.load(key);
-    if (loaded === undefined) throw notFound(key);
-    const id = uuidv6(host.clock(), host.entropy(UUID_ENTROPY));
-    return Invocation.start(core.alive ? core : await sessionCore(host), host.entropy(SEED), {
-      id,
-      team: this.#team,
-      store: sessionService.store,
-      key,
-      loaded,
-      http: host.http,
-      message,
-      options,
-      controller,
-      record: (running, number) => host.recorder(id, running, number),
-    });
+    return after(sessionCore(host), (core) =>
+      after(sessionService.load(key), (loaded) => {
+        if (loaded === undefined) throw notFound(key);
+        const id = uuidv6(host.clock(), host.entropy(UUID_ENTROPY));
+        return after(core.alive ? core : sessionCore(host), (alive) =>
+          Invocation.start(alive, host.entropy(SEED), {
+            id,
+            team: this.#team,
+            store: sessionService.store,
+            key,
+            loaded,
+            http: host.http,
+            message,
+            options,
+            controller,
+            record: (running, number) => host.recorder(id, running, number),
+          }),
+        );
+      }),
+    );
   }
 }

@@ -507,7 +507,7 @@ function exists(session: string): Error {
 }
 
 /** Calls what uses the store: its errors name the session as its user knows it. */
-function named<T>(key: SessionKey, run: () => Awaitable<T>): Awaitable<T> {
+export function named<T>(key: SessionKey, run: () => Awaitable<T>): Awaitable<T> {
   const fail = (error: unknown): never => {
     throw inSession(error, key);
   };
