@@ -161,9 +161,16 @@ export function functionResponses({ content }: EventData): FunctionResponse[] {
 /** An event of data that nobody else has. */
 export function revive(data: EventData): Event {
   const event = Object.create(Event.prototype) as Event;
-  const actions = Object.assign(new EventActions(), data.actions);
+  const actions = Object.create(EventActions.prototype) as EventActions;
+  Object.assign(actions, NO_ACTIONS, data.actions);
   return freeze(Object.assign(event, data, { actions }));
 }
+
+/** What the actions of every event have. */
+const NO_ACTIONS = Object.freeze({
+  stateDelta: Object.freeze({}),
+  artifactDelta: Object.freeze({}),
+});
 
 /** An event of the bytes that a store keeps. */
 export function reviveBody(body: Uint8Array): Event {

@@ -105,6 +105,8 @@ export class SessionService {
   readonly host: Host;
   /** Those that were used last are last. */
   readonly #held = new Map<string, HeldSession>();
+  /** The one that was used last. */
+  #last: HeldSession | undefined;
   /** What was saved for handles. */
   readonly #artifacts = new WeakMap<Session, SessionArtifacts>();
 
@@ -225,8 +227,11 @@ export class SessionService {
   }
 
   #forget(stored: string): void {
-    this.#held.get(stored)?.forget();
+    const held = this.#held.get(stored);
+    if (held === undefined) return;
+    held.forget();
     this.#held.delete(stored);
+    if (held === this.#last) this.#last = undefined;
   }
 
   /**
@@ -424,9 +429,11 @@ export class SessionService {
   }
 
   #keep(stored: string, held: HeldSession): HeldSession {
+    if (held === this.#last) return held;
     this.#held.delete(stored);
     if (held.length === 0) return held;
     this.#held.set(stored, held);
+    this.#last = held;
     if (this.#held.size > MOST_HELD) this.#forget(this.#held.keys().next().value!);
     return held;
   }

@@ -28,6 +28,8 @@ export class MemoryStore implements Sessions {
   readonly sessions = new Map<string, MemorySession>();
   /** Number of the last write to any session. */
   #revision = 0;
+  /** The session that was updated last. */
+  #last: MemorySession | undefined;
 
   load(session: string, after = ''): Conversation {
     return (this.sessions.get(session) ?? new MemorySession(session, 0, 0)).load(after);
@@ -95,8 +97,11 @@ export class MemoryStore implements Sessions {
   write(id: string): MemorySession {
     const session = this.sessions.get(id) ?? new MemorySession(id, this.#revision, systemClock());
     session.update(++this.#revision, systemClock());
-    this.sessions.delete(id);
-    this.sessions.set(id, session);
+    if (session !== this.#last) {
+      this.sessions.delete(id);
+      this.sessions.set(id, session);
+      this.#last = session;
+    }
     return session;
   }
 }
