@@ -49,8 +49,12 @@ func TestContents(t *testing.T) {
 		events []string
 		want   []string
 	}{
-		{"a conversation", session.View{}, []string{"i1 user: hi", "i1 a: hello", "i2 user: more"},
-			[]string{"user: hi", "model: hello", "user: more"}},
+		{
+			"a conversation",
+			session.View{},
+			[]string{"i1 user: hi", "i1 a: hello", "i2 user: more"},
+			[]string{"user: hi", "model: hello", "user: more"},
+		},
 		{"events without parts", session.View{}, []string{
 			`{author: "system", actions: {stateDelta: {a: 1}}}`, "i1 user: hi",
 			`{author: "a", errorCode: "E"}`, `{author: "a", content: {parts: []}}`,
@@ -69,13 +73,21 @@ func TestContents(t *testing.T) {
 			`{author: "user", content: {role: "model", parts: [{text: "x"}]}}`,
 			`{author: "a", content: {role: "user", parts: [{text: "y"}]}}`,
 		}, []string{"model: x", "user: y"}},
-		{"own thoughts", session.View{},
-			[]string{`{author: "a", content: {parts: [{text: "hm", thought: true}, {text: "x"}]}}`}, []string{"model: (hm), x"}},
-		{"another agent", session.View{}, []string{"i1 user: hi", "i1 b: hello + call c1", "i1 b: answer c1", "i1 a: x"},
+		{
+			"own thoughts",
+			session.View{},
+			[]string{`{author: "a", content: {parts: [{text: "hm", thought: true}, {text: "x"}]}}`},
+			[]string{"model: (hm), x"},
+		},
+		{
+			"another agent",
+			session.View{},
+			[]string{"i1 user: hi", "i1 b: hello + call c1", "i1 b: answer c1", "i1 a: x"},
 			[]string{
 				"user: hi", "user: For context:, [b] said: hello, [b] called tool `tc1` with {\"of\":\"c1\"}",
 				"user: For context:, [b] tool `tc1` returned {\"to\":\"c1\"}", "model: x",
-			}},
+			},
+		},
 		{
 			"another agent's thoughts",
 			session.View{},
@@ -91,10 +103,18 @@ func TestContents(t *testing.T) {
 			[]string{"i1 user: 0", "i1 a[p.a]: 1", "i1 a[p]: 2", "i1 a[p.b]: 3", "i1 a[p.a.x]: 4", "i1 a[p.ab]: 5"},
 			[]string{"user: 0", "model: 1", "model: 2"},
 		},
-		{"outside of a branch", session.View{}, []string{"i1 user: 0", "i1 a[p.a]: 1", "i1 a: 2"},
-			[]string{"user: 0", "model: 2"}},
-		{"name of a branch that begins like another", session.View{Branch: "p.ab"}, []string{"i1 a[p.a]: 1", "i1 a[p.ab]: 2"},
-			[]string{"model: 2"}},
+		{
+			"outside of a branch",
+			session.View{},
+			[]string{"i1 user: 0", "i1 a[p.a]: 1", "i1 a: 2"},
+			[]string{"user: 0", "model: 2"},
+		},
+		{
+			"name of a branch that begins like another",
+			session.View{Branch: "p.ab"},
+			[]string{"i1 a[p.a]: 1", "i1 a[p.ab]: 2"},
+			[]string{"model: 2"},
+		},
 		{
 			"a call and its response",
 			session.View{},
@@ -110,8 +130,10 @@ func TestContents(t *testing.T) {
 		{
 			"a later answer",
 			session.View{},
-			[]string{"i1 a: long c1", "i1 a: answer c1 (wait)", "i1 a: please wait", "i2 user: answer c1 (yes) + thanks",
-				"i2 a: ok"},
+			[]string{
+				"i1 a: long c1", "i1 a: answer c1 (wait)", "i1 a: please wait", "i2 user: answer c1 (yes) + thanks",
+				"i2 a: ok",
+			},
 			[]string{"model: c1?", "user: c1=c1(yes)", "model: please wait", "user: thanks", "model: ok"},
 		},
 		{
@@ -120,21 +142,35 @@ func TestContents(t *testing.T) {
 			[]string{"i1 a: long c1 + call c2", "i1 a: answer c2", "i2 user: answer c1 (confirmed)", "i2 a: answer c1 (result)"},
 			[]string{"model: c1?, c2?", "user: c1=c1(result), c2=c2"},
 		},
-		{"a call that waits beside one that does not", session.View{}, []string{"i1 a: long c1 + call c2", "i1 a: answer c2"},
-			[]string{"model: c1?, c2?", "user: c2=c2"}},
-		{"a call that waits", session.View{}, []string{"i1 a: long c1", "i2 user: hello?"},
-			[]string{"model: c1?", "user: hello?"}},
-		{"a response without its call", session.View{}, []string{"i1 user: answer c1 + hi", "i1 a: answer c2",
-			"i1 a: call c2"}, []string{"user: hi", "model: c2?"}},
+		{
+			"a call that waits beside one that does not",
+			session.View{},
+			[]string{"i1 a: long c1 + call c2", "i1 a: answer c2"},
+			[]string{"model: c1?, c2?", "user: c2=c2"},
+		},
+		{
+			"a call that waits",
+			session.View{},
+			[]string{"i1 a: long c1", "i2 user: hello?"},
+			[]string{"model: c1?", "user: hello?"},
+		},
+		{"a response without its call", session.View{}, []string{
+			"i1 user: answer c1 + hi", "i1 a: answer c2",
+			"i1 a: call c2",
+		}, []string{"user: hi", "model: c2?"}},
 		{"calls without ids", session.View{}, []string{
 			`{author: "a", content: {role: "model", parts: [{functionCall: {name: "t"}}]}}`,
 			`{author: "a", content: {role: "user", parts: [{functionResponse: {name: "t", response: {to: "x"}}}]}}`,
 		}, []string{"model: ?", "user: =x"}},
-		{"the user's answer to another agent's call", session.View{},
-			[]string{"i1 b: long c1", "i2 user: answer c1 (yes) + go on"}, []string{
+		{
+			"the user's answer to another agent's call",
+			session.View{},
+			[]string{"i1 b: long c1", "i2 user: answer c1 (yes) + go on"},
+			[]string{
 				"user: For context:, [b] called tool `tc1` with {\"of\":\"c1\"}",
 				"user: [user] tool `tc1` returned {\"to\":\"c1(yes)\"}, go on",
-			}},
+			},
+		},
 		{
 			"one id for two calls",
 			session.View{},
@@ -147,8 +183,12 @@ func TestContents(t *testing.T) {
 			[]string{"i1 user: hi", "i1 b: hello", "i2 user: more", "i2 b: x", "i2 a: y"},
 			[]string{"user: more", "user: For context:, [b] said: x", "model: y"},
 		},
-		{"the current turn, without an earlier call", session.View{None: true, From: 1},
-			[]string{"i1 a: long c1", "i2 user: answer c1 + hi"}, []string{"user: hi"}},
+		{
+			"the current turn, without an earlier call",
+			session.View{None: true, From: 1},
+			[]string{"i1 a: long c1", "i2 user: answer c1 + hi"},
+			[]string{"user: hi"},
+		},
 		{
 			"the current turn of one that goes on",
 			session.View{None: true, From: 1},
@@ -202,8 +242,10 @@ func compaction(id, first, last, more string) string {
 }
 
 func TestCompaction(t *testing.T) {
-	conversation := []string{said("1", "user", ""), said("2", "a", ""), said("3", "user", ""), said("4", "a", ""),
-		said("5", "user", "")}
+	conversation := []string{
+		said("1", "user", ""), said("2", "a", ""), said("3", "user", ""), said("4", "a", ""),
+		said("5", "user", ""),
+	}
 	with := func(more ...string) []string { return append(slices.Clone(conversation), more...) }
 	call := func(id, c string) string {
 		return fmt.Sprintf(`{id: "%s", author: "a", content: {parts: [{functionCall: {id: "%s", name: "t"}}]}, `+
@@ -219,39 +261,62 @@ func TestCompaction(t *testing.T) {
 		want   []string
 	}{
 		{"at the start", with(compaction("s", "1", "3", "")), []string{"user: s", "model: 4", "user: 5"}},
-		{"in the middle", with(compaction("s", "2", "3", ""), said("6", "a", "")),
-			[]string{"user: 1", "user: s", "model: 4", "user: 5", "model: 6"}},
+		{
+			"in the middle", with(compaction("s", "2", "3", ""), said("6", "a", "")),
+			[]string{"user: 1", "user: s", "model: 4", "user: 5", "model: 6"},
+		},
 		{"of everything", with(compaction("s", "1", "5", "")), []string{"user: s"}},
-		{"of one event", with(compaction("s", "4", "4", "")), []string{"user: 1", "model: 2", "user: 3", "user: s",
-			"user: 5"}},
+		{"of one event", with(compaction("s", "4", "4", "")), []string{
+			"user: 1", "model: 2", "user: 3", "user: s",
+			"user: 5",
+		}},
 		{
 			"with a role", with(`{id: "s", author: "a", content: {role: "model", parts: [{text: "s"}, {text: "hm", ` +
 				`thought: true}]}, actions: {compaction: {first: "1", last: "4"}}}`),
 			[]string{"model: s", "user: 5"},
 		},
-		{"without content", with(`{id: "s", author: "a", actions: {compaction: {first: "1", last: "4"}}}`),
-			[]string{"user: 5"}},
-		{"of a compaction and more", with(compaction("s", "1", "3", ""), said("6", "a", ""), compaction("t", "1", "5", "")),
-			[]string{"user: t", "model: 6"}},
-		{"overlapping", with(compaction("s", "1", "3", ""), compaction("t", "3", "4", "")),
-			[]string{"user: s", "user: t", "user: 5"}},
-		{"inside another", with(compaction("s", "1", "4", ""), compaction("t", "2", "3", "")),
-			[]string{"user: s", "user: 5"}},
-		{"of unknown events", with(compaction("s", "1", "x", "")),
-			[]string{"user: 1", "model: 2", "user: 3", "model: 4", "user: 5", "user: For context:, [summariser] said: s"}},
+		{
+			"without content", with(`{id: "s", author: "a", actions: {compaction: {first: "1", last: "4"}}}`),
+			[]string{"user: 5"},
+		},
+		{
+			"of a compaction and more", with(compaction("s", "1", "3", ""), said("6", "a", ""), compaction("t", "1", "5", "")),
+			[]string{"user: t", "model: 6"},
+		},
+		{
+			"overlapping", with(compaction("s", "1", "3", ""), compaction("t", "3", "4", "")),
+			[]string{"user: s", "user: t", "user: 5"},
+		},
+		{
+			"inside another", with(compaction("s", "1", "4", ""), compaction("t", "2", "3", "")),
+			[]string{"user: s", "user: 5"},
+		},
+		{
+			"of unknown events", with(compaction("s", "1", "x", "")),
+			[]string{"user: 1", "model: 2", "user: 3", "model: 4", "user: 5", "user: For context:, [summariser] said: s"},
+		},
 		{
 			"of events behind it", append([]string{compaction("s", "1", "2", "")}, conversation...),
 			[]string{"user: For context:, [summariser] said: s", "user: 1", "model: 2", "user: 3", "model: 4", "user: 5"},
 		},
-		{"from last to first", with(compaction("s", "3", "1", "")),
-			[]string{"user: 1", "model: 2", "user: 3", "model: 4", "user: 5", "user: For context:, [summariser] said: s"}},
-		{"rewound",
+		{
+			"from last to first", with(compaction("s", "3", "1", "")),
+			[]string{"user: 1", "model: 2", "user: 3", "model: 4", "user: 5", "user: For context:, [summariser] said: s"},
+		},
+		{
+			"rewound",
 			with(`{id: "s", invocationId: "i", author: "a", content: {parts: [{text: "s"}]}, `+
 				`actions: {compaction: {first: "1", last: "4"}}}`,
-				`{author: "user", actions: {rewindBeforeInvocationId: "i"}}`), []string{"user: 1", "model: 2", "user: 3",
-				"model: 4", "user: 5"}},
-		{"in another branch", with(compaction("s", "1", "4", `branch: "p.x"`)),
-			[]string{"user: 1", "model: 2", "user: 3", "model: 4", "user: 5"}},
+				`{author: "user", actions: {rewindBeforeInvocationId: "i"}}`),
+			[]string{
+				"user: 1", "model: 2", "user: 3",
+				"model: 4", "user: 5",
+			},
+		},
+		{
+			"in another branch", with(compaction("s", "1", "4", `branch: "p.x"`)),
+			[]string{"user: 1", "model: 2", "user: 3", "model: 4", "user: 5"},
+		},
 		{
 			"of a call and its answer",
 			[]string{said("1", "user", ""), call("2", "c"), answer("3", "c"), said("4", "a", ""), compaction("s", "1", "3", "")},
@@ -259,12 +324,16 @@ func TestCompaction(t *testing.T) {
 		},
 		{
 			"between a call and its answer",
-			[]string{said("1", "user", ""), call("2", "c"), said("3", "user", ""), compaction("s", "1", "3", ""),
-				answer("4", "c"), said("5", "a", "")},
+			[]string{
+				said("1", "user", ""), call("2", "c"), said("3", "user", ""), compaction("s", "1", "3", ""),
+				answer("4", "c"), said("5", "a", ""),
+			},
 			[]string{"user: s", "model: c?", "user: c=c", "model: 5"},
 		},
-		{"of a call that waits", []string{said("1", "user", ""), call("2", "c"), said("3", "user", ""),
-			compaction("s", "1", "3", "")}, []string{"user: s", "model: c?"}},
+		{"of a call that waits", []string{
+			said("1", "user", ""), call("2", "c"), said("3", "user", ""),
+			compaction("s", "1", "3", ""),
+		}, []string{"user: s", "model: c?"}},
 		{
 			"of an answer without its call",
 			[]string{call("1", "c"), said("2", "a", ""), answer("3", "c"), said("4", "a", ""), compaction("s", "2", "3", "")},
@@ -272,8 +341,10 @@ func TestCompaction(t *testing.T) {
 		},
 		{
 			"of the answer, later",
-			[]string{call("1", "c"), said("2", "a", ""), compaction("s", "1", "2", ""), answer("3", "c"), said("4", "a", ""),
-				compaction("t", "3", "3", "")},
+			[]string{
+				call("1", "c"), said("2", "a", ""), compaction("s", "1", "2", ""), answer("3", "c"), said("4", "a", ""),
+				compaction("t", "3", "3", ""),
+			},
 			[]string{"user: s", "user: t", "model: 4"},
 		},
 	} {
@@ -432,20 +503,28 @@ func longLog(b testing.TB, turns int) (turn func()) {
 	n := 0
 	bodies := [4]func(id, call string) *session.Event{
 		func(id, _ string) *session.Event {
-			return &session.Event{ID: id, Author: "user", Role: "user", HasContent: true,
-				Parts: []session.Part{session.NewText("What is the weather?")}}
+			return &session.Event{
+				ID: id, Author: "user", Role: "user", HasContent: true,
+				Parts: []session.Part{session.NewText("What is the weather?")},
+			}
 		},
 		func(id, call string) *session.Event {
-			return &session.Event{ID: id, Author: "a", Role: "model", HasContent: true,
-				Parts: []session.Part{session.NewCall(call, "weather", []byte{0x80})}}
+			return &session.Event{
+				ID: id, Author: "a", Role: "model", HasContent: true,
+				Parts: []session.Part{session.NewCall(call, "weather", []byte{0x80})},
+			}
 		},
 		func(id, call string) *session.Event {
-			return &session.Event{ID: id, Author: "a", Role: "user", HasContent: true,
-				Parts: []session.Part{session.NewResponse(call, "weather", []byte{0x80})}}
+			return &session.Event{
+				ID: id, Author: "a", Role: "user", HasContent: true,
+				Parts: []session.Part{session.NewResponse(call, "weather", []byte{0x80})},
+			}
 		},
 		func(id, _ string) *session.Event {
-			return &session.Event{ID: id, Author: "a", Role: "model", HasContent: true,
-				Parts: []session.Part{session.NewText("It rains.")}}
+			return &session.Event{
+				ID: id, Author: "a", Role: "model", HasContent: true,
+				Parts: []session.Part{session.NewText("It rains.")},
+			}
 		},
 	}
 	turn = func() {

@@ -114,8 +114,10 @@ func TestChatConfirms(t *testing.T) {
 		t.Errorf("%+v", alone)
 	}
 
-	answered := chatting(t, []string{"perhaps", "{}", "", "/pending", `{"confirmed":true,"by":"Ada"}`,
-		"Please calculate 4 + 4", "N", "/events"}, args...)
+	answered := chatting(t, []string{
+		"perhaps", "{}", "", "/pending", `{"confirmed":true,"by":"Ada"}`,
+		"Please calculate 4 + 4", "N", "/events",
+	}, args...)
 	if answered.status != 0 {
 		t.Errorf("%+v", answered)
 	}
@@ -142,7 +144,8 @@ func begunElsewhere(t *testing.T, db string) {
 	deliver := sessions.NewTool("deliver", "Delivers.", func(*sessions.ToolContext, map[string]any) (any, error) {
 		return nil, nil
 	})
-	runner, err := sessions.New(ctx, sessions.Config{App: "notes", Store: kept, Engine: native.New(),
+	runner, err := sessions.New(ctx, sessions.Config{
+		App: "notes", Store: kept, Engine: native.New(),
 		Agent: &sessions.LLMAgent{
 			Name: "keeper", Tools: []*turns.Tool{remove, deliver},
 			Confirm: []string{"delete_note"}, LongRunning: []string{"deliver"},
@@ -152,7 +155,8 @@ func begunElsewhere(t *testing.T, db string) {
 					sessions.FunctionCall{ID: "b", Name: "deliver", Args: map[string]any{"to": "Ada"}},
 				)})
 			},
-		}})
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,8 +164,10 @@ func begunElsewhere(t *testing.T, db string) {
 	if _, err := runner.Sessions().Create(ctx, "ada", "1", map[string]any{"list": []any{"milk"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := runner.Collect(ctx, sessions.Input{User: "ada", Session: "1",
-		Message: sessions.Text("Tidy up")}); err != nil {
+	if _, err := runner.Collect(ctx, sessions.Input{
+		User: "ada", Session: "1",
+		Message: sessions.Text("Tidy up"),
+	}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -334,8 +340,10 @@ func TestChatFailures(t *testing.T) {
 			t.Errorf("%q: %+v", c.args, got)
 		}
 	}
-	for _, line := range []string{"/fly", "/resume", "/resume nothing", "/resume a b", "/events 1", "/fork 7",
-		"/rewind 7"} {
+	for _, line := range []string{
+		"/fly", "/resume", "/resume nothing", "/resume a b", "/events 1", "/fork 7",
+		"/rewind 7",
+	} {
 		if got := chatting(t, []string{line, "hello"}); got.status != 1 || !strings.Contains(got.stderr, "error: ") ||
 			!strings.Contains(got.stdout, "You said: hello") {
 			t.Errorf("%q: %+v", line, got)
