@@ -10,8 +10,7 @@
 # fails, so that a pattern which matches nothing cannot pass.
 #
 # Lanes that say BESIDE in their first line run one after the other beside those that do not, and print when all are
-# done: what waits more than it works, and as many of the others as give both rows the same time. A lane that says ALONE
-# waits for them first.
+# done: what waits more than it works, and as many of the others as give both rows the same time.
 #
 # For the lanes: FUZZTIME (time for each fuzz target; without it 10 s for what takes bytes from outside, less for the rest), ROUNDS (how
 # often the race lane runs its tests, 1), CORPUS_PART (the part of the conformance corpus that most hosts play, such as
@@ -101,7 +100,6 @@ for script in "${chosen[@]}"; do
     fi
     continue
   fi
-  if says ALONE "$script"; then join; fi
   run "$(name_of "$script")" "$script"
 done
 join

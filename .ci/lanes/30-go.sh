@@ -1,5 +1,5 @@
 # Go tests of everything but the build, with the module present. What the tests of turns do is recorded for the lane suites. QUICK
-# Left to other lanes, which run the same: the corpus on every engine, with all faults, to lane conformance; the suites of
+# Left to other lanes, which run the same: the corpus on every engine to lane conformance; the suites of
 # stores and sessions, in memory and in files, to lane stores. The inner loop has them here.
 source .ci/lib.sh
 need_wasm

@@ -1,5 +1,6 @@
-# The suites turncore/storetest and turncore/sessionstest on each database of the npm package, with what the databases do
-# when they are damaged, full, locked or taken away, and when workerd, the tab or the browser is killed.
+# The suites turncore/storetest and turncore/sessionstest on each database of the npm package. BESIDE
+# And what the databases do when they are damaged, full, locked or taken away, and when workerd, the tab or the browser is
+# killed.
 # shellcheck disable=SC2154 # need_node sets node24
 source .ci/lib.sh
 need_js_tests

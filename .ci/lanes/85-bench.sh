@@ -1,4 +1,4 @@
-# The benchmark runs and has every figure. ALONE
+# The benchmark runs and has every figure.
 # A quick pass: its numbers say little, `make bench` takes better ones.
 source .ci/lib.sh
 QUICK=1 .ci/bench.sh

@@ -337,7 +337,7 @@ func emptyProject(t *testing.T, proxy string) repository {
 	t.Setenv("GOPROXY", proxy+",file://"+env[0]+"/cache/download,"+env[1])
 	t.Setenv("GOMODCACHE", t.TempDir())
 	t.Setenv("GONOSUMDB", modulePath)
-	t.Setenv("GOFLAGS", "-mod=mod -modcacherw")
+	t.Setenv("GOFLAGS", "-mod=mod -modcacherw -trimpath") // without paths, what is compiled of the same sources is found again
 	program := `package main
 
 import (
