@@ -117,9 +117,7 @@ func (t *Turn) NewID(prefix string) string {
 		t.minted = make(map[string]uint32)
 	}
 	t.minted[prefix]++
-	var room [80]byte
-	id := append(append(append(room[:0], t.ID...), '.'), prefix...)
-	return string(strconv.AppendUint(id, uint64(t.minted[prefix]), 10))
+	return t.ID + "." + prefix + strconv.FormatUint(uint64(t.minted[prefix]), 10)
 }
 
 // Run runs the turn to its end and returns its status; err is set for StatusNack and StatusFailed.

@@ -257,14 +257,13 @@ func (t *turn) catchUp(task runtime.Task) {
 // them.
 func (t *turn) overtaken(eff *effect) {
 	t.ahead--
-	if eff.err != nil {
-		eff.ahead(eff.err)
-		for len(t.effects) > 0 && t.effects[len(t.effects)-1].number > eff.number {
-			t.settle(t.effects[len(t.effects)-1], nil, eff.err)
-		}
+	if eff.err == nil {
+		return
 	}
-	*eff = effect{}
-	t.in.spare = append(t.in.spare, eff)
+	eff.ahead(eff.err)
+	for n := len(t.effects); n > 0 && t.effects[n-1].number > eff.number; n = len(t.effects) {
+		t.settle(t.effects[n-1], nil, eff.err)
+	}
 }
 
 // passed ends the effects before one whose tasks have not waited: they have succeeded, as it was performed.
