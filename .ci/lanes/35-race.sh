@@ -1,9 +1,9 @@
 # The hosts under the race detector, several times over in test-long. Suites of engines that share all their code with
 # those that run here are left to the lane go: an interpreter under the detector takes minutes. So are tests that fill
 # hundreds of MiB of memory, as the detector shadows every byte, or that count what is allocated, as pools drop things at
-# random under it, and those of files that are torn or damaged, or whose
-# process is killed: one goroutine after the other reads them. And so is the building of agents, in one goroutine too;
-# test-long watches it. A command that is built wrong is compiled here as well, and agents run here.
+# random under it, and those of files that are torn or damaged, or whose process is killed: one goroutine after the other
+# reads them. And so is the building of agents, in one goroutine too; test-long watches it. A command that is built wrong
+# is compiled here as well, and agents run here.
 source .ci/lib.sh
 need_c_compiler
 need_wasm
