@@ -112,15 +112,15 @@ describe('a store in SQLite', () => {
     file.raw('BEGIN IMMEDIATE');
     let ticks = 0;
     const ticking = setInterval(() => ticks++, 5);
+    t.after(() => clearInterval(ticking));
     const error = await failureOf(() => hasty.commit('s', { deltas: [said('n')] }));
     assert.match(error.message, /session "s": it is locked by another process/);
     assert.deepEqual([error.code, error.details.session], ['E_STORE_FAILED', 's']);
-    assert.ok(ticks > 3, `${ticks} ticks`);
+    assert.ok(ticks > 0, 'the program stood still');
     assert.equal((await hasty.load('s')).messages.length, 1);
     const waiting = store.commit('s', { deltas: [said('o')] });
     setTimeout(() => file.raw('COMMIT'), 30);
     await waiting;
-    clearInterval(ticking);
     assert.deepEqual(
       (await hasty.load('s')).messages.map(({ id }) => id),
       ['m', 'o'],
