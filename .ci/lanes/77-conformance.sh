@@ -3,9 +3,8 @@
 # 20 and 24, Node with the build of GOOS=js, and Chromium's pages and workers. Each writes the same log, byte for
 # byte. So does Node with the core module, as far as it goes. What native and wazero do is recorded and replayed by each
 # other and in Node, once where several recorded the same; journals of invocations on the other engines are replayed at
-# once. The interpreter plays the faults of every fourth scenario of invocations, in `make test-long` all. Deno, Bun,
-# workerd, Firefox and WebKitGTK play a quarter of the scenarios with the packed package, another one from commit to
-# commit; CORPUS_PART=2/4 says which, and TURNCORE_LONG makes it the whole.
+# once. Deno, Bun, workerd, Firefox and WebKitGTK play a quarter of the scenarios with the packed package, another one from
+# commit to commit; CORPUS_PART=2/4 says which, and TURNCORE_LONG makes it the whole.
 source .ci/lib.sh
 need_js
 need_chromium

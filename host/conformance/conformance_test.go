@@ -68,7 +68,7 @@ func engines(t *testing.T) []host.Engine {
 		})
 		all = append(all, named{e, name})
 	}
-	add(interpreter, wazero.WithInterpreter())
+	add("wazero-interpreter", wazero.WithInterpreter())
 	add("wazero-metered", wazero.WithFuel(engine.Fuel{}))
 	// An agent that adds nothing to the core.
 	empty, err := build.Package(t.Context(), "../../wasm/agent/testdata/empty", build.Options{})
@@ -132,7 +132,7 @@ func TestCorpus(t *testing.T) {
 			if passed == 0 {
 				t.Error("nothing was played")
 			}
-			if folder := os.Getenv(logsTo); folder != "" && !sparse(e) { // above, each log was held against the first engine's
+			if folder := os.Getenv(logsTo); folder != "" {
 				name := strings.ReplaceAll(e.Name(), " ", "-") + ".log"
 				if err := os.WriteFile(filepath.Join(folder, name), []byte(common.String()+full.String()), 0o644); err != nil {
 					t.Error(err)
@@ -237,13 +237,6 @@ func play(t *testing.T, player *conformance.Player, s *conformance.Scenario, fir
 	logs.WriteString(text)
 }
 
-// interpreter is the name of wazero's interpreter in logs.
-const interpreter = "wazero-interpreter"
-
-// sparse tells whether an engine plays the faults of every fourth scenario of invocations only, as the interpreter does,
-// which takes as long as all others together. TURNCORE_LONG has it play all.
-func sparse(e hostOn) bool { return e.Name() == interpreter && os.Getenv("TURNCORE_LONG") == "" }
-
 // playInvocations plays the corpus of invocations and returns how many scenarios passed. All faults are played where the
 // logs of hosts are compared, and otherwise on the native engine: they happen in the same code of the host.
 func playInvocations(t *testing.T, e hostOn, first map[string]string, logs *strings.Builder) (passed int) {
@@ -276,10 +269,10 @@ func playInvocations(t *testing.T, e hostOn, first map[string]string, logs *stri
 		return log
 	}
 	for _, file := range loadInvocations(t) {
-		for i, s := range file.Scenarios {
+		for _, s := range file.Scenarios {
 			if t.Run(s.ID, func(t *testing.T) {
 				log := play(t, s)
-				if !faults || sparse(e) && i%4 != 0 {
+				if !faults {
 					return
 				}
 				for _, one := range s.Variants(log) {

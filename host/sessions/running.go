@@ -86,7 +86,7 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 		e.Ahead, e.Gives = args.Ahead, true
 		e.Perform = func() (abi.Raw, error) { return nil, inv.append(e, &args) }
 	case abi.SessionEffectModel:
-		e.Runs = true
+		e.Yields = true
 		e.Begin = func() error { return inv.asked(e.Context, raw) }
 	case abi.SessionEffectDeliver:
 		args, err := abi.DecodeInPlace[abi.DeliverArgs](raw)
@@ -94,7 +94,7 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 			return err
 		}
 		e.Gives = args.Run == 0
-		e.Runs = !e.Gives // it waits for who takes it
+		e.Yields = !e.Gives // it waits for who takes it
 		e.Perform = func() (abi.Raw, error) { return nil, inv.deliver(e, &args) }
 	case abi.SessionEffectHook:
 		args, err := abi.DecodeInPlace[abi.HookArgs](raw)
@@ -128,7 +128,7 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 		if d.err != nil {
 			return d.err
 		}
-		e.Runs = true
+		e.Yields = true
 		ctx.base = base{Context: e.Context.Signal(), inv: inv, agent: n.name, branch: args.Branch, state: State{of: e.Context}}
 		e.Perform = func() (abi.Raw, error) { return nil, n.custom.Run(ctx, ctx.yield) }
 	}

@@ -23,7 +23,7 @@ type coroutine struct {
 	body func(runtime.Task)
 	fail func(error) // called when the body panics
 	done func()      // called when the body has ended, even by a panic
-	lost bool        // a body called Goexit, which would also end whoever resumes it
+	lost bool        // a body called Goexit, which would also end its resumer
 	gone error       // once the body's result is no longer wanted: its requests fail with this
 }
 

@@ -236,7 +236,7 @@ func TestTurn(t *testing.T) {
 		Executor: func(c *Context) error {
 			if c.Iteration() == 0 {
 				if err := c.Set("seen", []byte{0xc1}); err == nil {
-					return errors.New("the stash takes what is no value")
+					return errors.New("the stash takes a byte that encodes nothing")
 				}
 				if err := c.Set("seen", encoded(`{"n":0}`)); err != nil {
 					return err

@@ -193,7 +193,7 @@ func (a *actor) runs(t *Turn, e *Effect) bool {
 	case e.GiveUp != nil, e.Apart && a.call != nil: // a call that may be given up must not hold the goroutine
 		return false
 	case a.caller:
-		return e.Gives || !e.Runs && t.alone()
+		return e.Gives || !e.Yields && t.alone()
 	}
 	return true
 }

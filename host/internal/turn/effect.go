@@ -27,8 +27,8 @@ type Effect struct {
 	// Gives says that it may set Given, which the goroutine takes that runs the invocation, before it is settled.
 	Gives bool
 	Given any
-	// Runs says that what it performs may have other effects give something: it must not hold up who takes that.
-	Runs bool
+	// Yields says that what it performs may have other effects give something: it must not hold up who takes that.
+	Yields bool
 	// Ahead says that the core has gone on: the effects behind it wait for it, and fail with it.
 	Ahead bool
 	// Applied and Total count the writes of a commit that goes write by write.

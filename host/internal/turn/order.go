@@ -5,6 +5,8 @@ import (
 	"fmt"
 )
 
+// Here is the order of effects: which ones wait for another, and how what they give is handed over.
+
 // admit lets an effect run. It fails if what comes with it is malformed. The caller holds t.mu.
 func (t *Turn) admit(a *actor, e *Effect) error {
 	if e.Begin != nil {
@@ -26,13 +28,12 @@ func (t *Turn) admit(a *actor, e *Effect) error {
 func (t *Turn) goOn(a *actor, r outcome) (told bool) {
 	behind := t.behind
 	t.ahead, t.behind = nil, nil
-	for i, e := range behind {
+	for _, e := range behind {
 		switch {
 		case r.err != nil:
 			e.end()
-		case t.ahead != nil:
-			t.behind = append(t.behind, behind[i:]...)
-			return true
+		case t.ahead != nil: // one of them has gone ahead itself
+			t.behind = append(t.behind, e)
 		case t.root.aborted || t.outer.Err() != nil:
 			cause := t.root.cause
 			if !t.root.aborted { // the core hears of it before the result

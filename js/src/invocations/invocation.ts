@@ -365,44 +365,25 @@ export class Invocation extends Turn implements OpenInvocation {
     const { held, stored } = loaded;
     const place = this.#count;
     this.#told!.appended(held, place); // the module goes on with the event before
-    if (args.ahead) this.#order.hold();
-    let event: ReturnType<typeof appendOf>['event'];
-    const fail = (error: unknown): never => {
-      if (args.ahead) this.#order.drop(effect);
-      throw inSession(error, key);
+    const handled = args.ahead ? this.#order.ahead(effect) : effect;
+    const fail = (error: unknown): void => handled.fail(inSession(error, key));
+    let append: ReturnType<typeof appendOf>;
+    let appended: Awaitable<string>;
+    try {
+      append = appendOf(store, args, held.at(place - 1)?.revision, () => this.artifacts);
+      appended = store.append(stored, append);
+    } catch (error) {
+      fail(error);
+      return;
+    }
+    const deliver = (revision: string): void => {
+      this.#count = place + 1;
+      held.put(place, { id: append.event.id, body: append.event.body, revision });
+      if (args.deliver) this.#events.offer(revive(args.event as EventData), handled);
+      else handled.settle();
     };
-    effect.perform(
-      () => {
-        try {
-          const append = appendOf(store, args, held.at(place - 1)?.revision, () => this.artifacts);
-          ({ event } = append);
-          const revision = store.append(stored, append);
-          return isThenable(revision) ? revision.then(undefined, fail) : { revision };
-        } catch (error) {
-          return fail(error);
-        }
-      },
-      (given) => {
-        const revision =
-          typeof given === 'string' ? given : (given as { revision: string }).revision;
-        this.#count = place + 1;
-        held.put(place, { id: event!.id, body: event!.body, revision });
-        const handled = args.ahead ? this.#inOrder(effect) : effect;
-        if (args.deliver) this.#events.offer(revive(args.event as EventData), handled);
-        else handled.settle();
-      },
-    );
-  }
-
-  /** An effect that the module has gone ahead of. */
-  #inOrder(effect: Effect): Pick<Effect, 'settle' | 'fail'> {
-    return {
-      settle: () => this.#order.release(effect),
-      fail: (thrown) => {
-        this.#order.drop(effect);
-        effect.fail(thrown);
-      },
-    };
+    if (isThenable(appended)) Promise.resolve(appended).then(deliver, fail);
+    else deliver(appended);
   }
 
   /** Delivers an event that is not stored. @param run of the agent that a generator runs; 0 for the caller */

@@ -15,55 +15,51 @@ const soon = Promise.resolve();
 /** Holds effects back until the event before them was handled. */
 export class EffectOrder {
   #behind: Waiting[] | undefined;
-  /** The effect of an event that was handled, of which the module has not heard. */
-  #handled: Effect | undefined;
 
   /** Runs an effect when its turn has come. */
   run(effect: Effect, run: () => void): void {
-    if (this.#behind !== undefined) {
-      this.#behind.push({ effect, run });
-      return;
-    }
-    if (this.#handled === undefined) {
-      run();
-      return;
-    }
-    this.#handled = undefined;
-    effect.turn.watch.effects--; // the result of this effect tells that the one before has succeeded
-    start(effect, run);
+    if (this.#behind === undefined) run();
+    else this.#behind.push({ effect, run });
   }
 
-  /** The module goes ahead of an event: effects that come from now on wait for it. */
-  hold(): void {
+  /**
+   * The module goes ahead of an event: effects that come from now on wait for it.
+   *
+   * @param event its effect
+   * @returns what ends the effect in its place, when the event was handled or has failed
+   */
+  ahead(event: Effect): Pick<Effect, 'settle' | 'fail'> {
     this.#behind = [];
+    return {
+      settle: () => void soon.then(() => this.#goOn(event, this.#waiting())),
+      fail: (thrown) => void soon.then(() => dropBehind(event, this.#waiting(), thrown)),
+    };
   }
 
-  /** Goes on behind the effect of an event, which was handled. */
-  release(event: Effect): void {
+  /** Those that wait: in a microtask all are there that the step of the event has asked for. They wait no longer. */
+  #waiting(): readonly Waiting[] {
     const behind = this.#behind ?? [];
     this.#behind = undefined;
-    this.#handled = event;
-    for (const { effect, run } of behind) this.run(effect, () => start(effect, run));
-    // Those that the same step has asked for may come yet.
-    if (this.#handled === event) void soon.then(this.#settle);
+    return behind;
   }
 
-  /** Drops those that wait for an event which has failed. */
-  drop(event: Effect): void {
-    event.turn.watch.effects -= this.#behind?.length ?? 0;
-    this.#behind = undefined;
+  /** Runs those behind an event, or those up to the next event that the module has gone ahead of. */
+  #goOn(event: Effect, behind: readonly Waiting[]): void {
+    if (behind.length === 0) {
+      event.settle();
+      return;
+    }
+    const { root, watch } = event.turn;
+    watch.effects--; // the results of those behind it tell that it has succeeded
+    for (const { effect, run } of behind) {
+      if (root.aborted) effect.fail(root.reason);
+      else this.run(effect, run);
+    }
   }
-
-  readonly #settle = (): void => {
-    const event = this.#handled;
-    this.#handled = undefined;
-    event?.settle();
-  };
 }
 
-/** Starts an effect that has waited, unless its invocation was aborted meanwhile. */
-function start(effect: Effect, run: () => void): void {
-  const { root } = effect.turn;
-  if (root.aborted) effect.fail(root.reason);
-  else run();
+/** Fails an event. The module ends those behind it by itself. */
+function dropBehind(event: Effect, behind: readonly Waiting[], thrown: unknown): void {
+  event.turn.watch.effects -= behind.length;
+  event.fail(thrown);
 }

@@ -113,6 +113,7 @@ describe('early ends', { skip }, () => {
 
   // The module asks for the tool before the event of its call is stored.
   for (const [how, before, stored] of [
+    ['fails at once', undefined, 1],
     ['fails', () => assert.fail('the disk is full'), 1],
     ['is slow, and the invocation is aborted', (abort: () => void) => abort(), 2],
   ] as const) {
@@ -123,14 +124,24 @@ describe('early ends', { skip }, () => {
       const agent = llm('a', model, {
         tools: [{ name: 't', description: 'A tool.', runAsync: () => ++ran }],
       });
-      const store = failingStore(2, async () => {
+      const late = async (): Promise<void> => {
         await Promise.resolve();
-        before(() => controller.abort(new Error('enough')));
-      });
-      const { runner, load } = await stage({ agent }, {}, store);
+        before?.(() => controller.abort(new Error('enough')));
+      };
+      const store = failingStore(2, before && late);
+      let after = 0;
+      const plugins = [
+        {
+          name: 'p',
+          afterRun: () => {
+            after++;
+          },
+        },
+      ]; // the invocation goes on
+      const { runner, load } = await stage({ agent, plugins }, {}, store);
       const input = { ...WHO, newMessage: 'go', signal: controller.signal };
-      await assert.rejects(runner.run(input), /the disk is full|enough/u);
-      assert.equal(ran, 0);
+      await assert.rejects(runner.run(input), /the disk is full|enough|append 2 fails/u);
+      assert.deepEqual([ran, after], [0, 1]);
       assert.equal((await load()).events.length, stored);
     });
   }

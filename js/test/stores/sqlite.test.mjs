@@ -466,7 +466,7 @@ async function look(store, id, again) {
       return [revision, [...messages, ...toolCalls, ...instructions].map(records.recordToJSON)];
     }),
     await settled(() => textOf(store, 's', id)),
-    // The number of a session has no checksum: whoever loads it finds no records then.
+    // The number of a session has no checksum: a load finds no records then.
     await settled(async () =>
       (await store.list()).sessions.map((each) => ({ ...each, revision: 0 })),
     ),
