@@ -117,6 +117,10 @@ suite('conversations', () => {
       await visit.page.setInputFiles('#file', path);
       await visit.page.waitForURL((url) => url.href !== address);
       await visit.page.locator('#conversation-list li:nth-child(2)').waitFor();
+      await visit.page
+        .locator('.said')
+        .nth(before.length - 1)
+        .waitFor(); // it is drawn after it is listed
       assert.deepEqual(await said(visit), before);
       const other = await Visit.to(demo.address, PHONE);
       await other.page.setInputFiles('#file', path);
