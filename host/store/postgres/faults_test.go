@@ -518,7 +518,7 @@ func TestTransactionsMeet(t *testing.T) {
 	run(t, db, "CREATE SEQUENCE refusals")
 	for _, when := range []string{"AFTER INSERT", "CONSTRAINT"} {
 		run(t, db, "ALTER SEQUENCE refusals RESTART")
-		fault(t, db, "turncore_records", when, "40001", "nextval('refusals') < 4")
+		fault(t, db, "turncore_records", when, "40001", "nextval('refusals') < 6")
 		if _, err := s.Commit(t.Context(), "s", said(when, "text")); err != nil {
 			t.Error(err)
 		}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"sync"
+	"time"
 )
 
 // maxShared is how many callers share a transaction at most.
@@ -186,8 +188,12 @@ func (s *Store) together(ctx context.Context, b *sql.Tx, jobs []*job) error {
 	return nil
 }
 
-// tries is how often a transaction is tried that met another one.
-const tries = 4
+// tries is how often a transaction is tried that met another one. Each next try waits, so that the other transaction
+// goes on: at first up to pause, then twice as long each time.
+const (
+	tries = 6
+	pause = 10 * time.Millisecond
+)
 
 // updateAlone runs a function in a transaction of its own.
 func (s *Store) updateAlone(ctx context.Context, run func(*tx) error) (err error) {
@@ -208,12 +214,29 @@ func (s *Store) updateAlone(ctx context.Context, run func(*tx) error) (err error
 		}
 		switch {
 		case s.d.Again(err) && met < tries:
+			if !letGo(ctx, met) {
+				return err
+			}
 			met++
 		case s.another(ctx, err, broken):
 			broken++
 		default:
 			return err
 		}
+	}
+}
+
+// letGo waits before the nth next try, for a random time, so that two that met do not meet again. It tells whether the
+// caller still waits.
+func letGo(ctx context.Context, n int) bool {
+	longest := pause << (n - 1)
+	timer := time.NewTimer(longest/2 + rand.N(longest/2))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
