@@ -3,6 +3,8 @@
  *
  *   node js/bench/bench.mjs                prints the results
  *   node js/bench/bench.mjs --quick        takes seconds, to see that everything runs
+ *   node js/bench/bench.mjs --only measureTurns
+ *                                          measures one part
  *   node js/bench/bench.mjs --json FILE    writes them for host/internal/bench/report
  */
 import { writeFileSync } from 'node:fs';
@@ -23,7 +25,11 @@ import { measureStart } from './start.mjs';
 import { measureTurns } from './turns.mjs';
 
 const { values } = parseArgs({
-  options: { json: { type: 'string' }, quick: { type: 'boolean', default: false } },
+  options: {
+    json: { type: 'string' },
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+  },
 });
 const pace = values.quick ? quick : full;
 const before = loadavg()[0];
@@ -43,9 +49,11 @@ for (const part of [
   measureMetered,
   measureMemory,
 ]) {
+  if (part.name !== (values.only ?? part.name)) continue;
   console.error(`Node: ${part.name}`);
   rows.push(...(await part(pace)));
 }
+if (rows.length === 0) throw new Error(`no part is called ${values.only}`);
 const report = {
   host: `Node ${process.version} ${process.platform}/${process.arch}`,
   quick: values.quick,

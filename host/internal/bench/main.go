@@ -37,6 +37,7 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	out := flags.String("json", "", "write the results to this file")
 	engines := flags.String("engine", strings.Join(engineNames, ","), "engines to measure")
+	only := flags.String("only", "", "the part to measure, such as turns; empty for all")
 	hurry := flags.Bool("quick", false, "few and short samples")
 	modules := flags.String("modules", "wasm", "folder of the built modules, whose sizes are taken; empty for none")
 	start := flags.String("start", "", "load this engine, run one turn and say what it took (what the benchmark starts itself for)")
@@ -59,7 +60,7 @@ func run(ctx context.Context, args []string) error {
 	report.Load[0] = load()
 	names := strings.Split(*engines, ",")
 	for _, name := range names {
-		rows, err := measureEngine(ctx, p, name)
+		rows, err := measureEngine(ctx, p, name, *only)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -73,6 +74,12 @@ func run(ctx context.Context, args []string) error {
 		}
 	}
 	report.Load[1] = load()
+	if *only != "" && *out == "" { // the ratios of the whole need all parts
+		for _, r := range report.Rows {
+			fmt.Printf("%-8s %-24s %10.2f %s (%10.2f to %10.2f)\n", r.Engine, r.Figure, r.Median, r.Unit, r.P10, r.P90)
+		}
+		return nil
+	}
 	merged, err := figure.Merge([]figure.Report{report}, names)
 	if err != nil {
 		return err
@@ -87,8 +94,8 @@ func run(ctx context.Context, args []string) error {
 	return os.WriteFile(*out, append(data, '\n'), 0o644)
 }
 
-// measureEngine takes all figures of an engine.
-func measureEngine(ctx context.Context, p pace, name string) ([]figure.Row, error) {
+// measureEngine takes all figures of an engine, or those of one part.
+func measureEngine(ctx context.Context, p pace, name, only string) ([]figure.Row, error) {
 	cache, err := os.MkdirTemp("", "turncore-bench")
 	if err != nil {
 		return nil, err
@@ -123,12 +130,18 @@ func measureEngine(ctx context.Context, p pace, name string) ([]figure.Row, erro
 		{"instances", func() ([]figure.Row, error) { return measureInstances(ctx, p, e, cache) }},
 		{"memory", func() ([]figure.Row, error) { return measureMemory(p, e) }},
 	} {
+		if only != "" && part.name != only {
+			continue
+		}
 		fmt.Fprintf(os.Stderr, "%s: %s\n", name, part.name)
 		more, err := part.measure()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
 		}
 		rows = append(rows, more...)
+	}
+	if rows == nil {
+		return nil, fmt.Errorf("no part is called %q", only)
 	}
 	return rows, nil
 }
