@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -114,7 +115,28 @@ func TestModulesFitTheirBudgets(t *testing.T) {
 		if weight > budget {
 			t.Errorf("%s: %d bytes brotli 11, %d allowed", which.file, weight, budget)
 		}
+		if told := toldSize(t, which.file); max(told-weight, weight-told) > weight/50 {
+			t.Errorf("%s: js/README.md says %d bytes brotli 11, it has %d", which.file, told, weight)
+		}
 	}
+}
+
+// toldSize is the size of a module in the npm package's README.
+func toldSize(t *testing.T, file string) int {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(testRoot(t), "js", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(file) + "`.*\\| +([0-9,]+) \\|$").FindSubmatch(page)
+	if row == nil {
+		t.Fatalf("js/README.md has no size of %s", file)
+	}
+	told, err := strconv.Atoi(strings.ReplaceAll(string(row[1]), ",", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return told
 }
 
 // agentBudget is what an agent that does nothing may add to the core module, in bytes after brotli 11.
