@@ -5,6 +5,7 @@ import { Conversation } from './conversation.js';
 import { Conversations } from './conversations.js';
 import { byId, element } from './elements.js';
 import { ForeignAgent } from './foreign-agent.js';
+import { Frame } from './frame.js';
 import { exchange, openStore } from './kept.js';
 import { ModelBar } from './model-bar.js';
 import { modelsOf } from './models.js';
@@ -21,9 +22,8 @@ const suggestions = [
   { label: 'A song to stop', text: 'Sing!', only: 'scripted' },
 ];
 
-const [log, composer, text, send, stop] = ['log', 'composer', 'text', 'send', 'stop'].map(byId);
-const [panel, toggle, announcer, who] = ['timeline', 'toggle', 'announcer', 'who'].map(byId);
-const conversation = new Conversation(log);
+const [announcer, who] = ['announcer', 'who'].map(byId);
+const conversation = new Conversation(byId('log'));
 const timeline = new Timeline({
   list: byId('events'),
   empty: byId('no-events'),
@@ -31,11 +31,6 @@ const timeline = new Timeline({
   groups: byId('groups'),
   search: byId('search'),
 });
-/** There is room for the conversation and its events. */
-const wide = matchMedia('(min-width: 60rem)');
-/** There is room for the list of conversations too. */
-const wider = matchMedia('(min-width: 75rem)');
-const past = byId('conversations');
 const store = await openStore('turncore-demo');
 const conversations = new Conversations(
   {
@@ -59,47 +54,18 @@ let running;
 /** Resolves when it has ended. */
 let ended = Promise.resolve();
 
-composer.addEventListener('submit', (event) => {
-  event.preventDefault();
-  begin(text.value);
+const frame = new Frame(byId('timeline'), {
+  say: (words, { fails } = {}) => begin(words, { fails }),
+  abort() {
+    running?.abort();
+    return running !== undefined;
+  },
+  reset: () => go(undefined),
+  import: (file) => conversations.import(file),
+  navigate: () => openNamed(),
+  panel: () => timeline.jump(),
 });
-text.addEventListener('input', fitText);
-text.addEventListener('keydown', (event) => {
-  // While an input method composes a word, Enter belongs to it.
-  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-  event.preventDefault();
-  begin(text.value);
-});
-stop.addEventListener('click', () => running?.abort());
-document.addEventListener('keydown', (event) => {
-  if (event.key !== 'Escape') return;
-  if (running !== undefined) running.abort();
-  else if (!wider.matches && !past.hidden) showPast(false);
-  else if (!wide.matches) showPanel(false);
-});
-byId('past').addEventListener('click', () => showPast(past.hidden));
-byId('close-conversations').addEventListener('click', () => {
-  showPast(false);
-  byId('past').focus();
-});
-wider.addEventListener('change', () => showPast(wider.matches));
-byId('import').addEventListener('click', () => byId('file').click());
-byId('file').addEventListener('change', async ({ target }) => {
-  const [file] = target.files;
-  target.value = '';
-  if (file !== undefined) await conversations.import(file);
-});
-addEventListener('hashchange', () => openNamed());
-toggle.addEventListener('click', () => showPanel(panel.hidden));
-byId('close').addEventListener('click', () => {
-  showPanel(false);
-  toggle.focus();
-});
-wide.addEventListener('change', () => showPanel(wide.matches));
-byId('reset').addEventListener('click', () => go(undefined));
 
-showPanel(wide.matches);
-showPast(wider.matches);
 await openNamed();
 await start();
 
@@ -115,23 +81,19 @@ async function start() {
     );
     await bar.choose(new URL(location.href).searchParams.get('model'));
   } catch (error) {
-    showState('failed');
+    frame.showState('failed');
     conversation.fail(error);
   }
 }
 
 /** Goes to a conversation, or to another one. */
 async function go(id) {
-  if (!wider.matches) showPast(false);
   if (id !== undefined && foreign !== undefined) {
     // Conversations that are kept are those of the page's own agent.
     who.value = '';
     await take(undefined);
   }
-  const hash = id === undefined ? '' : `#${encodeURIComponent(id)}`;
-  history.pushState(null, '', location.pathname + location.search + hash);
-  await openNamed();
-  if (wide.matches) text.focus();
+  await frame.go(id);
 }
 
 /** Opens the conversation that the page's address names, another one if it names none that is kept. */
@@ -151,7 +113,7 @@ async function openNamed() {
     }
   }
   await conversations.show(kept ? id : undefined);
-  if (agent !== undefined) showState('ready');
+  if (agent !== undefined) frame.showState('ready');
 }
 
 /** Takes copies of all that the page needs, for when its server is not there. */
@@ -211,7 +173,7 @@ async function take(other) {
     await wake();
   } catch (error) {
     if (foreign !== taken) return;
-    showState('failed');
+    frame.showState('failed');
     conversation.fail(error);
   }
 }
@@ -225,12 +187,12 @@ async function leave(state) {
 /** Nobody answers. */
 async function dismiss(state) {
   agent = undefined;
-  send.disabled = true;
-  byId('suggestions').replaceChildren();
+  frame.allow(false);
+  frame.suggest([]);
   byId('module').textContent = '';
   running?.abort();
   await ended;
-  if (agent === undefined) showState(state);
+  if (agent === undefined) frame.showState(state);
 }
 
 /** A model answers. */
@@ -243,7 +205,7 @@ async function meet(model) {
 async function wake() {
   if (answering === undefined) return;
   if (foreign?.allowed === false) {
-    showState('asks you');
+    frame.showState('asks you');
     return;
   }
   const { config, model, engine } = answering;
@@ -251,7 +213,7 @@ async function wake() {
   const other = foreign?.agent;
   const next = new Agent({ model: config.model, engine, options, context, store, foreign: other });
   agent = next;
-  showState('loading');
+  frame.showState('loading');
   byId('module').textContent = 'The module is being loaded.';
   try {
     const started = await next.start();
@@ -259,15 +221,15 @@ async function wake() {
     showModule(other?.name ?? 'module', started);
   } catch (error) {
     if (agent !== next) return;
-    showState('failed');
+    frame.showState('failed');
     byId('module').textContent = 'The module could not be started.';
     conversation.fail(error);
     return;
   }
-  showSuggestions(other?.suggestions ?? suggestionsFor(model));
-  showState('ready');
-  showBusy(false);
-  if (wide.matches) text.focus();
+  frame.suggest(other?.suggestions ?? suggestionsFor(model));
+  frame.showState('ready');
+  frame.showBusy(false, true);
+  frame.focus();
 }
 
 /** Stops what runs, and shows nothing. */
@@ -283,8 +245,7 @@ async function clear() {
 function begin(words, options) {
   const message = words.trim();
   if (message === '' || running !== undefined || agent === undefined) return;
-  text.value = '';
-  fitText();
+  frame.emptyText();
   ended = run(message, options);
 }
 
@@ -293,23 +254,23 @@ async function run(message, options) {
   const where = session;
   const view = conversation.begin(message, (...answer) => agent.answer(...answer));
   const begun = performance.now();
-  showBusy(true);
-  showState('running');
+  frame.showBusy(true);
+  frame.showState('running');
   try {
     const stream = agent.send(where.id, message, options);
     running = stream;
     const result = await show(stream, view);
     view.end(result, performance.now() - begun);
-    showState(result.status);
+    frame.showState(result.status);
     announce(result);
   } catch (error) {
     view.refuse(error);
-    showState('failed');
+    frame.showState('failed');
   } finally {
     running = undefined;
-    showBusy(false);
+    frame.showBusy(false, true);
     await keep(where, message);
-    if (wide.matches) text.focus();
+    frame.focus();
   }
 }
 
@@ -349,22 +310,8 @@ function announce({ status, text: answer }) {
   else if (status === 'aborted') announcer.textContent = 'Stopped.';
 }
 
-function showState(state) {
-  const chip = byId('state');
-  chip.textContent = state;
-  chip.dataset.state = state;
-  byId('note').textContent = state === 'running' ? 'Esc stops' : '';
-}
-
 function showIteration(n) {
   byId('iteration').lastElementChild.textContent = n;
-}
-
-function showBusy(busy) {
-  stop.hidden = !busy;
-  send.hidden = busy;
-  send.disabled = busy;
-  for (const button of byId('suggestions').children) button.disabled = busy;
 }
 
 /** What to say to the page's own agent with a model. */
@@ -372,37 +319,11 @@ function suggestionsFor({ id }) {
   return suggestions.filter(({ only }) => only === undefined || only === id);
 }
 
-function showSuggestions(some) {
-  const buttons = some.map(({ text: words, label = words, fails }) => {
-    const button = element('button', { type: 'button', className: 'chip' }, label);
-    button.addEventListener('click', () => begin(words, { fails }));
-    return button;
-  });
-  byId('suggestions').replaceChildren(...buttons);
-}
-
 function showModule(name, { ms, bytes, wireBytes }) {
   // What comes by the service worker does not say how large it was on the wire.
   const wire = wireBytes < bytes ? ` (${megabytes(wireBytes)} compressed)` : '';
   const size = bytes === undefined ? '' : `${megabytes(bytes)}${wire}, `;
   byId('module').textContent = `${name} ${size}ready in ${Math.round(ms)} ms`;
-}
-
-function showPast(shown) {
-  past.hidden = !shown;
-  byId('past').setAttribute('aria-expanded', String(shown));
-}
-
-function showPanel(shown) {
-  panel.hidden = !shown;
-  toggle.setAttribute('aria-expanded', String(shown));
-  if (shown) timeline.jump();
-}
-
-/** Makes the box as high as its text, up to where the style stops it. */
-function fitText() {
-  text.style.height = 'auto';
-  text.style.height = `${text.scrollHeight + 2}px`;
 }
 
 function megabytes(bytes) {

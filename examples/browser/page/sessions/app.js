@@ -1,5 +1,6 @@
 // Wires the page of sessions: what the visitor does goes to the agent, and its events are shown.
-import { byId, element } from '../elements.js';
+import { byId } from '../elements.js';
+import { Frame } from '../frame.js';
 import { openStore } from '../kept.js';
 import { ModelBar } from '../model-bar.js';
 import { modelsOf } from '../models.js';
@@ -16,15 +17,7 @@ const suggestions = [
   { text: 'Calculate (17 + 4) * 2.5' },
 ];
 
-const [log, composer, text, send, stop] = ['log', 'composer', 'text', 'send', 'stop'].map(byId);
-const [panel, toggle, past, announcer] = ['inside', 'toggle', 'conversations', 'announcer'].map(
-  byId,
-);
-/** There is room for the session and what it keeps. */
-const wide = matchMedia('(min-width: 60rem)');
-/** There is room for the list of sessions too. */
-const wider = matchMedia('(min-width: 75rem)');
-
+const [log, announcer] = ['log', 'announcer'].map(byId);
 const guide = new Guide(await openStore('turncore-demo-sessions'));
 const transcript = new Transcript(log, (call, confirmed) => decide(call, confirmed));
 const inside = new Inside(
@@ -46,7 +39,7 @@ const list = new SessionList(
     empty: byId('no-conversations'),
     failure: byId('conversations-failure'),
   },
-  { guide, open: (id) => go(id) },
+  { guide, open: (id) => frame.go(id) },
 );
 
 /** The session that is open: its id, undefined for one that has not begun; and the answers to calls of one event. */
@@ -58,48 +51,19 @@ let running;
 /** Resolves when it has ended. */
 let ended = Promise.resolve();
 
-composer.addEventListener('submit', (event) => {
-  event.preventDefault();
-  say(text.value);
+const frame = new Frame(byId('inside'), {
+  say,
+  abort() {
+    running?.abort();
+    return running !== undefined;
+  },
+  reset: () => frame.go(undefined),
+  import: (file) => list.import(file),
+  navigate: () => openNamed(),
 });
-text.addEventListener('input', fitText);
-text.addEventListener('keydown', (event) => {
-  // While an input method composes a word, Enter belongs to it.
-  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-  event.preventDefault();
-  say(text.value);
-});
-stop.addEventListener('click', () => running?.abort());
-document.addEventListener('keydown', (event) => {
-  if (event.key !== 'Escape') return;
-  if (running !== undefined) running.abort();
-  else if (!wider.matches && !past.hidden) showPast(false);
-  else if (!wide.matches) showPanel(false);
-});
-byId('past').addEventListener('click', () => showPast(past.hidden));
-byId('close-conversations').addEventListener('click', () => {
-  showPast(false);
-  byId('past').focus();
-});
-toggle.addEventListener('click', () => showPanel(panel.hidden));
-byId('close').addEventListener('click', () => {
-  showPanel(false);
-  toggle.focus();
-});
-wide.addEventListener('change', () => showPanel(wide.matches));
-wider.addEventListener('change', () => showPast(wider.matches));
-byId('reset').addEventListener('click', () => go(undefined));
-byId('import').addEventListener('click', () => byId('file').click());
-byId('file').addEventListener('change', async ({ target }) => {
-  const [file] = target.files;
-  target.value = '';
-  if (file !== undefined) await list.import(file);
-});
-addEventListener('hashchange', () => openNamed());
 
-showPanel(wide.matches);
-showPast(wider.matches);
-showSuggestions();
+frame.allow(false);
+frame.suggest(suggestions);
 await openNamed();
 await start();
 
@@ -115,23 +79,14 @@ async function start() {
     const bar = new ModelBar(modelsOf(config), (state, model, engine) => {
       ready = state === 'ready';
       if (ready) guide.use(engine === undefined ? api : { engine, ...model.options });
-      showState(ready && waits() ? 'asks you' : state);
-      showBusy(running !== undefined);
+      frame.showState(ready && waits() ? 'asks you' : state);
+      frame.showBusy(running !== undefined, ready);
     });
     await bar.choose(new URL(location.href).searchParams.get('model') ?? 'server');
   } catch (error) {
-    showState('failed');
+    frame.showState('failed');
     transcript.ended(error);
   }
-}
-
-/** Goes to a session, or to another one. */
-async function go(id) {
-  if (!wider.matches) showPast(false);
-  const hash = id === undefined ? '' : `#${encodeURIComponent(id)}`;
-  history.pushState(null, '', location.pathname + location.search + hash);
-  await openNamed();
-  if (wide.matches) text.focus();
 }
 
 /** Opens the session that the page's address names, another one if it names none that is kept. */
@@ -158,15 +113,14 @@ async function openNamed() {
     transcript.ended(error);
   }
   await list.show(next.id);
-  if (ready) showState(waits() ? 'asks you' : 'ready');
+  if (ready) frame.showState(waits() ? 'asks you' : 'ready');
 }
 
 /** Says something, unless an answer is being given or there is nothing to say. */
 function say(words) {
   const message = words.trim();
   if (message === '' || running !== undefined || !ready) return;
-  text.value = '';
-  fitText();
+  frame.emptyText();
   transcript.say(message);
   ended = run(message, message);
 }
@@ -191,8 +145,8 @@ async function decide(call, confirmed) {
 async function run(message, title) {
   const where = open;
   const controller = (running = new AbortController());
-  showBusy(true);
-  showState('running');
+  frame.showBusy(true);
+  frame.showState('running');
   let state = 'ready';
   let answer = '';
   try {
@@ -216,7 +170,7 @@ async function run(message, title) {
     if (where === open) transcript.ended(error);
   }
   running = undefined;
-  showBusy(false);
+  frame.showBusy(false, ready);
   await settle(where, state);
 }
 
@@ -229,8 +183,8 @@ async function settle(where, state) {
     inside.show(session);
     transcript.ask(pendingCalls(session.events));
   }
-  showState(waits() ? 'asks you' : state);
-  if (wide.matches && !waits()) text.focus();
+  frame.showState(waits() ? 'asks you' : state);
+  if (!waits()) frame.focus();
 }
 
 /** Takes the session back to before the invocation of an event. */
@@ -249,43 +203,4 @@ function waits() {
 
 function textOf({ content }) {
   return (content?.parts ?? []).map((part) => (part.thought ? '' : (part.text ?? ''))).join('');
-}
-
-function showState(state) {
-  const chip = byId('state');
-  chip.textContent = state;
-  chip.dataset.state = state;
-  byId('note').textContent = state === 'running' ? 'Esc stops' : '';
-}
-
-function showBusy(busy) {
-  stop.hidden = !busy;
-  send.hidden = busy;
-  send.disabled = busy || !ready;
-  for (const button of byId('suggestions').children) button.disabled = busy || !ready;
-}
-
-function showSuggestions() {
-  const buttons = suggestions.map(({ text: words, label = words }) => {
-    const button = element('button', { type: 'button', className: 'chip', disabled: true }, label);
-    button.addEventListener('click', () => say(words));
-    return button;
-  });
-  byId('suggestions').replaceChildren(...buttons);
-}
-
-function showPast(shown) {
-  past.hidden = !shown;
-  byId('past').setAttribute('aria-expanded', String(shown));
-}
-
-function showPanel(shown) {
-  panel.hidden = !shown;
-  toggle.setAttribute('aria-expanded', String(shown));
-}
-
-/** The box for the message grows with it. */
-function fitText() {
-  text.style.height = 'auto';
-  text.style.height = `${text.scrollHeight + 2}px`;
 }
