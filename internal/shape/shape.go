@@ -43,9 +43,9 @@ func (s Shape) Apply(ctx context.Context, file []byte) (_ []byte, err error) {
 }
 
 // seldom are packages that no turn spends its time in: nothing is inlined in them, which makes the
-// compressed module 6 KB smaller.
+// compressed module 14 KB smaller.
 var seldom = []string{
-	"internal/catalogue", "internal/pattern",
+	"internal/catalogue", "internal/pattern", "internal/provider/grammar",
 	"runtime/internal/jsonpath", "runtime/internal/markdown", "runtime/internal/yaml",
 	"runtime/invocation", "runtime/session",
 }
