@@ -130,6 +130,22 @@ func ParseContent(v []byte) (role string, parts []Part, err error) {
 	return role, parts, nil
 }
 
+// ParseMessage reads the content that a user says. It fails with E_INVALID_INVOCATION, which names the member.
+func ParseMessage(v []byte) (parts []Part, err error) {
+	f := distinct(v)
+	if f == nil {
+		_, parts, f = readContent(v, nil, true)
+	}
+	if f == nil && len(parts) == 0 {
+		f = invalid("must not be empty").in("parts")
+	}
+	if f != nil {
+		f.code = InvalidInvocation
+		return nil, f.in("message").error()
+	}
+	return parts, nil
+}
+
 // readContent appends the parts of a content.
 func readContent(v []byte, to []Part, strict bool) (role string, parts []Part, f *flaw) {
 	f = members(v, func(name, v []byte) *flaw {
