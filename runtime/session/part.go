@@ -263,6 +263,14 @@ func (p *Part) Inline() (mimeType, name string, data []byte, ok bool) {
 	return string(mime), string(display), data, ok && p.Kind == PartOther
 }
 
+// File returns the address of a part that names a file, with its media type. ok reports that it does.
+func (p *Part) File() (mimeType, uri string, ok bool) {
+	v, _ := value.Get(p.Raw, "fileData")
+	at, _ := value.GetString(v, "fileUri")
+	mime, _ := value.GetString(v, "mimeType")
+	return string(mime), string(at), len(at) > 0 && len(mime) > 0 && p.Kind == PartOther
+}
+
 // WithID returns a function call, or a response, with another id. Its further members stay.
 func (p Part) WithID(id string) Part {
 	raw := value.AppendMapHeader(nil, value.Len(p.Raw))

@@ -145,7 +145,7 @@ describe('what is given to sessions', { skip }, () => {
       });
       assert.equal(
         await refusal(() => say()),
-        'E_INVALID_AGENT confirm: the callback must give a boolean, or a map of hint and payload',
+        'E_INVALID_AGENT confirm: the callback must give a boolean or a map',
       );
       assert.equal(ran, 0);
     }
