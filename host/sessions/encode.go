@@ -53,6 +53,9 @@ func (m members) value() wire.Map { return wire.Map(m) }
 
 // encode appends an event's value.
 func (e *Event) encode(dst []byte) ([]byte, error) {
+	if e == nil {
+		return dst, invalidEvent("must be an event")
+	}
 	v, err := wire.Append(dst, e.form(), "event")
 	if err != nil {
 		return dst, invalidIn("event", err)
@@ -66,6 +69,20 @@ func invalidIn(whole string, err error) error {
 	code := host.CodeInvalidEvent
 	if strings.HasPrefix(field, "actions.stateDelta") {
 		code = host.CodeInvalidState
+	}
+	return invalid(code, field, err)
+}
+
+// invalidAnswer is the error of what a hook has answered, or of its actions.
+func invalidAnswer(hook string, err error) error {
+	field, code := strings.TrimPrefix(fieldOf(err), "."), host.CodeInvalidEvent
+	if strings.HasPrefix(field, "actions.stateDelta") {
+		code = host.CodeInvalidState
+	}
+	if of, ofValue := strings.CutPrefix(field, "value"); ofValue {
+		field = hook + of
+	} else {
+		field = hook + "." + field
 	}
 	return invalid(code, field, err)
 }
@@ -146,7 +163,7 @@ func (c *Content) form() wire.Map {
 
 func (p *Part) form() wire.Map {
 	m := make(members, 0, 2)
-	if p.isText() {
+	if p.Text != "" || p.isText() { // a text beside another member is refused, not lost
 		m.put("text", p.Text)
 	}
 	m.flag("thought", p.Thought)

@@ -12,15 +12,25 @@ import (
 // callback is a function of the program with what it gets. Its answer is nil, or a form that can be encoded.
 type callback func(ctx *CallbackContext) (any, error)
 
-// answer calls a callback and encodes its answer.
-func (c *CallbackContext) answer(call callback) (abi.Raw, error) {
+// hookNames are the names of hooks in errors.
+var hookNames = [...]string{
+	abi.HookUserMessage: "onUserMessage", abi.HookBeforeRun: "beforeRun", abi.HookAfterRun: "afterRun", abi.HookEvent: "onEvent",
+	abi.HookBeforeAgent: "beforeAgent", abi.HookAfterAgent: "afterAgent",
+	abi.HookBeforeModel: "beforeModel", abi.HookAfterModel: "afterModel", abi.HookModelError: "onModelError",
+	abi.HookBeforeTool: "beforeTool", abi.HookAfterTool: "afterTool", abi.HookToolError: "onToolError",
+	abi.HookInstruction: "instruction", abi.HookGlobalInstruction: "globalInstruction", abi.HookConfirm: "confirm",
+	abi.HookSummary: "summarize", abi.HookSummaryError: "onError",
+}
+
+// answer calls the callback of a hook and encodes its answer.
+func (c *CallbackContext) answer(hook uint8, call callback) (abi.Raw, error) {
 	v, err := call(c)
 	if err != nil {
 		return nil, err
 	}
 	c.changes.mu.Lock()
 	defer c.changes.mu.Unlock()
-	return answerOf(v, &c.changes.actions)
+	return answerOf(hookNames[hook], v, &c.changes.actions)
 }
 
 // name is the name of an agent, "" for none.

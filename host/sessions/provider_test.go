@@ -109,6 +109,7 @@ func TestMedia(t *testing.T) {
 			{InlineData: &sessions.Blob{MIMEType: "image/png", Data: []byte("a picture")}},
 			{InlineData: &sessions.Blob{MIMEType: "audio/wav", Data: []byte("a sound!")}},
 			{FileData: &sessions.File{URI: "https://files.example/a.pdf", MIMEType: "application/pdf"}},
+			{FileData: &sessions.File{URI: "https://files.example/b"}},
 		}})
 		p.say("Sure?")
 		if len(bodies) != 2 {
@@ -117,7 +118,8 @@ func TestMedia(t *testing.T) {
 		for i, body := range bodies {
 			for _, part := range []string{
 				`"inlineData":{"mimeType":"image/png","data":"YSBwaWN0dXJl"}`, `"inlineData":{"mimeType":"audio/wav","data":"YSBzb3VuZCE="}`,
-				`[image d1 \"image.png\", image/png]`, `What are these?\n[fileData: https://files.example/a.pdf]`,
+				`[image d1 \"image.png\", image/png]`, `What are these?\n[fileData: https://files.example/b]`,
+				`"fileData":{"mimeType":"application/pdf","fileUri":"https://files.example/a.pdf"}`,
 			} {
 				if !strings.Contains(body, part) {
 					t.Errorf("%s: request %d lacks %s: %s", engine.Name(), i, part, body)

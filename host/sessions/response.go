@@ -63,8 +63,9 @@ func decodeCall(v []byte, more string) (c *ToolCall, value any, err error) {
 	return c, value, d.err
 }
 
-// answerOf is the answer of a hook: nil, or a map of value and actions. v nil is no value.
-func answerOf(v any, a *Actions) ([]byte, error) {
+// answerOf is the answer of a hook: nil, or a map of value and actions. v nil is no value. The error names the hook, and
+// what has no encoding.
+func answerOf(hook string, v any, a *Actions) ([]byte, error) {
 	m := members{}
 	if v != nil {
 		m.put("value", v)
@@ -75,5 +76,9 @@ func answerOf(v any, a *Actions) ([]byte, error) {
 	if len(m) == 0 {
 		return nil, nil
 	}
-	return wire.Append(nil, m.value(), "answer")
+	answer, err := wire.Append(nil, m.value(), "")
+	if err != nil {
+		return nil, invalidAnswer(hook, err)
+	}
+	return answer, nil
 }

@@ -110,7 +110,7 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 			ctx.step = e.Context
 		}
 		ctx.base = base{Context: e.Context.Signal(), inv: inv, agent: inv.runner.name(args.Agent), state: State{of: e.Context, changes: &ctx.changes}}
-		e.Perform = func() (abi.Raw, error) { return ctx.answer(call) }
+		e.Perform = func() (abi.Raw, error) { return ctx.answer(args.Hook, call) }
 	case abi.SessionEffectAgent:
 		args, err := abi.DecodeInPlace[abi.AgentArgs](raw)
 		if err != nil {
@@ -191,9 +191,6 @@ func (inv *running) deliver(e *turn.Effect, a *abi.DeliverArgs) error {
 
 // yield takes an event of a custom agent.
 func (c *Context) yield(e *Event) error {
-	if e == nil {
-		return invalidEvent("must not be nil")
-	}
 	v, err := e.encode(nil)
 	if err != nil {
 		return err

@@ -41,6 +41,28 @@ func TestSessionsOfUsers(t *testing.T) {
 	}
 }
 
+// TestNoEvent takes no nil for an event, and loses no text that stands beside another member.
+func TestNoEvent(t *testing.T) {
+	p := stage(t, sessions.Config{Agent: gives("a")})
+	call := &sessions.FunctionCall{Name: "t"}
+	for _, c := range []struct {
+		event *sessions.Event
+		field string
+	}{
+		{nil, ""},
+		{&sessions.Event{Author: "user", Content: &sessions.Content{Parts: []sessions.Part{{Text: "x", FunctionCall: call}}}}, "content.parts[0].functionCall"},
+	} {
+		_, err := p.r.Sessions().Append(t.Context(), p.stored(), c.event)
+		var e *host.Error
+		if !errors.As(err, &e) || e.Code != host.CodeInvalidEvent || e.Details.(map[string]any)["field"] != c.field {
+			t.Errorf("%+v: %v", c.event, err)
+		}
+	}
+	if p.log() != "" {
+		t.Errorf("it has %s", p.log())
+	}
+}
+
 func TestAppendOfAPartialEvent(t *testing.T) {
 	p := stage(t, sessions.Config{Agent: gives("a")})
 	s := p.stored()

@@ -59,13 +59,15 @@ func wrapTool(a *LLMAgent) turns.ToolWrapper {
 			return result, err
 		}
 		actions, failure := wire.Append(nil, c.changes.actions.form(), "actions")
-		if failure == nil {
+		if failure != nil {
+			failure = invalidIn("", failure)
+		} else {
 			_, failure = state.Invoke(abi.SessionMethodActions, turn.Payload(&abi.ActionsArgs{
 				ExecutionID: call.ExecutionID, Actions: actions,
 			}))
 		}
-		if err == nil {
-			err = failure
+		if err == nil && failure != nil {
+			err = &invocation.OfHandler{Err: failure}
 		}
 		return result, err
 	}

@@ -145,6 +145,16 @@ func (t *tree) agentTools(a *LLMAgent) (list []any) {
 	return list
 }
 
+// refuseNil refuses the callbacks of a list that are nil.
+func refuseNil[F AgentCallback | BeforeModelCallback | AfterModelCallback | ModelErrorCallback |
+	BeforeToolCallback | AfterToolCallback | ToolErrorCallback](t *tree, field string, list []F) {
+	for i, f := range list {
+		if f == nil {
+			t.refuse(check.At(field, i), "must be a function")
+		}
+	}
+}
+
 func isNil(a Agent) bool {
 	switch a := a.(type) {
 	case nil:
@@ -173,6 +183,8 @@ func (t *tree) options(n *node, number uint32, field string) abi.Value {
 		t.refuse(field+".run", "must be a function")
 	}
 	m.number("maxIterations", n.maxIterations)
+	refuseNil(t, field+".beforeAgent", n.before)
+	refuseNil(t, field+".afterAgent", n.after)
 	if n.llm != nil {
 		t.llm(n.llm, number, field, &m)
 	}
@@ -217,6 +229,12 @@ func (t *tree) llm(a *LLMAgent, number uint32, field string, m *members) {
 			t.refuse(field+".confirmIf."+name, "must be a function")
 		}
 	}
+	refuseNil(t, field+".beforeModel", a.BeforeModel)
+	refuseNil(t, field+".afterModel", a.AfterModel)
+	refuseNil(t, field+".modelError", a.ModelError)
+	refuseNil(t, field+".beforeTool", a.BeforeTool)
+	refuseNil(t, field+".afterTool", a.AfterTool)
+	refuseNil(t, field+".toolError", a.ToolError)
 	m.text("instruction", a.Instruction)
 	m.text("globalInstruction", a.GlobalInstruction)
 	m.text("outputKey", a.OutputKey)

@@ -14,7 +14,8 @@ func TestInvalidAgents(t *testing.T) {
 	twice := &sessions.LoopAgent{Name: "twice", MaxIterations: -1}
 	config := sessions.Config{
 		Agent: &sessions.SequentialAgent{Name: "root", Agents: []sessions.Agent{
-			&sessions.LLMAgent{Name: "m", Confirm: []string{"t"}}, twice, twice, nil, &sessions.CustomAgent{Name: "c"},
+			&sessions.LLMAgent{Name: "m", Confirm: []string{"t"}, AfterTool: []sessions.AfterToolCallback{nil}}, twice, twice, nil,
+			&sessions.CustomAgent{Name: "c", BeforeAgent: []sessions.AgentCallback{nil}},
 		}},
 		Plugins: []*sessions.Plugin{nil},
 	}
@@ -26,6 +27,7 @@ func TestInvalidAgents(t *testing.T) {
 		"app: must be a non-empty string", "agent.agents[0].model: must be exactly one of", `confirm: there is no tool "t"`,
 		"agent.agents[1].maxIterations: must not be negative", `agent.agents[2]: the agent "twice" is in the tree already`,
 		"agent.agents[3]: must be an agent", "agent.agents[4].run: must be a function", "plugins[0]: must not be nil",
+		"agent.agents[0].afterTool[0]: must be a function", "agent.agents[4].beforeAgent[0]: must be a function",
 	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("the message lacks %q: %v", part, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/internal/invocation"
 	"github.com/turncore/turncore/host/internal/panics"
 )
 
@@ -60,6 +61,9 @@ func (w *wrapped) run(do func() error) (err error) {
 	}()
 	if err = do(); err == nil || w.was(err) {
 		return err
+	}
+	if of := (*invocation.OfHandler)(nil); errors.As(err, &of) {
+		return of.Err
 	}
 	return w.failure(err)
 }

@@ -134,7 +134,11 @@ func (c *past) putContent(of *session.Content, results map[string][]byte) {
 			}))
 		case session.PartText, session.PartOther, session.PartCodeResult:
 			if mime, name, data, ok := p.Inline(); ok {
-				attached = c.attach(attached, len(c.media)-first, mime, name, data)
+				attached = c.attach(attached, len(c.media)-first, mime, name, data, "")
+				continue
+			}
+			if mime, uri, ok := p.File(); ok {
+				attached = c.attach(attached, len(c.media)-first, mime, "", nil, uri)
 				continue
 			}
 			if len(text) > 0 {
@@ -174,8 +178,8 @@ func (c *past) putContent(of *session.Content, results map[string][]byte) {
 	}
 }
 
-// attach appends data to the attachments of a message.
-func (c *past) attach(dst []byte, part int, mime, name string, data []byte) []byte {
+// attach appends data, or what has an address, to the attachments of a message.
+func (c *past) attach(dst []byte, part int, mime, name string, data []byte, uri string) []byte {
 	kind, form, _ := strings.Cut(mime, "/")
 	if kind != "image" && kind != "audio" && kind != "video" {
 		kind = "document"
@@ -185,7 +189,7 @@ func (c *past) attach(dst []byte, part int, mime, name string, data []byte) []by
 	}
 	c.media = append(c.media, medium{part: part, data: data})
 	return record.AppendMedia(dst, record.MediaFields{
-		ID: "d" + itoa(int64(len(c.media))), Kind: kind, MimeType: mime, Filename: name, Bytes: int64(value.Len(data)),
+		ID: "d" + itoa(int64(len(c.media))), Kind: kind, MimeType: mime, Filename: name, Bytes: int64(value.Len(data)), URI: uri,
 	})
 }
 

@@ -35,6 +35,7 @@ var anthropicProtocol = chat.Protocol{
 	Media: func(kind, mimeType string) bool {
 		return kind == "document" && mimeType == pdf || kind == "image" && isImage(mimeType)
 	},
+	Files: func(_, uri string) bool { return isURL(uri) },
 }
 
 func (anthropic) Protocol() chat.Protocol { return anthropicProtocol }

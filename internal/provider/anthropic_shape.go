@@ -46,8 +46,12 @@ func appendBlocks(dst, text []byte, media []*chat.UnitMedia) []byte {
 	}
 	for _, m := range media {
 		dst = append(appendTextPart(dst, "text", m.Note), `,{"type":"`...)
-		dst = append(append(dst, m.Kind...), `","source":{"type":"base64"`...)
-		dst = m.AppendData(append(chat.AppendMember(dst, "media_type", m.MimeType), `,"data":"`...))
+		dst = append(append(dst, m.Kind...), `","source":{"type":"`...)
+		if m.URI != nil {
+			dst = append(chat.AppendMember(append(dst, `url"`...), "url", m.URI), `}}`...)
+			continue
+		}
+		dst = m.AppendData(append(chat.AppendMember(append(dst, `base64"`...), "media_type", m.MimeType), `,"data":"`...))
 		dst = append(dst, `"}`...)
 		if m.Kind == "document" && len(m.Filename) > 0 {
 			dst = chat.AppendMember(dst, "title", m.Filename)

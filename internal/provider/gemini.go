@@ -3,6 +3,7 @@ package provider
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
@@ -27,6 +28,7 @@ var geminiProtocol = chat.Protocol{
 	WithTools: []string{"toolConfig"},
 	Reasoning: "gemini-thought-signature-v1", InParts: true,
 	Media: geminiMedia, SchemaAlone: true,
+	Files: func(_, uri string) bool { return strings.Contains(uri, "://") },
 }
 
 func (gemini) Protocol() chat.Protocol {
@@ -178,7 +180,13 @@ func appendGeminiParts(dst, text []byte, media []*chat.UnitMedia) []byte {
 		dst = append(chat.AppendMember(append(dst, '{'), "text", text), '}')
 	}
 	for _, m := range media {
-		dst = append(chat.AppendMember(append(chat.AppendComma(dst), '{'), "text", m.Note), `},{"inlineData":{`...)
+		dst = append(chat.AppendMember(append(chat.AppendComma(dst), '{'), "text", m.Note), `},{`...)
+		if m.URI != nil {
+			dst = chat.AppendMember(append(dst, `"fileData":{`...), "mimeType", m.MimeType)
+			dst = append(chat.AppendMember(dst, "fileUri", m.URI), `}}`...)
+			continue
+		}
+		dst = append(dst, `"inlineData":{`...)
 		dst = m.AppendData(append(chat.AppendMember(dst, "mimeType", m.MimeType), `,"data":"`...))
 		dst = append(dst, `"}}`...)
 	}

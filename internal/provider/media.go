@@ -3,6 +3,7 @@ package provider
 import (
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/chat"
 )
 
@@ -38,8 +39,21 @@ func appendTextPart(dst []byte, kind string, text []byte) []byte {
 	return append(chat.AppendMember(dst, "text", text), '}')
 }
 
-// appendDataURI appends the data URI of a media, as a string.
+// isURL tells whether the address of a file is one of the web.
+func isURL(uri string) bool {
+	return strings.HasPrefix(uri, "https://") || strings.HasPrefix(uri, "http://")
+}
+
+// isFileID tells whether the address of a file is an id that OpenAI's API has given it.
+func isFileID(uri string) bool {
+	return strings.HasPrefix(uri, "file-") || strings.HasPrefix(uri, "file_")
+}
+
+// appendDataURI appends the data URI of a media, or its own address, as a string.
 func appendDataURI(dst []byte, m *chat.UnitMedia) []byte {
+	if m.URI != nil {
+		return value.AppendJSONText(dst, m.URI)
+	}
 	dst = append(append(append(dst, `"data:`...), m.MimeType...), `;base64,`...)
 	return append(m.AppendData(dst), '"')
 }
@@ -58,6 +72,10 @@ func appendParts(dst, text []byte, media []*chat.UnitMedia) []byte {
 		case "video":
 			dst = append(appendDataURI(append(dst, `{"type":"video_url","video_url":{"url":`...), m), `}}`...)
 		default:
+			if m.URI != nil {
+				dst = append(value.AppendJSONText(append(dst, `{"type":"file","file":{"file_id":`...), m.URI), `}}`...)
+				continue
+			}
 			dst = chat.AppendMember(append(dst, `{"type":"file","file":{`...), "filename", m.Filename)
 			dst = append(appendDataURI(append(dst, `,"file_data":`...), m), `}}`...)
 		}

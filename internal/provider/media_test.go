@@ -140,6 +140,64 @@ func TestMedia(t *testing.T) {
 	}
 }
 
+// A medium that lies elsewhere is named by its address where the API takes that, and otherwise told as text.
+func TestFiles(t *testing.T) {
+	const url, id, cloud = "https://files.example/a", "file-abc", "gs://bucket/a"
+	for _, c := range []struct{ provider, mime, uri, want string }{
+		{"openai", "image/png", url, `{"type":"image_url","image_url":{"url":"https://files.example/a"}}]}`},
+		{"openai", "application/pdf", id, `{"type":"file","file":{"file_id":"file-abc"}}]}`},
+		{"openai", "application/pdf", url, ""},
+		{"openai", "image/png", cloud, ""},
+		{"openai", "image/svg+xml", url, ""},
+		{"openai", "audio/wav", url, ""},
+		{"openai-responses", "image/png", url, `{"type":"input_image","image_url":"https://files.example/a"}]}`},
+		{"openai-responses", "image/png", id, `{"type":"input_image","file_id":"file-abc"}]}`},
+		{"openai-responses", "application/pdf", url, `{"type":"input_file","file_url":"https://files.example/a"}]}`},
+		{"openai-responses", "text/csv", id, `{"type":"input_file","file_id":"file-abc"}]}`},
+		{"openai-responses", "text/csv", cloud, ""},
+		{"anthropic", "image/png", url, `{"type":"image","source":{"type":"url","url":"https://files.example/a"}}]}`},
+		{"anthropic", "application/pdf", url, `{"type":"document","source":{"type":"url","url":"https://files.example/a"}}]}`},
+		{"anthropic", "application/pdf", id, ""},
+		{"anthropic", "text/csv", url, ""},
+		{"gemini", "video/mp4", cloud, `{"fileData":{"mimeType":"video/mp4","fileUri":"gs://bucket/a"}}]}`},
+		{"gemini", "application/pdf", url, `{"fileData":{"mimeType":"application/pdf","fileUri":"https://files.example/a"}}]}`},
+		{"gemini", "application/zip", url, ""},
+		{"gemini", "image/png", id, ""},
+		{"ollama", "image/png", url, ""},
+	} {
+		for _, p := range overHTTP() {
+			if p.Protocol().Name != c.provider {
+				continue
+			}
+			kind, _, _ := strings.Cut(c.mime, "/")
+			if kind == "application" || kind == "text" {
+				kind = "document"
+			}
+			d := newDispatch(t)
+			file := record.AppendMedia(nil, record.MediaFields{ID: "d", Kind: kind, MimeType: c.mime, Filename: "a", URI: c.uri})
+			d.put(record.Messages, record.AppendMessage(nil, record.MessageFields{
+				ID: "m", Role: "user", Content: []byte("see"), Attachments: append(value.AppendListHeader(nil, 1), file...),
+			}))
+			d.play(newExecutor(t, `{"model":"m"}`, p), reply{status: 500})
+			got := filled(t, d.requests[0])
+			want := c.want
+			if want == "" {
+				want = `see\n\n[fileData: ` + c.uri + `]`
+			}
+			if !strings.Contains(got, want) || len(d.requests[0].Splices) > 0 {
+				t.Errorf("%s, %s, %s: %s", c.provider, c.mime, c.uri, got)
+			}
+			if c.want != "" {
+				continue
+			}
+			d.play(newExecutor(t, `{"model":"m","unsupportedMedia":"error"}`, p), reply{status: 500})
+			if len(d.requests) > 1 {
+				t.Errorf("%s, %s, %s: it is asked all the same", c.provider, c.mime, c.uri)
+			}
+		}
+	}
+}
+
 // What a message holds beside media may be nothing, or blank.
 func TestMediaAlone(t *testing.T) {
 	for _, p := range overHTTP() {

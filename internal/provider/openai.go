@@ -32,6 +32,9 @@ var openAIProtocol = chat.Protocol{
 	Thoughts:  []string{openAIThoughts},
 	Reasoning: "chat-completions-reasoning-v1", ByHost: true,
 	Media: openAIMedia,
+	Files: func(kind, uri string) bool {
+		return kind == "image" && isURL(uri) || kind == "document" && isFileID(uri)
+	},
 }
 
 func (o openAI) Protocol() chat.Protocol {

@@ -36,6 +36,7 @@ var responsesProtocol = chat.Protocol{
 	Media: func(kind, mimeType string) bool {
 		return kind == "document" || kind == "image" && isImage(mimeType)
 	},
+	Files: func(_, uri string) bool { return isURL(uri) || isFileID(uri) },
 }
 
 func (responses) Protocol() chat.Protocol { return responsesProtocol }
@@ -155,9 +156,16 @@ func appendInputParts(dst, text []byte, media []*chat.UnitMedia) []byte {
 	dst = appendTextPart(append(dst, '['), "input_text", text)
 	for _, m := range media {
 		dst = append(appendTextPart(dst, "input_text", m.Note), ',')
-		if m.Kind == "image" {
+		switch {
+		case m.Kind == "image" && !isFileID(string(m.URI)):
 			dst = append(dst, `{"type":"input_image","image_url":`...)
-		} else {
+		case m.Kind == "image":
+			dst = append(dst, `{"type":"input_image","file_id":`...)
+		case isFileID(string(m.URI)):
+			dst = append(dst, `{"type":"input_file","file_id":`...)
+		case m.URI != nil:
+			dst = append(dst, `{"type":"input_file","file_url":`...)
+		default:
 			dst = chat.AppendMember(append(dst, `{"type":"input_file"`...), "filename", m.Filename)
 			dst = append(dst, `,"file_data":`...)
 		}

@@ -19,6 +19,7 @@ type UnitMedia struct {
 	MimeType []byte // type/subtype, in characters that need no escaping
 	Filename []byte
 	Note     []byte // text before it that identifies the medium
+	URI      []byte // where it lies, in place of bytes; nil for others
 
 	at     int // offset in the request; 0 if it is not in it
 	handle int64
@@ -78,9 +79,11 @@ func (o *options) takes(m record.Media) bool {
 	case !isMimeType(mime) || o.medias.kinds != nil && !slices.Contains(o.medias.kinds, kind):
 		return false
 	case o.engine != nil:
-		return o.engine.Takes(kind)
+		return m.URI() == nil && o.engine.Takes(kind)
 	}
-	return o.protocol.Media != nil && o.protocol.Media(kind, mime)
+	uri := m.URI()
+	return o.protocol.Media != nil && o.protocol.Media(kind, mime) &&
+		(uri == nil || o.protocol.Files != nil && o.protocol.Files(kind, string(uri)))
 }
 
 // isMimeType reports whether a text is a type and a subtype in lower case, without parameters.
@@ -130,7 +133,8 @@ func (p *projection) addMedia(o *options, dst []byte, list []*UnitMedia, handle 
 		m := record.Media(part)
 		if !asText && p.sent(o, handle, i, m) {
 			list = append(list, &UnitMedia{
-				Kind: string(m.Kind()), MimeType: m.MimeType(), Filename: plainFilename(m.Filename()), Note: o.marks.text(nil, appendNote(nil, m)), handle: handle, part: i,
+				Kind: string(m.Kind()), MimeType: m.MimeType(), Filename: plainFilename(m.Filename()), Note: o.marks.text(nil, appendNote(nil, m)), URI: m.URI(),
+				handle: handle, part: i,
 			})
 			return true
 		}
@@ -179,6 +183,9 @@ func (p *projection) unsupported(o *options, handle int64, parts []byte) (err er
 
 // appendNote appends the text that identifies a medium.
 func appendNote(dst []byte, m record.Media) []byte {
+	if uri := m.URI(); uri != nil {
+		return append(append(append(dst, "[fileData: "...), uri...), ']')
+	}
 	dst = append(append(append(dst, '['), m.Kind()...), ' ')
 	dst = append(append(dst, plainFilename(m.ID())...), ' ')
 	dst = value.AppendJSONText(dst, plainFilename(m.Filename()))

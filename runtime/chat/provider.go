@@ -57,6 +57,9 @@ type Protocol struct {
 	InParts bool
 	// Media reports whether a request may contain a medium of a kind, such as image, with a MIME type; nil for none.
 	Media func(kind, mimeType string) bool
+	// Files reports whether a request may name a medium of a kind that it may contain by its address, or by an id that the
+	// provider gave it; nil for none.
+	Files func(kind, uri string) bool
 	// SchemaAlone says that requests with tools have no field for the schema of an answer.
 	SchemaAlone bool
 }

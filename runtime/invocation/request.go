@@ -16,10 +16,11 @@ func (r *Run) instruct(task runtime.Task, s *step) error {
 		if from.agent.Hooks[from.hook] == 0 {
 			continue
 		}
-		v, _, err := r.callback(task, &Callback{Hook: from.hook}, &scope{agent: from.agent, run: s.run, context: s.context})
+		v, actions, err := r.callback(task, &Callback{Hook: from.hook}, &scope{agent: from.agent, run: s.run, context: s.context})
 		if err != nil {
 			return err
 		}
+		s.actions.Merge(actions)
 		text, ok := value.String(v)
 		if !ok && v != nil {
 			return session.New(session.InvalidAgent, "instruction", "the callback must give a string")

@@ -147,12 +147,9 @@ func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []session.Call, er
 			message = v
 		}
 	}
-	_, parts, err := session.ParseContent(message)
+	parts, err := session.ParseMessage(message)
 	if err != nil {
 		return nil, nil, err
-	}
-	if len(parts) == 0 {
-		return nil, nil, session.New(session.InvalidInvocation, "message.parts", "must not be empty")
 	}
 	if agent, resumed, err = r.answered(parts); err != nil {
 		return nil, nil, err

@@ -355,6 +355,36 @@ func TestConfirmation(t *testing.T) {
 	}
 }
 
+// What host code gives that decides whether a call asks must be clear: no tool runs that nobody has confirmed.
+func TestConfirmationByCode(t *testing.T) {
+	for answer, wants := range map[string]string{
+		`1`: "", `"yes"`: "", `[]`: "", `false`: "ran", `null`: "ran", `true`: "asked", `{"hint":"really?"}`: "asked",
+	} {
+		d := llm(t, "agent", "t")
+		d.Options = js(`{"confirmHook":["t"]}`)
+		d.Hooks = make([]uint32, invocation.Hooks)
+		d.Hooks[invocation.Confirm] = 1
+		s := newStage(t, team(t, d))
+		s.hook = func(*stage, *invocation.Callback) []byte { return js(`{"value":` + answer + `}`) }
+		s.model = answers(asks("t"), says("done"))
+		got := ""
+		s.tools = map[string]func(*stage, []byte) ([]byte, error){"t": func(*stage, []byte) ([]byte, error) {
+			got = "ran"
+			return js(`"ok"`), nil
+		}}
+		err := s.play("hi")
+		if errors.Is(err, session.InvalidAgent) != (wants == "") {
+			t.Errorf("%s gives %v", answer, err)
+		}
+		if err == nil && got == "" && strings.Contains(s.told[0], "requestedConfirmations") {
+			got = "asked"
+		}
+		if got != wants {
+			t.Errorf("%s: %q, want %q", answer, got, wants)
+		}
+	}
+}
+
 func TestScenario23Transfer(t *testing.T) {
 	root := llm(t, "root")
 	root.Children = []uint32{2}

@@ -73,14 +73,18 @@ func (r *Run) confirmation(task runtime.Task, s *step, c *call) ([]byte, error) 
 	switch {
 	case slices.Contains(s.agent.confirm, c.name):
 	case slices.Contains(s.agent.asks, c.name):
-		answer, _, err := r.callback(task, &Callback{Hook: Confirm, Value: c.described("", nil)}, s.scope)
+		answer, actions, err := r.callback(task, &Callback{Hook: Confirm, Value: c.described("", nil)}, s.scope)
 		if err != nil {
 			return nil, err
 		}
-		if value.KindOf(answer) == value.KindMap {
+		s.actions.Merge(actions)
+		switch kind := value.KindOf(answer); {
+		case kind == value.KindMap:
 			more = answer
-		} else if !isTrue(answer) {
+		case kind == value.KindBool && !isTrue(answer), answer == nil:
 			return nil, nil
+		case kind != value.KindBool: // what the host means is not known, and the tool must not run unasked
+			return nil, session.New(session.InvalidAgent, "confirm", "the callback must give a boolean or a map")
 		}
 	default:
 		return nil, nil

@@ -117,6 +117,7 @@ func AppendToolCall(dst []byte, f ToolCallFields) []byte {
 type MediaFields struct {
 	ID, Kind, MimeType, Filename string
 	Bytes                        int64
+	URI                          string // of a medium that lies elsewhere
 }
 
 // AppendMedia appends a medium's part.
@@ -125,7 +126,11 @@ func AppendMedia(dst []byte, f MediaFields) []byte {
 	for _, text := range [...]string{f.ID, f.Kind, f.MimeType, f.Filename, "third-party-private", "opaque-perceptual"} {
 		dst = value.AppendString(dst, text)
 	}
-	return value.AppendNil(value.AppendInt(value.AppendNil(dst), f.Bytes))
+	dst = value.AppendInt(value.AppendNil(dst), f.Bytes)
+	if f.URI == "" {
+		return value.AppendNil(dst)
+	}
+	return value.AppendString(dst, f.URI)
 }
 
 // RetrievableFields are the fields of a retrieved document.

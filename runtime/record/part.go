@@ -87,6 +87,12 @@ func (m Media) Bytes() int64 { return integer(field(m, 8)) }
 // Stash is a map from names to {value, trustTier, derivedFromMedia}; nil for none.
 func (m Media) Stash() []byte { return optional(field(m, 9)) }
 
+// URI is the address of a medium of [AppendMedia] that lies elsewhere, in place of a stash; nil for others.
+func (m Media) URI() []byte {
+	uri, _ := value.String(field(m, 9))
+	return uri
+}
+
 // AppendArtifact appends an artifact's part. Sizes of -1 are unknown.
 func AppendArtifact(dst []byte, className string, bytes, lines int64, form string) []byte {
 	dst = value.AppendListHeader(dst, len(artifactLayout))

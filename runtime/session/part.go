@@ -130,6 +130,22 @@ func ParseContent(v []byte) (role string, parts []Part, err error) {
 	return role, parts, nil
 }
 
+// ParseMessage reads the content that a user says. It fails with E_INVALID_INVOCATION, which names the member.
+func ParseMessage(v []byte) (parts []Part, err error) {
+	f := distinct(v)
+	if f == nil {
+		_, parts, f = readContent(v, nil, true)
+	}
+	if f == nil && len(parts) == 0 {
+		f = invalid("must not be empty").in("parts")
+	}
+	if f != nil {
+		f.code = InvalidInvocation
+		return nil, f.in("message").error()
+	}
+	return parts, nil
+}
+
 // readContent appends the parts of a content.
 func readContent(v []byte, to []Part, strict bool) (role string, parts []Part, f *flaw) {
 	f = members(v, func(name, v []byte) *flaw {
@@ -245,6 +261,14 @@ func (p *Part) Inline() (mimeType, name string, data []byte, ok bool) {
 	mime, _ := value.GetString(v, "mimeType")
 	display, _ := value.GetString(v, "displayName")
 	return string(mime), string(display), data, ok && p.Kind == PartOther
+}
+
+// File returns the address of a part that names a file, with its media type. ok reports that it does.
+func (p *Part) File() (mimeType, uri string, ok bool) {
+	v, _ := value.Get(p.Raw, "fileData")
+	at, _ := value.GetString(v, "fileUri")
+	mime, _ := value.GetString(v, "mimeType")
+	return string(mime), string(at), len(at) > 0 && len(mime) > 0 && p.Kind == PartOther
 }
 
 // WithID returns a function call, or a response, with another id. Its further members stay.

@@ -37,7 +37,9 @@ arguments and asked for. y or n answers for a call that a person confirms, a JSO
 more; a JSON object or a text is the result of one that waits for its result. An empty line leaves a call waiting.
 
 ` + chatCommands + `
-Ctrl-C stops an answer, Ctrl-D ends the chat.
+At a terminal the keys move in a line and delete in it as elsewhere, and the arrows up and down give earlier lines.
+Ctrl-C stops an answer; when none is being given, it empties the line, and ends the chat at the second time. Ctrl-D ends
+the chat.
 
 With --json the events are printed as JSON lines, and behind those of each message a line {"event":"end",…} with the
 session, the ids of the calls that wait, and the error. A line of input that begins with "{" is then a message as JSON:
@@ -152,8 +154,12 @@ func (c *command) chatWith(args []string) (err error) {
 		session: c.newSession(&o.runFlags), flags: o, key: o.key, runners: map[runnerKey]*sessions.Runner{},
 		input: newInput(c.stdin),
 	}
+	if !o.json {
+		h.input.editor = newEditor(c.stdin, c.stderr, c.getenv)
+	}
 	h.stops = newStops(h.warn)
 	defer h.end()
+	defer h.input.close()
 	defer h.stops.close()
 	h.out = &lines{w: c.stdout, stop: h.stops.end}
 	if err := h.open(context.Background()); err != nil {
@@ -254,7 +260,7 @@ func (h *chat) talk(ctx context.Context) error {
 		if err := h.ask(ctx); err != nil {
 			return ended(err)
 		}
-		line, err := h.line(ctx, "\n> ")
+		line, err := h.line(ctx, "\n> ", true)
 		if err != nil {
 			return ended(err)
 		}
@@ -378,7 +384,7 @@ func (h *chat) note(format string, args ...any) { h.screen.note(h.screen.dim, fo
 // warn tells that the next interrupt ends the chat.
 func (h *chat) warn() {
 	h.note("once more ends the chat")
-	if h.input.isTTY && !h.flags.json {
+	if h.input.isTTY && h.input.editor == nil && !h.flags.json {
 		h.screen.prompt("> ")
 	}
 }
@@ -481,9 +487,16 @@ func endOf(key sessions.Key, waits []sessions.PendingCall, err error) []byte {
 
 // input gives lines as they are asked for. What waits for one can be stopped.
 type input struct {
-	isTTY bool
-	want  chan struct{}
-	lines chan typed
+	isTTY  bool
+	editor *editor // nil if lines are taken as they come
+	want   chan wanted
+	lines  chan typed
+}
+
+// wanted is what an editor is told of a line.
+type wanted struct {
+	prompt string
+	kept   bool // the line can be had again
 }
 
 // typed is a line, or why there is none.
@@ -493,10 +506,15 @@ type typed struct {
 }
 
 func newInput(from io.Reader) *input {
-	in := &input{isTTY: isTTY(from), want: make(chan struct{}), lines: make(chan typed, 1)}
+	in := &input{isTTY: isTTY(from), want: make(chan wanted), lines: make(chan typed, 1)}
 	go func() {
 		lines := bufio.NewReaderSize(from, 64<<10)
-		for range in.want {
+		for want := range in.want {
+			if in.editor != nil {
+				text, err := in.editor.line(want.prompt, want.kept)
+				in.lines <- typed{strings.TrimSpace(text), err}
+				continue
+			}
 			text, err := lines.ReadString('\n')
 			if strings.TrimSpace(text) != "" && errors.Is(err, io.EOF) {
 				err = nil // the next one ends
@@ -507,18 +525,43 @@ func newInput(from io.Reader) *input {
 	return in
 }
 
-// line asks for a line. The prompt is for people.
-func (h *chat) line(ctx context.Context, prompt string) (string, error) {
+// close ends the waiting for a line.
+func (in *input) close() {
+	if in.editor != nil {
+		in.editor.close()
+	}
+}
+
+// line asks for a line. The prompt is for people. A line that is kept can be had again at a terminal.
+func (h *chat) line(ctx context.Context, prompt string, kept bool) (string, error) {
+	for {
+		text, err := h.typed(ctx, prompt, kept)
+		if !errors.Is(err, errKey) {
+			return text, err
+		}
+		h.stops.signal(os.Interrupt)
+	}
+}
+
+func (h *chat) typed(ctx context.Context, prompt string, kept bool) (string, error) {
+	want := wanted{kept: kept}
+	if h.input.editor != nil { // which shows the last line of the prompt itself
+		i := strings.LastIndexByte(prompt, '\n') + 1
+		prompt, want.prompt = prompt[:i], prompt[i:]
+	}
 	if h.input.isTTY && !h.flags.json {
 		h.screen.prompt(prompt)
 	}
 	select {
-	case h.input.want <- struct{}{}:
+	case h.input.want <- want:
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
 	select {
 	case line := <-h.input.lines:
+		if errors.Is(line.err, errKey) {
+			return "", errKey
+		}
 		h.stops.typed()
 		if line.err != nil && !errors.Is(line.err, io.EOF) {
 			return "", fmt.Errorf("standard input: %w", line.err)

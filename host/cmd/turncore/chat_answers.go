@@ -137,7 +137,7 @@ func (h *chat) askCall(ctx context.Context, p *sessions.PendingCall) (response m
 		question = "Its result, or nothing to give it later: "
 	}
 	for {
-		line, err := h.line(ctx, question)
+		line, err := h.line(ctx, question, false)
 		switch {
 		case err != nil || line == "":
 			return nil, false, err

@@ -36,10 +36,16 @@ func (g *game) act(by string, a *Act, ctx acting) error {
 		}
 		g.write(by, conformance.Line{"saved": name, "version": version})
 	}
-	if a.Actions != (Flags{}) {
+	if a.Actions != nil {
 		ctx.Actions(func(to *sessions.Actions) {
 			to.Escalate, to.SkipSummarization = a.Actions.Escalate, a.Actions.SkipSummarization
 			to.TransferToAgent = a.Actions.TransferToAgent
+			for name, v := range a.Actions.StateDelta {
+				if to.StateDelta == nil {
+					to.StateDelta = map[string]any{}
+				}
+				to.StateDelta[name] = odd(v)
+			}
 		})
 	}
 	if a.Abort {
@@ -98,7 +104,10 @@ func content(v json.RawMessage, err error) (*sessions.Content, error) {
 		return nil, err
 	}
 	to := &sessions.Content{}
-	return to, json.Unmarshal(v, to)
+	if err := json.Unmarshal(v, to); err != nil {
+		return nil, err
+	}
+	return oddEvent(&sessions.Event{Content: to}).Content, nil
 }
 
 func response(v json.RawMessage, err error) (*sessions.Response, error) {
@@ -109,7 +118,7 @@ func response(v json.RawMessage, err error) (*sessions.Response, error) {
 	if err := json.Unmarshal(v, e); err != nil {
 		return nil, err
 	}
-	return responseOf(e), nil
+	return responseOf(oddEvent(e)), nil
 }
 
 func responseOf(e *sessions.Event) *sessions.Response {
@@ -133,7 +142,7 @@ func result(v json.RawMessage, err error) (any, error) {
 	if err != nil || v == nil {
 		return nil, err
 	}
-	return plainOf(string(v)), nil
+	return odd(plainOf(string(v))), nil
 }
 
 func (g *game) around(a *AgentSpec, hook string) []sessions.AgentCallback {
@@ -152,7 +161,9 @@ func (g *game) confirm(a *AgentSpec) sessions.ConfirmFunc {
 			return nil, err
 		}
 		ask := &sessions.Ask{}
-		return ask, json.Unmarshal(v, ask)
+		err = json.Unmarshal(v, ask)
+		ask.Payload = odd(ask.Payload)
+		return ask, err
 	}
 }
 
@@ -164,6 +175,14 @@ func (g *game) callbacks(a *AgentSpec, made *sessions.LLMAgent) error {
 		}
 		switch hook {
 		case "beforeAgent", "afterAgent", "confirm":
+		case "instruction":
+			made.InstructionFunc = func(ctx *sessions.CallbackContext) (text string, err error) {
+				v, err := call(ctx, nil)
+				if err != nil || v == nil {
+					return "", err
+				}
+				return text, json.Unmarshal(v, &text)
+			}
 		case "beforeModel":
 			made.BeforeModel = []sessions.BeforeModelCallback{func(ctx *sessions.CallbackContext) (*sessions.Response, error) {
 				return response(call(ctx, nil))
@@ -238,7 +257,10 @@ func (g *game) plugins() (list []*sessions.Plugin, err error) {
 						return nil, err
 					}
 					to := &sessions.Event{}
-					return to, json.Unmarshal(v, to)
+					if err := json.Unmarshal(v, to); err != nil {
+						return nil, err
+					}
+					return oddEvent(to), nil
 				}
 			default:
 				return nil, fmt.Errorf("no plugin of the corpus has the hook %s", hook)

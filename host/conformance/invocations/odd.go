@@ -88,6 +88,7 @@ func oddEvent(e *sessions.Event) *sessions.Event {
 			response.Response = oddMap(response.Response)
 			part.FunctionResponse = &response
 		}
+		part.More = oddMap(part.More)
 		content.Parts[i] = part
 	}
 	made.Content = &content

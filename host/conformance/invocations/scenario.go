@@ -95,7 +95,7 @@ type Act struct {
 	Nothing       bool
 	State         map[string]any
 	See           []string
-	Actions       Flags
+	Actions       *Flags
 	Wait          int
 	Save          map[string]string
 	Abort         bool
@@ -105,6 +105,7 @@ type Act struct {
 type Flags struct {
 	Escalate, SkipSummarization bool
 	TransferToAgent             string
+	StateDelta                  map[string]any
 }
 
 // Operation is what a generator does.

@@ -97,8 +97,7 @@ func (g *game) tool(a *AgentSpec, name string) *turns.Tool {
 		if err := g.act(by, act, ctx); err != nil {
 			return nil, err
 		}
-		v, err := result(act.Result, nil)
-		return odd(v), err
+		return result(act.Result, nil)
 	})
 }
 

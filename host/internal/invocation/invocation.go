@@ -53,3 +53,10 @@ var Open func(of any, engine host.Engine, t *Team) Host
 
 // StateOf is what the turn has of a context, a *turns.DispatchContext.
 var StateOf func(ctx any) *turn.Context
+
+// OfHandler is an error of the innermost wrapper of a tool, which counts as the handler's own.
+type OfHandler struct{ Err error }
+
+func (e *OfHandler) Error() string { return e.Err.Error() }
+
+func (e *OfHandler) Unwrap() error { return e.Err }

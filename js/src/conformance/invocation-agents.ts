@@ -2,6 +2,7 @@
  * Agents, models, tools and callbacks of a scenario of invocations.
  */
 import {
+  type ActionsData,
   type AgentRequest,
   type AgentResponse,
   AgentTool,
@@ -155,7 +156,10 @@ export class Cast {
     }
     const names = Object.keys(spec.tools ?? {}).sort();
     return {
-      instruction: spec.instruction,
+      instruction:
+        hooks['instruction'] === undefined
+          ? spec.instruction
+          : (ctx) => this.#called(name, hooks, 'instruction', undefined, ctx),
       globalInstruction: spec.globalInstruction,
       outputKey: spec.outputKey,
       includeContents: spec.includeContents,
@@ -259,7 +263,7 @@ export class Cast {
     const act = hooks[hook]![this.#next(`${by} ${hook}`)];
     if (act === undefined || act === null) return undefined as never;
     await this.#act(by, act, ctx);
-    return act.value as never;
+    return odd(act.value) as never;
   }
 
   /** Does what an act says, but for what it answers. */
@@ -273,7 +277,9 @@ export class Cast {
       });
       this.#stage.lines.write(by, { saved: name, version });
     }
-    Object.assign(ctx.actions, act.actions);
+    const { stateDelta, ...flags } = odd(act.actions ?? {}) as ActionsData;
+    Object.assign(ctx.actions, flags);
+    Object.assign(ctx.actions.stateDelta, stateDelta);
     if (act.abort === true) this.#stage.abort();
     if (act.fail !== undefined) throw new Error(act.fail);
   }

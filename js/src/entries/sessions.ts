@@ -33,6 +33,7 @@ export {
   type RecentEvents,
   SessionService,
   type SessionServiceOptions,
+  type SessionsOf,
   type SessionSummary,
   type SummaryPage,
 } from '../invocations/session-service.js';

@@ -5,7 +5,7 @@ import { decodeValue } from '../codec/decoder.js';
 import { invocationError } from '../session-errors.js';
 import type { AddedArtifact } from '../store/appender.js';
 import { collectBytes } from '../store/byte-store.js';
-import type { Part } from './content.js';
+import type { InlineData, Part } from './content.js';
 import type { OpenArtifacts } from './contract.js';
 import { artifactBytes, artifactPlace, type SessionKey, userScope } from './keys.js';
 import { encoded, type SessionStore } from './session-store.js';
@@ -35,7 +35,9 @@ export class SessionArtifacts implements OpenArtifacts {
   }
 
   async save(name: string, part: Part): Promise<number> {
-    if (name === '' || name === 'user:') throw unnamed();
+    if (typeof name !== 'string' || name === '' || name === 'user:') {
+      throw invalidArtifact('must have a name');
+    }
     const [scope, own] = artifactPlace(this.#key, name);
     const { bytes } = partsOf(part);
     const stored = await this.#versions(scope, own);
@@ -134,15 +136,20 @@ export function unsaved(scope: string, name: string, version: number): Error {
   });
 }
 
-function unnamed(): Error {
-  return invocationError('E_INVALID_EVENT', 'artifact: must have a name', {
-    details: { field: 'artifact' },
-  });
+function invalidArtifact(why: string): Error {
+  return invocationError('E_INVALID_EVENT', `artifact: ${why}`, { details: { field: 'artifact' } });
 }
 
-/** @throws TypeError for a part without text and bytes */
-function partsOf({ text, inlineData }: Part): ArtifactBody & { readonly bytes: Uint8Array } {
-  if (inlineData !== undefined) return { mimeType: inlineData.mimeType, bytes: inlineData.data };
-  if (text === undefined) throw new TypeError('an artifact is a part with text or inlineData');
-  return { mimeType: '', bytes: new TextEncoder().encode(text) };
+/** @throws TurncoreError E_INVALID_EVENT for a part without text and bytes */
+function partsOf(part: Part): ArtifactBody & { readonly bytes: Uint8Array } {
+  const { text, inlineData } = Object(part) as Part;
+  if (inlineData === undefined) {
+    if (typeof text !== 'string') throw invalidArtifact('must be a part with text or inlineData');
+    return { mimeType: '', bytes: new TextEncoder().encode(text) };
+  }
+  const { mimeType, data } = Object(inlineData) as Partial<InlineData>;
+  if (typeof mimeType !== 'string' || !(data instanceof Uint8Array)) {
+    throw invalidArtifact('inlineData must have a mimeType, a string, and data, a Uint8Array');
+  }
+  return { mimeType, bytes: data };
 }

@@ -9,6 +9,7 @@ import type { ContextState } from '../turn/context-state.js';
 import type { Content, Part } from './content.js';
 import type { AgentInfo, LiveSession, OpenInvocation } from './contract.js';
 import { actionsValue, EventActions, functionResponses } from './event.js';
+import { writeActions } from './invalid.js';
 import { liveState, type State } from './state.js';
 
 /** @internal Name of the property with the invocation of a context. */
@@ -239,7 +240,7 @@ export class ToolContext extends DispatchContext {
     const executionId = this.#executionId;
     this.#invocation.ask(
       SessionMethod.Actions,
-      (enc) => writeActionsArgs(enc, { executionId, actions: (e) => e.value(actions, 'actions') }),
+      (enc) => writeActionsArgs(enc, { executionId, actions: writeActions(actions) }),
       number,
     );
   }

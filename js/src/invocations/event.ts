@@ -1,10 +1,11 @@
 /**
  * Events: what an invocation consists of.
  */
-import { Encoder } from '../codec/encoder.js';
 import { decodeValue } from '../codec/decoder.js';
 import { copyValue } from '../stash/copy-value.js';
+import { invocationError } from '../session-errors.js';
 import type { Content, EventUsage, FunctionCall, FunctionResponse } from './content.js';
+import { checkMembers } from './invalid.js';
 
 /** What a person is asked before a function call runs. */
 export interface ConfirmationRequest {
@@ -104,15 +105,21 @@ export class Event implements EventData {
   /**
    * Copies what it is given.
    *
-   * @throws TurncoreError E_INVALID_VALUE, which names the member that is not JSON-like data
+   * @throws TurncoreError E_INVALID_EVENT, or E_INVALID_STATE for a change of the state, which names the member that is not
+   *   JSON-like data
    */
   constructor(data: EventData = {}) {
     const { actions, longRunningToolIds: ids, ...others } = data;
-    Object.assign(this, copyValue(others, 'event'));
-    if (ids !== undefined) this.longRunningToolIds = [...ids];
-    this.actions = new EventActions(
-      copyValue({ ...actions }, 'event.actions') as ActionsData | undefined,
-    );
+    try {
+      Object.assign(this, copyValue(others, 'event'));
+      if (ids !== undefined) this.longRunningToolIds = listOf(ids);
+      this.actions = new EventActions(
+        copyValue({ ...actions }, 'event.actions') as ActionsData | undefined,
+      );
+    } catch (error) {
+      checkMembers(eventValue(data));
+      throw error;
+    }
     freeze(this);
   }
 
@@ -177,30 +184,24 @@ export function reviveBody(body: Uint8Array): Event {
   return revive(decodeValue(body) as EventData);
 }
 
-/** The most nesting of an event: that of a frame. */
-const DEPTH = 64;
-
-/** The bytes of an event as the module sent it. @param copy makes the copy that is returned */
-export function bodyOf(event: unknown, copy: (bytes: Uint8Array) => Uint8Array): Uint8Array {
-  scratch.reset();
-  scratch.value(event, 'event', DEPTH);
-  return copy(scratch.bytes());
+/** Whether a value is an object that has members. */
+export function isData(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The bytes of a value. @param name of it, for errors */
-export function bytesOf(value: unknown, name: string): Uint8Array<ArrayBuffer> {
-  scratch.reset();
-  scratch.value(value, name);
-  return scratch.copy();
+/** A list of ids; what is none stays what it is. */
+function listOf(ids: Iterable<string>): readonly string[] {
+  return typeof ids === 'object' && Symbol.iterator in Object(ids) ? [...ids] : (ids as never);
 }
 
-const scratch = new Encoder(4096);
-
-/** An event as it crosses: what is empty is left out. */
+/** An event as it crosses: what is empty is left out. @throws TurncoreError E_INVALID_EVENT for what is no object */
 export function eventValue(event: EventData): Record<string, unknown> {
+  if (!isData(event)) {
+    throw invocationError('E_INVALID_EVENT', 'must be an event', { details: { field: '' } });
+  }
   const { actions, longRunningToolIds: ids, ...others } = event;
   const value: Record<string, unknown> = { ...others };
-  if (ids !== undefined) value['longRunningToolIds'] = [...ids];
+  if (ids !== undefined) value['longRunningToolIds'] = listOf(ids);
   const given = actionsValue(actions);
   if (given !== undefined) value['actions'] = given;
   return value;
@@ -208,7 +209,8 @@ export function eventValue(event: EventData): Record<string, unknown> {
 
 /** Actions as they cross; undefined if there are none. */
 export function actionsValue(actions: ActionsData | undefined): object | undefined {
-  if (actions === undefined) return undefined;
+  if (actions === undefined || actions === null) return undefined;
+  if (!isData(actions)) return actions; // which the module refuses
   let value: Record<string, unknown> | undefined;
   for (const [name, given] of Object.entries(actions)) {
     if (given === undefined || given === null || given === false || given === '') continue;

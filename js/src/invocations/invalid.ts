@@ -5,7 +5,7 @@ import type { SessionErrorCode } from '../abi/session-codes.gen.js';
 import type { Write } from '../codec/encoder.js';
 import { isTurncoreError } from '../errors.js';
 import { invocationError } from '../session-errors.js';
-import { bytesOf } from './event.js';
+import { bytesOf } from './event-bytes.js';
 
 /**
  * Writes a value.
@@ -33,9 +33,56 @@ export function writeMembers(value: object): Write {
     try {
       enc.value(value, 'event');
     } catch (error) {
-      const inState = fieldOf(error).startsWith('event.actions.stateDelta');
+      throw refusedMember(error);
+    }
+  };
+}
+
+/** @throws TurncoreError like {@link writeMembers}, unless an event has an encoding */
+export function checkMembers(value: object): void {
+  try {
+    bytesOf(value, 'event');
+  } catch (error) {
+    throw refusedMember(error);
+  }
+}
+
+function refusedMember(error: unknown): unknown {
+  const inState = fieldOf(error).startsWith('event.actions.stateDelta');
+  const code = inState ? 'E_INVALID_STATE' : 'E_INVALID_EVENT';
+  return refused(error, code, (at) => at.replace(/^event\.?/u, ''));
+}
+
+/**
+ * Writes what a hook has answered: a map of value and actions.
+ *
+ * @param hook its name
+ * @throws TurncoreError E_INVALID_EVENT, or E_INVALID_STATE for a change of the state; it names the hook and the member
+ */
+export function writeAnswer(hook: string, answer: object): Write {
+  return (enc) => {
+    try {
+      enc.value(answer, 'answer');
+    } catch (error) {
+      const inState = fieldOf(error).startsWith('answer.actions.stateDelta');
       const code = inState ? 'E_INVALID_STATE' : 'E_INVALID_EVENT';
-      throw refused(error, code, (at) => at.replace(/^event\.?/u, ''));
+      throw refused(error, code, (at) => at.replace(/^answer(?:\.value)?/u, hook));
+    }
+  };
+}
+
+/**
+ * Writes what a tool's handler does besides its result.
+ *
+ * @throws TurncoreError E_INVALID_EVENT, or E_INVALID_STATE for a change of the state; it names the member
+ */
+export function writeActions(actions: object): Write {
+  return (enc) => {
+    try {
+      enc.value(actions, 'actions');
+    } catch (error) {
+      const inState = fieldOf(error).startsWith('actions.stateDelta');
+      throw refused(error, inState ? 'E_INVALID_STATE' : 'E_INVALID_EVENT', (at) => at);
     }
   };
 }

@@ -4,7 +4,7 @@
 import { EffectKind, SessionEffect, SessionMethod, SyncKind } from '../abi/frames.gen.js';
 import { type Awaitable, isThenable } from '../awaitable.js';
 import { CodecError } from '../codec/decoder.js';
-import type { Encoder } from '../codec/encoder.js';
+import type { Encoder, Write } from '../codec/encoder.js';
 import {
   type AppendArgs,
   type EffectFrame,
@@ -41,14 +41,14 @@ import type { Content } from './content.js';
 import { CallbackContext, InvocationContext, ToolContext } from './contexts.js';
 import type { AgentInfo, LiveSession, OpenInvocation } from './contract.js';
 import { actionsValue, type Event, type EventData, eventValue, revive } from './event.js';
-import { writeAs, writeMembers } from './invalid.js';
+import { writeAnswer, writeAs, writeMembers } from './invalid.js';
 import type { SessionKey } from './keys.js';
 import { EffectOrder } from './order.js';
 import { appendOf, inSession, type LoadedSession, writeMethod } from './session-service.js';
 import type { SessionStore } from './session-store.js';
 import { liveState } from './state.js';
 import type { RequestParts, ShownContents } from './shown.js';
-import type { Member, Team } from './team.js';
+import { hookName, type Member, type Team } from './team.js';
 import { after } from './waiting.js';
 
 /** The first number of an agent that a generator runs. */
@@ -345,7 +345,10 @@ export class Invocation extends Turn implements OpenInvocation {
     }
     effect.perform(
       () => executor(effect.state.facade as never, undefined as never),
-      (response) => effect.settle(response, 'response'),
+      (response) => {
+        if (response === undefined || response === null) effect.settle();
+        else settleWith(effect, writeMembers(response));
+      },
     );
   }
 
@@ -408,7 +411,10 @@ export class Invocation extends Turn implements OpenInvocation {
         const actions = actionsValue(ctx.actions);
         const given = answer !== undefined && answer !== null;
         if (!given && actions === undefined) effect.settle();
-        else effect.settle({ ...(given && { value: answer }), ...(actions && { actions }) });
+        else {
+          const whole = { ...(given && { value: answer }), ...(actions && { actions }) };
+          settleWith(effect, writeAnswer(hookName(hook), whole));
+        }
       },
     );
   }
@@ -457,6 +463,20 @@ function withTools(parts: RequestParts, member: Member): RequestParts {
   if (parts.tools !== undefined) return parts;
   const { instructions, contents, count, isKept } = parts;
   return { instructions, contents, count, tools: member.tools, isKept };
+}
+
+/** Settles an effect with a value, or with the error that it has no encoding. */
+function settleWith(effect: Effect, write: Write): void {
+  let written = false;
+  try {
+    effect.settleWith((enc) => {
+      write(enc);
+      written = true;
+    });
+  } catch (error) {
+    if (written) throw error;
+    effect.fail(error);
+  }
 }
 
 /** How often a generator is told of a failure. */

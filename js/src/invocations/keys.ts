@@ -14,8 +14,23 @@ export interface SessionKey {
 export const CREATED = 'created';
 
 /** The beginning of the ids of a user's sessions in a store. */
-export function userPrefix(appName: string, userId: string): string {
+function userPrefix(appName: string, userId: string): string {
   return `${escape(appName)}/${escape(userId)}/`;
+}
+
+/**
+ * The beginning of the ids of sessions in a store: those of a user, or of an application.
+ *
+ * @throws TurncoreError E_INVALID_INVOCATION for an empty name
+ */
+export function prefixOf(of: {
+  readonly appName: string;
+  readonly userId?: string | undefined;
+}): string {
+  requireName(of.appName, 'appName');
+  if (of.userId === undefined) return `${escape(of.appName)}/`;
+  requireName(of.userId, 'userId');
+  return userPrefix(of.appName, of.userId);
 }
 
 /**
@@ -32,7 +47,7 @@ export function storedId({ appName, userId, sessionId }: SessionKey): string {
 }
 
 /** The id of a session as its user knows it, from a store's without the beginning. */
-export function sessionIdOf(rest: string): string {
+function sessionIdOf(rest: string): string {
   return rest.replaceAll('%2F', '/').replaceAll('%25', '%');
 }
 

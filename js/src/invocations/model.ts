@@ -9,9 +9,11 @@ import { writeRespondArgs } from '../codec/tuples.gen.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
 import { stateOf } from '../context/state-of.js';
 import type { ChatModel } from '../front/create-runner.js';
+import { invocationError } from '../session-errors.js';
 import type { ToolDescription } from '../tools/tool.js';
 import { type Content, contentOf, type EventUsage } from './content.js';
 import type { OpenInvocation } from './contract.js';
+import { isData } from './event.js';
 import { writeMembers } from './invalid.js';
 import type { RequestParts } from './shown.js';
 
@@ -102,8 +104,10 @@ export function executorFor(
     const state = ctx[stateOf];
     const { number } = state;
     const invocation = state.turn as unknown as OpenInvocation;
-    const take = (answer: Answer): Awaitable<AgentResponse | undefined> =>
-      isStream(answer) ? giveAll(answer, invocation, number) : responseOf(answer);
+    const take = (answer: Answer | null | undefined): Awaitable<AgentResponse | undefined> => {
+      if (answer === undefined || answer === null) return undefined; // which is no answer
+      return isStream(answer) ? giveAll(answer, invocation, number) : responseOf(answer);
+    };
     const answer = model(new AgentRequest(invocation, number, state));
     return isThenable(answer) ? Promise.resolve(answer).then(take) : take(answer);
   };
@@ -127,8 +131,13 @@ async function giveAll(
   return undefined;
 }
 
-/** An answer in place of a text. */
+/** An answer in place of a text. @throws TurncoreError E_INVALID_EVENT for what is neither */
 export function responseOf(given: AgentResponse | string): AgentResponse {
+  if (typeof given !== 'string' && !isData(given)) {
+    throw invocationError('E_INVALID_EVENT', 'response: must be a text or an object', {
+      details: { field: 'response' },
+    });
+  }
   return typeof given === 'string' ? { content: contentOf(given, 'model') } : { ...given };
 }
 

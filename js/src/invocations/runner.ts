@@ -8,7 +8,7 @@ import { invocationError } from '../session-errors.js';
 import type { BaseAgent } from './agents.js';
 import { type Compaction, compactionOption } from './compaction.js';
 import { type Content, contentOf } from './content.js';
-import type { Event } from './event.js';
+import { type Event, isData } from './event.js';
 import { Invocation } from './invocation.js';
 import { type SessionKey, storedId } from './keys.js';
 import { enter, type Place } from './queue.js';
@@ -54,6 +54,11 @@ export interface RunInput {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** E_INVALID_INVOCATION of a member of the input. */
+function invalid(field: string, why: string): Error {
+  return invocationError('E_INVALID_INVOCATION', `${field}: ${why}`, { details: { field } });
+}
+
 /** Bytes of entropy for an invocation. */
 const SEED = 16;
 
@@ -67,7 +72,7 @@ export class Runner {
   readonly #options: Readonly<Record<string, unknown>>;
   readonly #refuse: boolean;
 
-  /** @throws TurncoreError E_INVALID_AGENT for an agent that has two places in the tree, and for another `whenBusy` */
+  /** @throws TurncoreError E_INVALID_AGENT, whose message lists what is wrong with the agents and the other options */
   constructor(config: RunnerConfig) {
     const {
       appName,
@@ -83,6 +88,11 @@ export class Runner {
     if (!['queue', 'refuse'].includes(whenBusy)) {
       throw invocationError('E_INVALID_AGENT', 'whenBusy: must be "queue" or "refuse"', {
         details: { field: 'whenBusy' },
+      });
+    }
+    if (maxModelCalls !== undefined && !(Number.isInteger(maxModelCalls) && maxModelCalls > 0)) {
+      throw invocationError('E_INVALID_AGENT', 'maxModelCalls: must be an integer from 1 on', {
+        details: { field: 'maxModelCalls' },
       });
     }
     this.#refuse = whenBusy === 'refuse';
@@ -129,12 +139,16 @@ export class Runner {
    * invocation and what came behind it stay in the session, and models see them no more.
    *
    * @returns the event that says so
-   * @throws TurncoreError (rejects) E_INVOCATION_NOT_FOUND, E_SESSION_NOT_FOUND, E_SESSION_CONFLICT
+   * @throws TurncoreError (rejects) E_INVOCATION_NOT_FOUND, E_SESSION_NOT_FOUND, E_SESSION_CONFLICT; E_INVALID_INVOCATION
+   *   without the id of an invocation
    */
   async rewind(
     input: Omit<RunInput, 'newMessage'> & { readonly rewindBeforeInvocationId: string },
   ): Promise<Event> {
     const { rewindBeforeInvocationId: rewindBefore, ...who } = input;
+    if (typeof rewindBefore !== 'string') {
+      throw invalid('rewindBeforeInvocationId', 'must be a string');
+    }
     const options = { ...this.#options, rewindBefore };
     let last: Event | undefined;
     for await (const event of this.#run(who, options)) last = event;
@@ -145,6 +159,9 @@ export class Runner {
     { userId, sessionId, newMessage, signal }: RunInput,
     options: Readonly<Record<string, unknown>>,
   ): AsyncGenerator<Event, void, undefined> {
+    if (newMessage !== undefined && typeof newMessage !== 'string' && !isData(newMessage)) {
+      throw invalid('message', 'must be a text or a content');
+    }
     const message = newMessage === undefined ? undefined : contentOf(newMessage, 'user');
     const key = { appName: this.appName, userId, sessionId };
     // Without the caller's signal nothing aborts an invocation.

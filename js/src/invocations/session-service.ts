@@ -25,17 +25,18 @@ import { fullMemoryStore } from '../stores/memory.js';
 import type { Core } from '../turn/core.js';
 import { SessionArtifacts, unsaved } from './artifacts.js';
 import type { Part } from './content.js';
-import { bodyOf, type Event, type EventData, eventValue, revive } from './event.js';
+import { type Event, type EventData, eventValue, isData, revive } from './event.js';
+import { bodyOf } from './event-bytes.js';
 import { HeldSession } from './held-session.js';
 import { writeMembers, writeState } from './invalid.js';
 import {
   appScope,
   CREATED,
+  prefixOf,
   scopedName,
   type SessionKey,
-  sessionIdOf,
+  sessionKeyOf,
   storedId,
-  userPrefix,
   userScope,
 } from './keys.js';
 import { Session } from './session.js';
@@ -70,6 +71,12 @@ export interface RecentEvents {
    * none.
    */
   readonly since?: number | undefined;
+}
+
+/** Whose sessions are listed: those of a user, or of all users of an application. */
+export interface SessionsOf {
+  readonly appName: string;
+  readonly userId?: string | undefined;
 }
 
 /** What is known of a session without reading it. */
@@ -125,6 +132,10 @@ export class SessionService {
     const { appName, userId, state, sessionId = uuidv6(clock(), entropy(UUID_ENTROPY)) } = given;
     const key = { appName, userId, sessionId };
     const stored = storedId(key);
+    if (state !== undefined && !isData(state)) {
+      const details = { field: 'state' };
+      throw invocationError('E_INVALID_STATE', 'state: must be an object', { details });
+    }
     const args = await this.#ask(SessionMethod.NewSession, (enc) =>
       writeNewSessionArgs(enc, {
         app: appName,
@@ -186,8 +197,8 @@ export class SessionService {
     });
   }
 
-  /** The sessions of a user, those updated last first. */
-  async listSessions(user: Omit<SessionKey, 'sessionId'>): Promise<SessionSummary[]> {
+  /** The sessions of a user, those updated last first; of all users of the application without `userId`. */
+  async listSessions(user: SessionsOf): Promise<SessionSummary[]> {
     const list: SessionSummary[] = [];
     for (let cursor: string | undefined; cursor !== '';) {
       const page: SummaryPage = await this.listPage(user, { cursor });
@@ -198,23 +209,17 @@ export class SessionService {
   }
 
   /**
-   * A page of the sessions of a user, those updated last first. How many sessions others have does not matter to what it
-   * costs in a database.
+   * A page of the sessions of a user, or of all users of the application, those updated last first. How many sessions others
+   * have does not matter to what it costs in a database.
    */
   async listPage(
-    { appName, userId }: Omit<SessionKey, 'sessionId'>,
+    of: SessionsOf,
     { cursor, limit }: Omit<PageOptions, 'prefix'> = {},
   ): Promise<SummaryPage> {
-    const prefix = userPrefix(appName, userId);
-    const page = await this.store.list({ prefix, cursor, limit });
-    const sessions = page.sessions.map(({ id, createdAt, updatedAt }) => {
-      return {
-        appName,
-        userId,
-        sessionId: sessionIdOf(id.slice(prefix.length)),
-        createdAt,
-        updatedAt,
-      };
+    const page = await this.store.list({ prefix: prefixOf(of), cursor, limit });
+    const sessions = page.sessions.flatMap(({ id, createdAt, updatedAt }) => {
+      const key = sessionKeyOf(id);
+      return key === undefined ? [] : [{ ...key, createdAt, updatedAt }];
     });
     return { sessions, next: page.next };
   }

@@ -3,7 +3,7 @@
  */
 import type { Appender } from '../store/appender.js';
 import type { Sessions } from '../store/store.js';
-import { bytesOf } from './event.js';
+import { bytesOf } from './event-bytes.js';
 
 /** A store of sessions: that of `turncore/stores/memory`, and all others of the package. */
 export type SessionStore = Sessions & Appender;

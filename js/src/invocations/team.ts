@@ -22,10 +22,11 @@ import {
   type LlmAgentConfig,
   type LoopAgentConfig,
 } from './agents.js';
+import { checkTeam } from './checks.js';
 import { type Compaction, compactionHooks } from './compaction.js';
 import { contentOf } from './content.js';
 import type { CallbackContext } from './contexts.js';
-import { type EventData, eventValue, revive } from './event.js';
+import { type EventData, eventValue, isData, revive } from './event.js';
 import { executorFor, AgentRequest, responseOf } from './model.js';
 import type { AgentInfo, OpenInvocation } from './contract.js';
 import type { Plugin } from './plugin.js';
@@ -73,6 +74,20 @@ const NAMES: readonly (readonly [plugin: string, agent?: string])[] = [
   ['onToolError', 'onToolErrorCallback'],
 ];
 
+/** The names of the other hooks. */
+const OTHER_NAMES: Readonly<Record<number, string>> = {
+  [Hook.Instruction]: 'instruction',
+  [Hook.GlobalInstruction]: 'globalInstruction',
+  [Hook.Confirm]: 'confirm',
+  [Hook.Summary]: 'summarize',
+  [Hook.SummaryError]: 'onError',
+};
+
+/** The name of a hook, in errors. */
+export function hookName(hook: number): string {
+  return OTHER_NAMES[hook] ?? NAMES[hook]![0];
+}
+
 /** How a function at a hook is called, and what is made of its answer. */
 const CALLS: Readonly<
   Record<number, readonly [input: (call: HookCall) => unknown, answer: (given: never) => unknown]>
@@ -100,7 +115,16 @@ function callbackOf(hook: number, run: AnyFunction): Callback {
   const [input, answer] = CALLS[hook]!;
   return async (ctx, call) => {
     const given = await run(ctx, input(call));
-    return given === undefined || given === null ? undefined : answer(given as never);
+    if (given === undefined || given === null) return undefined;
+    const wanted = answer === eventValue ? 'an event' : 'a text or an object';
+    const isAny = answer === same || answer === nothing;
+    if (!isAny && !isData(given) && (typeof given !== 'string' || answer === eventValue)) {
+      const field = hookName(hook);
+      throw invocationError('E_INVALID_EVENT', `${field}: must be ${wanted}`, {
+        details: { field },
+      });
+    }
+    return answer(given as never);
   };
 }
 
@@ -154,6 +178,12 @@ export class Team {
     plugins: readonly Plugin[],
     compaction: Compaction | undefined,
   ) {
+    checkTeam(
+      appName,
+      root,
+      plugins,
+      NAMES.map(([name]) => name),
+    );
     this.appName = appName;
     this.plugins = plugins;
     const agents: BaseAgent[] = [];

@@ -44,16 +44,25 @@ export function toolOf(given: LlmAgentTool): AnyTool {
   if (builtinOf(tool.handler) !== undefined) return tool; // it runs in the module
   const handler: AnyTool['handler'] = (args, ctx, meta) => {
     const told = ctx instanceof ToolContext ? ctx : undefined;
+    const done = (result: unknown): unknown => {
+      told?.tell();
+      return result;
+    };
+    const failed = (error: unknown): never => {
+      try {
+        told?.tell();
+      } catch {
+        // The model is told why the handler has failed.
+      }
+      throw error;
+    };
     let result: unknown;
     try {
       result = tool.handler(args, ctx, meta);
     } catch (error) {
-      told?.tell();
-      throw error;
+      return failed(error);
     }
-    if (isThenable(result)) return Promise.resolve(result).finally(() => told?.tell());
-    told?.tell();
-    return result;
+    return isThenable(result) ? Promise.resolve(result).then(done, failed) : done(result);
   };
   return Object.create(tool, { handler: { value: handler } }) as AnyTool;
 }

@@ -72,9 +72,18 @@ describe('events', () => {
       assert.throws(
         () => new Event({ actions: { stateDelta: { k: value } } }),
         (error) =>
-          isTurncoreError(error, 'E_INVALID_VALUE') && error.message.includes('event.actions'),
+          isTurncoreError(error, 'E_INVALID_STATE') &&
+          error.message.includes(': actions.stateDelta.k') &&
+          error.message.length < 150,
       );
     }
+    assert.throws(
+      () => new Event({ customMetadata: { a: [cycle] } }),
+      (error) =>
+        isTurncoreError(error, 'E_INVALID_EVENT') &&
+        error.message ===
+          'The event is invalid: customMetadata.a[0].self: the value contains itself',
+    );
   });
 
   it('list their calls and responses', () => {

@@ -109,6 +109,7 @@ describe('models of agents behind an API', { skip }, () => {
           {
             fileData: { fileUri: 'https://files.example/a.pdf', mimeType: 'application/pdf' },
           },
+          { fileData: { fileUri: 'https://files.example/b' } },
         ],
       };
       await runner.run({ ...WHO, newMessage });
@@ -120,7 +121,8 @@ describe('models of agents behind an API', { skip }, () => {
           '"inlineData":{"mimeType":"image/png","data":"YSBwaWN0dXJl"}',
           '"inlineData":{"mimeType":"audio/wav","data":"YSBzb3VuZCE="}',
           String.raw`[image d1 \"image.png\", image/png]`,
-          String.raw`What are these?\n[fileData: https://files.example/a.pdf]`,
+          String.raw`What are these?\n[fileData: https://files.example/b]`,
+          '"fileData":{"mimeType":"application/pdf","fileUri":"https://files.example/a.pdf"}',
         ]) {
           assert.ok(text.includes(part), `no ${part} in ${text}`);
         }

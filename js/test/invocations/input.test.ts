@@ -1,0 +1,277 @@
+/**
+ * What is given to sessions in JavaScript and is not what their types say: typed errors, and nothing is stored or run.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { isTurncoreError } from '../../src/index.js';
+import {
+  type AgentResponse,
+  type EventData,
+  LlmAgent,
+  Runner,
+  SequentialAgent,
+  SessionService,
+  type SessionTool,
+} from '../../src/entries/sessions.js';
+import { skip } from '../turn/harness.js';
+import { answers, calls, KEY, lines, llm, Script, stage, WHO } from './setup.js';
+
+/** What a call is refused with: the code, and the message behind the text of the code. */
+async function refusal(call: () => unknown): Promise<string> {
+  try {
+    await call();
+  } catch (error) {
+    assert.ok(isTurncoreError(error), String(error));
+    return `${error.code} ${error.message.slice(error.message.indexOf(': ') + 2)}`;
+  }
+  return assert.fail('nothing was refused');
+}
+
+const any = (value: unknown): never => value as never;
+
+describe('what is given to sessions', { skip }, () => {
+  it('as a message is a text or a content', async () => {
+    const { runner, load } = await stage({ agent: llm('a', answers()) });
+    for (const newMessage of [5, null, true, [], [{ text: 'x' }]]) {
+      assert.equal(
+        await refusal(() => runner.run({ ...WHO, newMessage: any(newMessage) })),
+        'E_INVALID_INVOCATION message: must be a text or a content',
+      );
+    }
+    assert.equal(
+      await refusal(() => runner.run({ ...WHO, newMessage: { parts: [{}] } })),
+      'E_INVALID_INVOCATION message.parts[0]: must hold text, a function call, a function response, or something else',
+    );
+    assert.equal((await load()).events.length, 0);
+  });
+
+  it('as the end of a rewind is an id: without one no agent runs', async () => {
+    const { runner, load } = await stage({ agent: llm('a', answers('never')) });
+    for (const rewindBeforeInvocationId of [undefined, null, 1]) {
+      const input = { ...WHO, rewindBeforeInvocationId: any(rewindBeforeInvocationId) };
+      assert.equal(
+        await refusal(() => runner.rewind(input)),
+        'E_INVALID_INVOCATION rewindBeforeInvocationId: must be a string',
+      );
+    }
+    assert.equal((await load()).events.length, 0);
+  });
+
+  it('by a generator is an event', async () => {
+    for (const given of [undefined, null, 5, 'text', []]) {
+      const agent = new Script('a', async function* () {
+        yield any(given);
+      });
+      const { say, load } = await stage({ agent });
+      assert.equal(await refusal(() => say()), 'E_INVALID_EVENT must be an event');
+      assert.deepEqual(lines((await load()).events), ['user: hello']);
+    }
+    const of: [EventData, string][] = [
+      [{ actions: any(5) }, 'actions: must be a map'],
+      [{ longRunningToolIds: any(5) }, 'longRunningToolIds: must be a list'],
+      [{ longRunningToolIds: 'abc' }, 'longRunningToolIds: must be a list'],
+    ];
+    for (const [event, why] of of) {
+      const agent = new Script('a', async function* () {
+        yield event;
+      });
+      const { say } = await stage({ agent });
+      assert.equal(await refusal(() => say()), `E_INVALID_EVENT ${why}`);
+    }
+  });
+
+  it('by a model is a text or an answer, and nothing is no answer', async () => {
+    for (const given of [5, true, []]) {
+      const { say } = await stage({ agent: llm('a', () => any(given)) });
+      assert.equal(
+        await refusal(() => say()),
+        'E_INVALID_EVENT response: must be a text or an object',
+      );
+    }
+    for (const given of [undefined, null]) {
+      const { say, load } = await stage({ agent: llm('a', () => any(given)) });
+      assert.equal(
+        await refusal(() => say()),
+        'E_INVOCATION_UNFINISHED the model of agent "a" gave no answer',
+      );
+      assert.deepEqual(lines((await load()).events), ['user: hello']);
+    }
+  });
+
+  it('by a model that does not stream can be encoded as a part of a stream can', async () => {
+    const args: Record<string, unknown> = {};
+    args['self'] = args;
+    const whole: AgentResponse = { content: { parts: [{ functionCall: { name: 't', args } }] } };
+    for (const model of [() => whole, () => Promise.resolve(whole), answers(whole)]) {
+      const { say } = await stage({ agent: llm('a', model) });
+      assert.equal(
+        await refusal(() => say()),
+        'E_INVALID_EVENT content.parts[0].functionCall.args.self: the value contains itself',
+      );
+    }
+  });
+
+  it('by a callback or a plugin is what it answers with', async () => {
+    for (const given of [5, true, []]) {
+      for (const name of ['beforeAgent', 'afterAgent', 'beforeModel', 'afterModel']) {
+        const agent = llm('a', answers('x'), { [`${name}Callback`]: () => given });
+        const { say } = await stage({ agent });
+        assert.equal(
+          await refusal(() => say()),
+          `E_INVALID_EVENT ${name}: must be a text or an object`,
+        );
+      }
+      const onEvent = (): never => any(given);
+      const { say } = await stage({
+        agent: llm('a', answers('x')),
+        plugins: [{ name: 'p', onEvent }],
+      });
+      assert.equal(await refusal(() => say()), 'E_INVALID_EVENT onEvent: must be an event');
+    }
+  });
+
+  it('by code that decides whether a person is asked is a boolean or what is shown: no tool runs unasked', async () => {
+    for (const given of [1, 'yes', [], '']) {
+      let ran = 0;
+      const tool: SessionTool = {
+        name: 't',
+        description: 't',
+        requireConfirmation: () => any(given),
+        runAsync: () => ran++,
+      };
+      const { say } = await stage({
+        agent: llm('a', answers(calls('t'), 'done'), { tools: [tool] }),
+      });
+      assert.equal(
+        await refusal(() => say()),
+        'E_INVALID_AGENT confirm: the callback must give a boolean or a map',
+      );
+      assert.equal(ran, 0);
+    }
+  });
+
+  it('as the parts of artifacts are texts and bytes', async () => {
+    const { service } = await stage({ agent: llm('a', answers()) });
+    const session = (await service.getSession(KEY))!;
+    const inline = 'inlineData must have a mimeType, a string, and data, a Uint8Array';
+    const of: [string, unknown, string][] = [
+      ['f', undefined, 'must be a part with text or inlineData'],
+      ['f', {}, 'must be a part with text or inlineData'],
+      ['f', { text: 5 }, 'must be a part with text or inlineData'],
+      ['f', { inlineData: { mimeType: 'a/b', data: 'text' } }, inline],
+      ['f', { inlineData: { data: new Uint8Array(1) } }, inline],
+      [any(5), { text: 'x' }, 'must have a name'],
+      ['user:', { text: 'x' }, 'must have a name'],
+    ];
+    for (const [name, part, why] of of) {
+      assert.equal(
+        await refusal(() => service.saveArtifact(session, name, any(part))),
+        `E_INVALID_EVENT artifact: ${why}`,
+      );
+    }
+    assert.deepEqual(await service.listArtifacts(KEY), {});
+  });
+
+  it('as the state of a session is an object', async () => {
+    const { service } = await stage({ agent: llm('a', answers()) });
+    for (const state of [5, 'text', [1], null]) {
+      assert.equal(
+        await refusal(() => service.createSession({ ...KEY, sessionId: 'x', state: any(state) })),
+        'E_INVALID_STATE state: must be an object',
+      );
+    }
+    assert.equal(await service.getSession({ ...KEY, sessionId: 'x' }), undefined);
+  });
+
+  it('as a list of whose sessions names an application, and a user unless it is all of them', async () => {
+    const { service } = await stage({ agent: llm('a', answers()) });
+    await service.createSession({ appName: 'app', userId: 'v/w', sessionId: 't%' });
+    await service.createSession({ appName: 'app2', userId: 'u', sessionId: 's' });
+    const all = await service.listSessions({ appName: 'app' });
+    assert.deepEqual(all.map(({ userId, sessionId }) => `${userId} ${sessionId}`).sort(), [
+      'u s',
+      'v/w t%',
+    ]);
+    assert.equal((await service.listPage({ appName: 'app' }, { limit: 1 })).sessions.length, 1);
+    assert.equal(
+      await refusal(() => service.listSessions(any({}))),
+      'E_INVALID_INVOCATION appName: must be a non-empty string',
+    );
+    assert.equal(
+      await refusal(() => service.listSessions({ appName: 'app', userId: '' })),
+      'E_INVALID_INVOCATION userId: must be a non-empty string',
+    );
+  });
+});
+
+describe('a runner', { skip }, () => {
+  it('tells all that is wrong with its agents and plugins, and what is likely meant', () => {
+    const one = llm('one', answers());
+    const model = answers();
+    const tool = { name: 't', description: 't', runAsync: () => 1 };
+    const config = {
+      appName: '',
+      agent: new SequentialAgent({
+        name: 'root',
+        subAgents: [
+          new LlmAgent(any({ name: 'a', instructions: 'x', model: undefined })),
+          new LlmAgent(any({ model, beforeToolCallback: [() => 1, 5], afterModelCallback: 'x' })),
+          new LlmAgent(any({ name: 'c', model, tools: 5, instruction: 5, confirmTools: ['t'] })),
+          new LlmAgent({
+            name: 'd',
+            model,
+            tools: [any(null), any({ ...tool, requireConfirmation: 'yes', isLongRunning: 1 })],
+            longRunningTools: ['t', 'z'],
+          }),
+          any({ name: 'e' }),
+          one,
+        ],
+      }),
+      plugins: any([null, { name: 'p', beforeRun: 5 }]),
+    };
+    let details: unknown;
+    try {
+      new Runner({ ...config, sessionService: new SessionService() });
+    } catch (error) {
+      assert.ok(isTurncoreError(error, 'E_INVALID_AGENT'), String(error));
+      ({ details } = error);
+    }
+    const a = 'agent.subAgents';
+    assert.deepEqual(details, [
+      'appName: must be a non-empty string',
+      `${a}[0].instructions: is not a known field; did you mean instruction?`,
+      `${a}[0].model: must be the options of a model, an engine, or a function`,
+      `${a}[1].name: must be a non-empty string`,
+      `${a}[1].afterModelCallback: must be a function`,
+      `${a}[1].beforeToolCallback[1]: must be a function`,
+      `${a}[2].instruction: must be a text or a function`,
+      `${a}[2].tools: must be a list`,
+      `${a}[2].confirmTools: there is no tool "t"`,
+      `${a}[3].tools[0]: must be a tool`,
+      `${a}[3].tools[1].requireConfirmation: must be a boolean or a function`,
+      `${a}[3].tools[1].isLongRunning: must be a boolean`,
+      `${a}[3].longRunningTools: there is no tool "z"`,
+      `${a}[4]: must be an agent`,
+      'plugins[0]: must be a plugin',
+      'plugins[1].beforeRun: must be a function',
+    ]);
+    for (const maxModelCalls of [0, -1, 1.5, any('5')]) {
+      assert.throws(
+        () => new Runner({ appName: 'app', agent: llm('a', model), maxModelCalls }),
+        (error) =>
+          isTurncoreError(error, 'E_INVALID_AGENT') &&
+          error.message.endsWith('maxModelCalls: must be an integer from 1 on'),
+      );
+    }
+  });
+
+  it('takes classes of its users that are configured with more', () => {
+    class Own extends LlmAgent {
+      constructor(config: { readonly name: string; readonly topic: string }) {
+        super({ ...config, model: answers() });
+      }
+    }
+    new Runner({ appName: 'app', agent: new Own({ name: 'a', topic: 'x' }) });
+  });
+});
