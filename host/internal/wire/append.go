@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/turncore/turncore/abi"
@@ -33,18 +34,26 @@ func (e *Error) Error() string { return e.Field + ": " + e.Reason }
 // struct are taken for what their JSON text says; a struct without exported fields says nothing and is refused. field
 // names the value in errors, which are of type [*Error]; dst is then returned as it was.
 func Append(dst []byte, v any, field string) ([]byte, error) {
-	e := encoder{dst: dst, field: field}
+	e := encoders.Get().(*encoder)
+	e.dst, e.field = dst, field
 	e.value(v, 0)
-	if e.err != nil {
-		if e.err.Reason == errDepth.Error() {
-			if at, found := cycle(v, field, nil); found {
-				e.err = &Error{at, errCycle}
-			}
-		}
-		return dst, e.err
+	out, err := e.dst, e.err
+	clear(e.path[:cap(e.path)])
+	*e = encoder{path: e.path[:0]}
+	encoders.Put(e)
+	if err == nil {
+		return out, nil
 	}
-	return e.dst, nil
+	if err.Reason == errDepth.Error() {
+		if at, found := cycle(v, field, nil); found {
+			err = &Error{at, errCycle}
+		}
+	}
+	return dst, err
 }
+
+// encoders are used again, for the room of their paths.
+var encoders = sync.Pool{New: func() any { return new(encoder) }}
 
 // Map is a map whose members keep their order.
 type Map []Member
@@ -58,15 +67,34 @@ type Member struct {
 type encoder struct {
 	dst   []byte
 	field string
-	path  []string // below the field
+	path  []step // below the field
 	err   *Error
+}
+
+// step leads from a list or a map to one of its parts: the member of a key, or the element at a place.
+type step struct {
+	key   string
+	place int // of an element; -1 for a member
+}
+
+// appendTo appends how errors name the step.
+func (s *step) appendTo(path []byte) []byte {
+	if s.place >= 0 {
+		return append(strconv.AppendInt(append(path, '['), int64(s.place), 10), ']')
+	}
+	return append(path, pathStep(s.key)...)
 }
 
 // fail keeps the first error.
 func (e *encoder) fail(reason string) {
-	if e.err == nil {
-		e.err = &Error{e.field + strings.Join(e.path, ""), reason}
+	if e.err != nil {
+		return
 	}
+	at := []byte(e.field)
+	for i := range e.path {
+		at = e.path[i].appendTo(at)
+	}
+	e.err = &Error{string(at), reason}
 }
 
 func (e *encoder) value(v any, depth int) {
@@ -93,7 +121,7 @@ func (e *encoder) value(v any, depth int) {
 	case []any:
 		if e.list(len(v), depth) {
 			for i := range v {
-				e.element("["+strconv.Itoa(i)+"]", v[i], depth)
+				e.part(step{place: i}, v[i], depth)
 			}
 		}
 	case Map:
@@ -162,7 +190,7 @@ func (e *encoder) holds(n int) bool {
 // container tells whether a list or map of n elements may be at a depth.
 func (e *encoder) container(n, depth int) bool {
 	if depth >= abi.MaxValueDepth {
-		e.path = nil
+		e.path = e.path[:0]
 		e.fail(errDepth.Error())
 	} else if n > abi.MaxArray {
 		e.fail(strconv.Itoa(n) + " elements are more than " + strconv.Itoa(abi.MaxArray))
@@ -176,12 +204,12 @@ func (e *encoder) list(n, depth int) bool {
 	return e.container(n, depth)
 }
 
-// element encodes a part of the value, one level down.
-func (e *encoder) element(step string, v any, depth int) {
+// part encodes a part of the value, one level down.
+func (e *encoder) part(at step, v any, depth int) {
 	if e.err != nil {
 		return
 	}
-	e.path = append(e.path, step)
+	e.path = append(e.path, at)
 	e.value(v, depth+1)
 	if e.err == nil {
 		e.path = e.path[:len(e.path)-1]
@@ -196,7 +224,7 @@ func (e *encoder) members(m Map, depth int) {
 	e.dst = value.AppendMapHeader(e.dst, len(m))
 	for i := range m {
 		e.string(m[i].Key)
-		e.element(pathStep(m[i].Key), m[i].Value, depth)
+		e.part(step{m[i].Key, -1}, m[i].Value, depth)
 	}
 	if e.err == nil {
 		e.dst = value.OrderMap(e.dst, start)
@@ -318,7 +346,7 @@ func (e *encoder) slice(v reflect.Value, depth int) {
 	}
 	if e.list(v.Len(), depth) {
 		for i := range v.Len() {
-			e.element("["+strconv.Itoa(i)+"]", v.Index(i).Interface(), depth)
+			e.part(step{place: i}, v.Index(i).Interface(), depth)
 		}
 	}
 }
