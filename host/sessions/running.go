@@ -122,7 +122,7 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 		}
 		ctx := &Context{run: args.Run, message: inv.message}
 		var d decoder
-		if input := d.content("input", args.Input); input != nil {
+		if input := d.content(at("input"), args.Input); input != nil {
 			ctx.message = input
 		}
 		if d.err != nil {
