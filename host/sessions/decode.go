@@ -73,6 +73,12 @@ func (d *decoder) text(at *place, v []byte) string {
 	if !ok && !wire.IsNil(v) {
 		d.fail(at, "must be a string")
 	}
+	switch string(s) { // roles and authors
+	case RoleUser:
+		return RoleUser
+	case RoleModel:
+		return RoleModel
+	}
 	return value.UTF8(string(s))
 }
 
