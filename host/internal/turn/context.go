@@ -144,8 +144,8 @@ func (c *Context) Signalled() (acked, nacked bool, nack error) {
 	return c.acked, c.nacked, c.nackErr
 }
 
-// Later is Signal for code that may not need it: the signal is made when it is first asked for anything. No caller of its
-// methods may hold the turn's lock.
+// Later is Signal for code that may not need it: the signal is made when it is first asked for anything. No caller of
+// its methods may hold the turn's lock.
 func (c *Context) Later() context.Context { return (*later)(c) }
 
 type later Context

@@ -215,8 +215,8 @@ func (t *Turn) spawn(e *Effect) {
 	}()
 }
 
-// growStack makes room for what an effect calls. A goroutine's stack is small at first, and copying it is cheap while there
-// is little on it.
+// growStack makes room for what an effect calls. A goroutine's stack is small at first, and copying it is cheap while
+// there is little on it.
 //
 //go:noinline
 func growStack(i int) byte {

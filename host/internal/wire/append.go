@@ -29,8 +29,8 @@ type Error struct {
 func (e *Error) Error() string { return e.Field + ": " + e.Reason }
 
 // Append encodes a value behind dst, in the one encoding that SPEC.md gives it under "Values". It takes nil, truth
-// values, numbers, strings, []byte, time.Time (as ms since the Unix epoch), slices, [Map], [Former], maps with string keys
-// (sorted by key) and pointers to such; a json.RawMessage, a json.Marshaler, an encoding.TextMarshaler and a
+// values, numbers, strings, []byte, time.Time (as ms since the Unix epoch), slices, [Map], [Former], maps with string
+// keys (sorted by key) and pointers to such; a json.RawMessage, a json.Marshaler, an encoding.TextMarshaler and a
 // struct are taken for what their JSON text says; a struct without exported fields says nothing and is refused. field
 // names the value in errors, which are of type [*Error]; dst is then returned as it was.
 func Append(dst []byte, v any, field string) ([]byte, error) {

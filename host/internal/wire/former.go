@@ -42,8 +42,8 @@ func (e *Encoder) close() {
 	}
 }
 
-// isLoose tells whether a key may have to stand elsewhere than it is written, or may be there twice: it looks like an index,
-// or is not ASCII.
+// isLoose tells whether a key may have to stand elsewhere than it is written, or may be there twice: it looks like an
+// index, or is not ASCII.
 func isLoose(key string) bool {
 	if key != "" && key[0] <= '9' {
 		return true
@@ -95,8 +95,8 @@ func (e *Encoder) String(key, text string) {
 	}
 }
 
-// Text is String unless the text is empty, Number is Put unless the number is 0, Flag unless the flag is not set, and Object
-// unless there are no members.
+// Text is String unless the text is empty, Number is Put unless the number is 0, Flag unless the flag is not set, and
+// Object unless there are no members.
 func (e *Encoder) Text(key, text string) {
 	if text != "" {
 		e.String(key, text)
