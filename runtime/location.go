@@ -76,7 +76,8 @@ func (t *Turn) AppendPath(dst []byte, context uint32) []byte {
 func (t *Turn) openPath(source *contextState) string {
 	source.place.used = true
 	source.place.dispatches++
-	path := t.AppendPath(nil, source.number)
+	var room [32]byte
+	path := t.AppendPath(room[:0], source.number)
 	if len(path) > 0 {
 		path = append(path, '.')
 	}

@@ -38,9 +38,9 @@ type Turn struct {
 	context contextState
 
 	stamp      int64
-	minted     map[string]uint32 // ids by prefix
-	executions uint32            // number of tool executions
-	kept       uint32            // kept of the running StoreToolCall
+	minted     []minted // ids so far, by prefix
+	executions uint32   // number of tool executions
+	kept       uint32   // kept of the running StoreToolCall
 	started    uint64
 	reason     error // of the abort; may be nil
 	tools      []*Tool
@@ -113,11 +113,21 @@ func (t *Turn) Floor(ms int64) { t.stamp = max(t.stamp, min(ms, maxStamp)) }
 
 // NewID makes an id that is unique in the turn and the same when the turn is replayed.
 func (t *Turn) NewID(prefix string) string {
-	if t.minted == nil {
-		t.minted = make(map[string]uint32)
+	i := 0
+	for i < len(t.minted) && t.minted[i].prefix != prefix {
+		i++
 	}
-	t.minted[prefix]++
-	return t.ID + "." + prefix + strconv.FormatUint(uint64(t.minted[prefix]), 10)
+	if i == len(t.minted) {
+		t.minted = append(t.minted, minted{prefix: prefix})
+	}
+	t.minted[i].count++
+	return t.ID + "." + prefix + strconv.FormatUint(uint64(t.minted[i].count), 10)
+}
+
+// minted is how many ids of a prefix there are. A turn has few prefixes.
+type minted struct {
+	prefix string
+	count  uint32
 }
 
 // Run runs the turn to its end and returns its status; err is set for StatusNack and StatusFailed.

@@ -42,12 +42,18 @@ func (c *cache) put(key string, now snapshot) {
 	bytes := now.events.bytes()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.drop(c.at[key])
 	if c.at == nil {
 		c.at = make(map[string]*list.Element)
 	}
-	c.at[key] = c.recent.PushFront(&cached{key, now, bytes})
-	c.bytes += bytes
+	e := c.at[key]
+	if e == nil {
+		e = c.recent.PushFront(&cached{key: key})
+		c.at[key] = e
+	}
+	c.recent.MoveToFront(e)
+	r := e.Value.(*cached)
+	c.bytes += bytes - r.bytes
+	r.now, r.bytes = now, bytes
 	for len(c.at) > mostSessions || c.bytes > mostSessionBytes && len(c.at) > 1 {
 		c.drop(c.recent.Back())
 	}

@@ -17,75 +17,113 @@ type decoder struct {
 	field string // of err
 }
 
-func (d *decoder) fail(field, reason string) {
+// place is where a value stands within another one. Its text is made for errors alone: values have many members.
+type place struct {
+	within *place // nil for none
+	name   string // of a member; "" for the one of a key, or for an element
+	key    []byte
+	index  int // of an element
+}
+
+// at is the place of a value that stands in no other one.
+func at(name string) *place { return &place{name: name} }
+
+// member is the place of a member of a map; within is nil for a map that has no name.
+func (p *place) member(key []byte) place { return place{within: p, key: key} }
+
+// append appends how errors name the place.
+func (p *place) append(text []byte) []byte {
+	if p == nil {
+		return text
+	}
+	text = p.within.append(text)
+	if p.name == "" && p.key == nil {
+		return append(strconv.AppendInt(append(text, '['), int64(p.index), 10), ']')
+	}
+	if p.within != nil {
+		text = append(text, '.')
+	}
+	if p.name != "" {
+		return append(text, p.name...)
+	}
+	return append(text, value.UTF8(string(p.key))...)
+}
+
+func (d *decoder) fail(at *place, reason string) {
 	if d.err == nil {
-		d.err, d.field = errors.New(reason), field
+		d.err, d.field = errors.New(reason), string(at.append(nil))
 	}
 }
 
 // each calls fn for the members of a map. v that is nil has none.
-func (d *decoder) each(field string, v []byte, fn func(name string, v []byte)) {
+func (d *decoder) each(at *place, v []byte, fn func(key, v []byte)) {
 	if wire.IsNil(v) {
 		return
 	}
 	if value.Each(v, func(key, v []byte) bool {
-		fn(value.UTF8(string(key)), v)
+		fn(key, v)
 		return d.err == nil
 	}) != nil {
-		d.fail(field, "must be a map")
+		d.fail(at, "must be a map")
 	}
 }
 
-func (d *decoder) text(field string, v []byte) string {
+func (d *decoder) text(at *place, v []byte) string {
 	s, ok := value.String(v)
 	if !ok && !wire.IsNil(v) {
-		d.fail(field, "must be a string")
+		d.fail(at, "must be a string")
+	}
+	switch string(s) { // roles and authors
+	case RoleUser:
+		return RoleUser
+	case RoleModel:
+		return RoleModel
 	}
 	return value.UTF8(string(s))
 }
 
-func (d *decoder) flag(field string, v []byte) bool {
+func (d *decoder) flag(at *place, v []byte) bool {
 	b, ok := value.Bool(v)
 	if !ok && !wire.IsNil(v) {
-		d.fail(field, "must be true or false")
+		d.fail(at, "must be true or false")
 	}
 	return b
 }
 
-func (d *decoder) number(field string, v []byte) int {
+func (d *decoder) number(at *place, v []byte) int {
 	n, ok := value.Int(v)
 	if !ok && !wire.IsNil(v) {
-		d.fail(field, "must be an integer")
+		d.fail(at, "must be an integer")
 	}
 	return int(n)
 }
 
-func (d *decoder) any(field string, v []byte) any {
+func (d *decoder) any(at *place, v []byte) any {
 	plain, err := wire.Plain(v)
 	if err != nil {
-		d.fail(field, err.Error())
+		d.fail(at, err.Error())
 	}
 	return plain
 }
 
-func (d *decoder) object(field string, v []byte) map[string]any {
-	m, ok := d.any(field, v).(map[string]any)
+func (d *decoder) object(at *place, v []byte) map[string]any {
+	m, ok := d.any(at, v).(map[string]any)
 	if !ok && !wire.IsNil(v) {
-		d.fail(field, "must be a map")
+		d.fail(at, "must be a map")
 	}
 	return m
 }
 
 // items calls fn for the elements of a list.
-func (d *decoder) items(field string, v []byte, fn func(field string, v []byte)) {
+func (d *decoder) items(at *place, v []byte, fn func(i int, v []byte)) {
 	if wire.IsNil(v) {
 		return
 	}
 	if value.EachItem(v, func(i int, v []byte) bool {
-		fn(field+"["+strconv.Itoa(i)+"]", v)
+		fn(i, v)
 		return d.err == nil
 	}) != nil {
-		d.fail(field, "must be a list")
+		d.fail(at, "must be a list")
 	}
 }
 
@@ -102,117 +140,117 @@ func decodeEvent(v []byte) (*Event, error) {
 func (d *decoder) event(v []byte) *Event {
 	e := &Event{}
 	if value.KindOf(v) != value.KindMap {
-		d.fail("", "must be a map")
+		d.fail(nil, "must be a map")
 	}
-	d.each("", v, func(name string, v []byte) {
-		switch name {
+	d.each(nil, v, func(key, v []byte) {
+		switch at := (*place)(nil).member(key); string(key) {
 		case "id":
-			e.ID = d.text(name, v)
+			e.ID = d.text(&at, v)
 		case "invocationId":
-			e.InvocationID = d.text(name, v)
+			e.InvocationID = d.text(&at, v)
 		case "author":
-			e.Author = d.text(name, v)
+			e.Author = d.text(&at, v)
 		case "timestamp":
-			e.Timestamp = timeOf(int64(d.number(name, v)))
+			e.Timestamp = timeOf(int64(d.number(&at, v)))
 		case "branch":
-			e.Branch = d.text(name, v)
+			e.Branch = d.text(&at, v)
 		case "content":
-			e.Content = d.content(name, v)
+			e.Content = d.content(&at, v)
 		case "partial":
-			e.Partial = d.flag(name, v)
+			e.Partial = d.flag(&at, v)
 		case "turnComplete":
-			e.TurnComplete = d.flag(name, v)
+			e.TurnComplete = d.flag(&at, v)
 		case "interrupted":
-			e.Interrupted = d.flag(name, v)
+			e.Interrupted = d.flag(&at, v)
 		case "finishReason":
-			e.FinishReason = d.text(name, v)
+			e.FinishReason = d.text(&at, v)
 		case "errorCode":
-			e.ErrorCode = d.text(name, v)
+			e.ErrorCode = d.text(&at, v)
 		case "errorMessage":
-			e.ErrorMessage = d.text(name, v)
+			e.ErrorMessage = d.text(&at, v)
 		case "usage":
-			e.Usage = d.usage(name, v)
+			e.Usage = d.usage(&at, v)
 		case "longRunningToolIds":
-			d.items(name, v, func(field string, v []byte) {
-				e.LongRunningToolIDs = append(e.LongRunningToolIDs, d.text(field, v))
+			d.items(&at, v, func(i int, v []byte) {
+				e.LongRunningToolIDs = append(e.LongRunningToolIDs, d.text(&place{within: &at, index: i}, v))
 			})
 		case "customMetadata":
-			e.CustomMetadata = d.object(name, v)
+			e.CustomMetadata = d.object(&at, v)
 		case "actions":
-			e.Actions = d.actions(name, v)
+			e.Actions = d.actions(&at, v)
 		default:
-			d.fail(name, "is unknown")
+			d.fail(&at, "is unknown")
 		}
 	})
 	return e
 }
 
-func (d *decoder) content(field string, v []byte) *Content {
+func (d *decoder) content(at *place, v []byte) *Content {
 	if wire.IsNil(v) {
 		return nil
 	}
 	c := &Content{}
-	d.each(field, v, func(name string, v []byte) {
-		switch field := field + "." + name; name {
+	d.each(at, v, func(key, v []byte) {
+		switch at := at.member(key); string(key) {
 		case "role":
-			c.Role = d.text(field, v)
+			c.Role = d.text(&at, v)
 		case "parts":
 			c.Parts = make([]Part, 0, value.Len(v))
-			d.items(field, v, func(field string, v []byte) { c.Parts = append(c.Parts, d.part(field, v)) })
+			d.items(&at, v, func(i int, v []byte) { c.Parts = append(c.Parts, d.part(&place{within: &at, index: i}, v)) })
 		default:
-			d.fail(field, "is unknown")
+			d.fail(&at, "is unknown")
 		}
 	})
 	return c
 }
 
-func (d *decoder) part(field string, v []byte) (p Part) {
-	d.each(field, v, func(name string, v []byte) {
-		switch field := field + "." + name; name {
+func (d *decoder) part(at *place, v []byte) (p Part) {
+	d.each(at, v, func(key, v []byte) {
+		switch at := at.member(key); string(key) {
 		case "text":
-			p.Text = d.text(field, v)
+			p.Text = d.text(&at, v)
 		case "thought":
-			p.Thought = d.flag(field, v)
+			p.Thought = d.flag(&at, v)
 		case "thoughtSignature":
-			p.ThoughtSignature = d.any(field, v)
+			p.ThoughtSignature = d.any(&at, v)
 		case "inlineData":
-			p.InlineData = d.blob(field, v)
+			p.InlineData = d.blob(&at, v)
 		case "fileData":
 			p.FileData = &File{}
-			d.each(field, v, func(name string, v []byte) {
-				switch name {
+			d.each(&at, v, func(key, v []byte) {
+				switch at := at.member(key); string(key) {
 				case "fileUri":
-					p.FileData.URI = d.text(field+".fileUri", v)
+					p.FileData.URI = d.text(&at, v)
 				case "mimeType":
-					p.FileData.MIMEType = d.text(field+".mimeType", v)
+					p.FileData.MIMEType = d.text(&at, v)
 				}
 			})
 		case "functionCall":
-			id, function, args := d.function(field, "args", v)
+			id, function, args := d.function(&at, "args", v)
 			p.FunctionCall = &FunctionCall{ID: id, Name: function, Args: args}
 		case "functionResponse":
-			id, function, response := d.function(field, "response", v)
+			id, function, response := d.function(&at, "response", v)
 			p.FunctionResponse = &FunctionResponse{ID: id, Name: function, Response: response}
 		case "executableCode":
-			p.ExecutableCode = d.object(field, v)
+			p.ExecutableCode = d.object(&at, v)
 		case "codeExecutionResult":
-			p.CodeExecutionResult = d.object(field, v)
+			p.CodeExecutionResult = d.object(&at, v)
 		default:
 			if p.More == nil {
 				p.More = make(map[string]any)
 			}
-			p.More[name] = d.any(field, v)
+			p.More[value.UTF8(string(key))] = d.any(&at, v)
 		}
 	})
 	return p
 }
 
-func (d *decoder) blob(field string, v []byte) *Blob {
+func (d *decoder) blob(at *place, v []byte) *Blob {
 	b := &Blob{}
-	d.each(field, v, func(name string, v []byte) {
-		switch name {
+	d.each(at, v, func(key, v []byte) {
+		switch at := at.member(key); string(key) {
 		case "mimeType":
-			b.MIMEType = d.text(field+".mimeType", v)
+			b.MIMEType = d.text(&at, v)
 		case "data":
 			data, ok := value.Bytes(v)
 			if text, isText := value.String(v); isText { // JSON has no bytes
@@ -221,7 +259,7 @@ func (d *decoder) blob(field string, v []byte) *Blob {
 				ok = err == nil
 			}
 			if !ok {
-				d.fail(field+".data", "must be bytes")
+				d.fail(&at, "must be bytes")
 			}
 			b.Data = bytes.Clone(data)
 		}
@@ -229,89 +267,95 @@ func (d *decoder) blob(field string, v []byte) *Blob {
 	return b
 }
 
-func (d *decoder) function(field, member string, v []byte) (id, name string, m map[string]any) {
-	d.each(field, v, func(key string, v []byte) {
-		switch key {
+func (d *decoder) function(at *place, member string, v []byte) (id, name string, m map[string]any) {
+	d.each(at, v, func(key, v []byte) {
+		switch at := at.member(key); string(key) {
 		case "id":
-			id = d.text(field+".id", v)
+			id = d.text(&at, v)
 		case "name":
-			name = d.text(field+".name", v)
+			name = d.text(&at, v)
 		case member:
-			m = d.object(field+"."+member, v)
+			m = d.object(&at, v)
 		}
 	})
 	return id, name, m
 }
 
-func (d *decoder) usage(field string, v []byte) *Usage {
+func (d *decoder) usage(at *place, v []byte) *Usage {
 	if wire.IsNil(v) {
 		return nil
 	}
 	u := &Usage{}
-	d.each(field, v, func(name string, v []byte) {
-		switch field := field + "." + name; name {
+	d.each(at, v, func(key, v []byte) {
+		switch at := at.member(key); string(key) {
 		case "promptTokens":
-			u.PromptTokens = d.number(field, v)
+			u.PromptTokens = d.number(&at, v)
 		case "completionTokens":
-			u.CompletionTokens = d.number(field, v)
+			u.CompletionTokens = d.number(&at, v)
 		case "totalTokens":
-			u.TotalTokens = d.number(field, v)
+			u.TotalTokens = d.number(&at, v)
 		case "cachedTokens":
-			u.CachedTokens = d.number(field, v)
+			u.CachedTokens = d.number(&at, v)
 		case "reasoningTokens":
-			u.ReasoningTokens = d.number(field, v)
+			u.ReasoningTokens = d.number(&at, v)
 		default:
 			if u.More == nil {
 				u.More = make(map[string]any)
 			}
-			u.More[name] = d.any(field, v)
+			u.More[value.UTF8(string(key))] = d.any(&at, v)
 		}
 	})
 	return u
 }
 
-func (d *decoder) actions(field string, v []byte) (a Actions) {
-	d.each(field, v, func(name string, v []byte) {
-		switch field := field + "." + name; name {
+func (d *decoder) actions(at *place, v []byte) (a Actions) {
+	d.each(at, v, func(key, v []byte) {
+		switch at := at.member(key); string(key) {
 		case "stateDelta":
-			a.StateDelta = d.object(field, v)
+			a.StateDelta = d.object(&at, v)
 		case "artifactDelta":
 			a.ArtifactDelta = make(map[string]int, value.Len(v))
-			d.each(field, v, func(name string, v []byte) { a.ArtifactDelta[name] = d.number(field+"."+name, v) })
+			d.each(&at, v, func(key, v []byte) {
+				at := at.member(key)
+				a.ArtifactDelta[value.UTF8(string(key))] = d.number(&at, v)
+			})
 		case "skipSummarization":
-			a.SkipSummarization = d.flag(field, v)
+			a.SkipSummarization = d.flag(&at, v)
 		case "transferToAgent":
-			a.TransferToAgent = d.text(field, v)
+			a.TransferToAgent = d.text(&at, v)
 		case "escalate":
-			a.Escalate = d.flag(field, v)
+			a.Escalate = d.flag(&at, v)
 		case "requestedConfirmations":
 			a.RequestedConfirmations = make(map[string]Confirmation, value.Len(v))
-			d.each(field, v, func(id string, v []byte) { a.RequestedConfirmations[id] = d.confirmation(field+"."+id, v) })
+			d.each(&at, v, func(id, v []byte) {
+				at := at.member(id)
+				a.RequestedConfirmations[value.UTF8(string(id))] = d.confirmation(&at, v)
+			})
 		case "compaction":
-			a.Compaction = d.object(field, v)
+			a.Compaction = d.object(&at, v)
 		case "rewindBeforeInvocationId":
-			a.RewindBeforeInvocationID = d.text(field, v)
+			a.RewindBeforeInvocationID = d.text(&at, v)
 		default:
 			if a.More == nil {
 				a.More = make(map[string]any)
 			}
-			a.More[name] = d.any(field, v)
+			a.More[value.UTF8(string(key))] = d.any(&at, v)
 		}
 	})
 	return a
 }
 
-func (d *decoder) confirmation(field string, v []byte) (c Confirmation) {
-	d.each(field, v, func(name string, v []byte) {
-		switch field := field + "." + name; name {
+func (d *decoder) confirmation(at *place, v []byte) (c Confirmation) {
+	d.each(at, v, func(key, v []byte) {
+		switch at := at.member(key); string(key) {
 		case "hint":
-			c.Hint = d.text(field, v)
+			c.Hint = d.text(&at, v)
 		case "payload":
-			c.Payload = d.any(field, v)
+			c.Payload = d.any(&at, v)
 		case "name":
-			c.Name = d.text(field, v)
+			c.Name = d.text(&at, v)
 		case "args":
-			c.Args = d.object(field, v)
+			c.Args = d.object(&at, v)
 		}
 	})
 	return c

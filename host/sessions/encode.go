@@ -34,21 +34,6 @@ func (m *members) number(name string, n int) {
 	}
 }
 
-func (m *members) object(name string, v map[string]any) {
-	if len(v) > 0 {
-		m.put(name, v)
-	}
-}
-
-// more adds further members, unless they are there.
-func (m *members) more(v map[string]any) {
-	for _, name := range slices.Sorted(maps.Keys(v)) {
-		if !slices.ContainsFunc(*m, func(o wire.Member) bool { return o.Key == name }) {
-			m.put(name, v[name])
-		}
-	}
-}
-
 func (m members) value() wire.Map { return wire.Map(m) }
 
 // encode appends an event's value.
@@ -119,138 +104,146 @@ func invalid(code host.Code, field string, cause error) error {
 	return out
 }
 
-func (e *Event) form() wire.Map {
-	m := make(members, 0, 8)
-	m.text("id", e.ID)
-	m.text("invocationId", e.InvocationID)
-	m.text("author", e.Author)
+// What has a form of its own in the core writes it member by member.
+type (
+	eventForm        Event
+	contentForm      Content
+	partForm         Part
+	callForm         FunctionCall
+	responseForm     FunctionResponse
+	usageForm        Usage
+	actionsForm      Actions
+	confirmationForm Confirmation
+	confirmations    map[string]Confirmation
+)
+
+func (e *Event) form() wire.Former { return (*eventForm)(e) }
+
+func (c *Content) form() wire.Former { return (*contentForm)(c) }
+
+func (a *Actions) form() wire.Former { return (*actionsForm)(a) }
+
+// Form implements wire.Former, as do those below.
+func (e *eventForm) Form(m *wire.Encoder) {
+	m.Text("id", e.ID)
+	m.Text("invocationId", e.InvocationID)
+	m.Text("author", e.Author)
 	if !e.Timestamp.IsZero() {
-		m.put("timestamp", e.Timestamp.UnixMilli())
+		m.Put("timestamp", e.Timestamp.UnixMilli())
 	}
-	m.text("branch", e.Branch)
+	m.Text("branch", e.Branch)
 	if e.Content != nil {
-		m.put("content", e.Content.form())
+		m.Put("content", e.Content.form())
 	}
-	m.flag("partial", e.Partial)
-	m.flag("turnComplete", e.TurnComplete)
-	m.flag("interrupted", e.Interrupted)
-	m.text("finishReason", e.FinishReason)
-	m.text("errorCode", e.ErrorCode)
-	m.text("errorMessage", e.ErrorMessage)
+	m.Flag("partial", e.Partial)
+	m.Flag("turnComplete", e.TurnComplete)
+	m.Flag("interrupted", e.Interrupted)
+	m.Text("finishReason", e.FinishReason)
+	m.Text("errorCode", e.ErrorCode)
+	m.Text("errorMessage", e.ErrorMessage)
 	if e.Usage != nil {
-		m.put("usage", e.Usage.form())
+		m.Put("usage", (*usageForm)(e.Usage))
 	}
 	if len(e.LongRunningToolIDs) > 0 {
-		m.put("longRunningToolIds", e.LongRunningToolIDs)
+		m.Put("longRunningToolIds", e.LongRunningToolIDs)
 	}
-	m.object("customMetadata", e.CustomMetadata)
+	m.Object("customMetadata", e.CustomMetadata)
 	if !e.Actions.Empty() {
-		m.put("actions", e.Actions.form())
+		m.Put("actions", e.Actions.form())
 	}
-	return m.value()
 }
 
-func (c *Content) form() wire.Map {
-	m := make(members, 0, 2)
-	m.text("role", c.Role)
-	parts := make([]any, len(c.Parts))
-	for i := range c.Parts {
-		parts[i] = c.Parts[i].form()
-	}
-	m.put("parts", parts)
-	return m.value()
+func (c *contentForm) Form(m *wire.Encoder) {
+	m.Text("role", c.Role)
+	m.List("parts", len(c.Parts), func(i int) wire.Former { return (*partForm)(&c.Parts[i]) })
 }
 
-func (p *Part) form() wire.Map {
-	m := make(members, 0, 2)
-	if p.Text != "" || p.isText() { // a text beside another member is refused, not lost
-		m.put("text", p.Text)
+func (p *partForm) Form(m *wire.Encoder) {
+	if p.Text != "" || (*Part)(p).isText() { // a text beside another member is refused, not lost
+		m.String("text", p.Text)
 	}
-	m.flag("thought", p.Thought)
+	m.Flag("thought", p.Thought)
 	if b := p.InlineData; b != nil {
-		m.put("inlineData", wire.Map{{Key: "mimeType", Value: b.MIMEType}, {Key: "data", Value: slices.Concat([]byte{}, b.Data)}})
+		m.Put("inlineData", wire.Map{{Key: "mimeType", Value: b.MIMEType}, {Key: "data", Value: slices.Concat([]byte{}, b.Data)}})
 	}
 	if f := p.FileData; f != nil {
 		file := members{}
 		file.put("fileUri", f.URI)
 		file.text("mimeType", f.MIMEType)
-		m.put("fileData", file.value())
+		m.Put("fileData", file.value())
 	}
-	if c := p.FunctionCall; c != nil {
-		m.put("functionCall", functionForm(c.ID, c.Name, "args", c.Args))
+	if p.FunctionCall != nil {
+		m.Put("functionCall", (*callForm)(p.FunctionCall))
 	}
-	if r := p.FunctionResponse; r != nil {
-		m.put("functionResponse", functionForm(r.ID, r.Name, "response", r.Response))
+	if p.FunctionResponse != nil {
+		m.Put("functionResponse", (*responseForm)(p.FunctionResponse))
 	}
 	if p.ExecutableCode != nil {
-		m.put("executableCode", p.ExecutableCode)
+		m.Put("executableCode", p.ExecutableCode)
 	}
 	if p.CodeExecutionResult != nil {
-		m.put("codeExecutionResult", p.CodeExecutionResult)
+		m.Put("codeExecutionResult", p.CodeExecutionResult)
 	}
 	if p.ThoughtSignature != nil {
-		m.put("thoughtSignature", p.ThoughtSignature)
+		m.Put("thoughtSignature", p.ThoughtSignature)
 	}
-	m.more(p.More)
-	return m.value()
+	m.More(p.More)
 }
 
-func functionForm(id, name, member string, v map[string]any) wire.Map {
-	m := make(members, 0, 3)
-	m.text("id", id)
-	m.put("name", name)
+func (c *callForm) Form(m *wire.Encoder) { function(m, c.ID, c.Name, "args", c.Args) }
+
+func (r *responseForm) Form(m *wire.Encoder) { function(m, r.ID, r.Name, "response", r.Response) }
+
+func function(m *wire.Encoder, id, name, member string, v map[string]any) {
+	m.Text("id", id)
+	m.String("name", name)
 	if v == nil {
 		v = map[string]any{}
 	}
-	m.put(member, v)
-	return m.value()
+	m.Put(member, v)
 }
 
-func (u *Usage) form() wire.Map {
-	m := members{}
-	m.number("promptTokens", u.PromptTokens)
-	m.number("completionTokens", u.CompletionTokens)
-	m.number("totalTokens", u.TotalTokens)
-	m.number("cachedTokens", u.CachedTokens)
-	m.number("reasoningTokens", u.ReasoningTokens)
-	m.more(u.More)
-	return m.value()
+func (u *usageForm) Form(m *wire.Encoder) {
+	m.Number("promptTokens", u.PromptTokens)
+	m.Number("completionTokens", u.CompletionTokens)
+	m.Number("totalTokens", u.TotalTokens)
+	m.Number("cachedTokens", u.CachedTokens)
+	m.Number("reasoningTokens", u.ReasoningTokens)
+	m.More(u.More)
 }
 
-func (a *Actions) form() wire.Map {
-	m := members{}
-	m.object("stateDelta", a.StateDelta)
+func (a *actionsForm) Form(m *wire.Encoder) {
+	m.Object("stateDelta", a.StateDelta)
 	if len(a.ArtifactDelta) > 0 {
-		m.put("artifactDelta", a.ArtifactDelta)
+		m.Put("artifactDelta", a.ArtifactDelta)
 	}
-	m.flag("skipSummarization", a.SkipSummarization)
-	m.text("transferToAgent", a.TransferToAgent)
-	m.flag("escalate", a.Escalate)
+	m.Flag("skipSummarization", a.SkipSummarization)
+	m.Text("transferToAgent", a.TransferToAgent)
+	m.Flag("escalate", a.Escalate)
 	if len(a.RequestedConfirmations) > 0 {
-		asked := members{}
-		for _, id := range slices.Sorted(maps.Keys(a.RequestedConfirmations)) {
-			c := a.RequestedConfirmations[id]
-			asked.put(id, c.form())
-		}
-		m.put("requestedConfirmations", asked.value())
+		m.Put("requestedConfirmations", confirmations(a.RequestedConfirmations))
 	}
-	m.object("compaction", a.Compaction)
-	m.text("rewindBeforeInvocationId", a.RewindBeforeInvocationID)
-	m.more(a.More)
-	return m.value()
+	m.Object("compaction", a.Compaction)
+	m.Text("rewindBeforeInvocationId", a.RewindBeforeInvocationID)
+	m.More(a.More)
 }
 
-func (c *Confirmation) form() wire.Map {
-	m := members{}
-	m.text("name", c.Name)
+func (c confirmations) Form(m *wire.Encoder) {
+	for _, id := range slices.Sorted(maps.Keys(c)) {
+		asked := c[id]
+		m.Put(id, (*confirmationForm)(&asked))
+	}
+}
+
+func (c *confirmationForm) Form(m *wire.Encoder) {
+	m.Text("name", c.Name)
 	if c.Args != nil {
-		m.put("args", c.Args)
+		m.Put("args", c.Args)
 	}
-	m.text("hint", c.Hint)
+	m.Text("hint", c.Hint)
 	if c.Payload != nil {
-		m.put("payload", c.Payload)
+		m.Put("payload", c.Payload)
 	}
-	return m.value()
 }
 
 // timeOf is the time of so many ms since the Unix epoch.

@@ -97,8 +97,12 @@ func TestInvalidJSON(t *testing.T) {
 		`{"content":{"parts":[{"text":"x"},{"functionCall":{"name":1}}]}}`: "content.parts[1].functionCall.name",
 		`{"content":{"parts":[{"inlineData":{"data":"?"}}]}}`:              "content.parts[0].inlineData.data",
 		`{"other":1}`: "other",
-		`{"actions":{"artifactDelta":{"f":"x"}}}`: "actions.artifactDelta.f",
-		`[]`: "",
+		`{"actions":{"artifactDelta":{"f":"x"}}}`:                 "actions.artifactDelta.f",
+		`{"actions":{"requestedConfirmations":{"c":{"hint":1}}}}`: "actions.requestedConfirmations.c.hint",
+		`{"longRunningToolIds":["a",1]}`:                          "longRunningToolIds[1]",
+		`{"usage":{"totalTokens":"x"}}`:                           "usage.totalTokens",
+		`{"content":[]}`:                                          "content",
+		`[]`:                                                      "",
 	} {
 		var e *host.Error
 		if err := new(sessions.Event).UnmarshalJSON([]byte(in)); !errors.As(err, &e) || e.Code != host.CodeInvalidEvent {

@@ -24,7 +24,8 @@ func (s *Service) Fork(ctx context.Context, user, from, id, after string) (*Sess
 	if err := errors.Join(checkIDs(user, from), checkIDs(user, id)); err != nil {
 		return nil, err
 	}
-	now, err := s.load(ctx, user, from)
+	old, key := keyOf(s.app, user, from), keyOf(s.app, user, id)
+	now, err := s.load(ctx, old, user, from)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,6 @@ func (s *Service) Fork(ctx context.Context, user, from, id, after string) (*Sess
 			}
 		}
 	}
-	old, key := keyOf(s.app, user, from), keyOf(s.app, user, id)
 	if n == now.events.count {
 		err = s.store.Fork(ctx, old, key)
 	} else {
@@ -49,7 +49,7 @@ func (s *Service) Fork(ctx context.Context, user, from, id, after string) (*Sess
 	if err != nil {
 		return nil, inSession(inSession(err, old), key)
 	}
-	return s.Get(ctx, user, id)
+	return s.get(ctx, key, user, id)
 }
 
 // forkAt makes a session of the first n events of another one.

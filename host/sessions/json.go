@@ -45,7 +45,7 @@ func (c *Content) UnmarshalJSON(text []byte) error {
 		return invalid(host.CodeInvalidEvent, "content", err)
 	}
 	var d decoder
-	read := d.content("content", v)
+	read := d.content(at("content"), v)
 	if d.err != nil {
 		return invalid(host.CodeInvalidEvent, d.field, d.err)
 	}

@@ -117,9 +117,11 @@ func (inv *running) read(n *node, known contents, raw abi.Raw) (r *Request, afte
 	}
 	var d decoder
 	var others []*Content
-	d.items("request.contents", part.Contents, func(field string, v []byte) { others = append(others, d.content(field, v)) })
+	of := at("request.contents")
+	d.items(of, part.Contents, func(i int, v []byte) { others = append(others, d.content(&place{within: of, index: i}, v)) })
 	r = &Request{Instructions: part.Instructions}
-	d.items("request.tools", part.Tools, func(field string, v []byte) { r.Tools = append(r.Tools, d.declaration(field, v)) })
+	of = at("request.tools")
+	d.items(of, part.Tools, func(i int, v []byte) { r.Tools = append(r.Tools, d.declaration(&place{within: of, index: i}, v)) })
 	if d.err != nil {
 		return nil, known, invalid(host.CodeInvalidEvent, d.field, d.err)
 	}
@@ -168,15 +170,15 @@ func (b *base) request(step *turn.Context) (*Request, error) {
 	return r, nil
 }
 
-func (d *decoder) declaration(field string, v []byte) (t ToolDeclaration) {
-	d.each(field, v, func(name string, v []byte) {
-		switch field := field + "." + name; name {
+func (d *decoder) declaration(at *place, v []byte) (t ToolDeclaration) {
+	d.each(at, v, func(key, v []byte) {
+		switch at := at.member(key); string(key) {
 		case "name":
-			t.Name = d.text(field, v)
+			t.Name = d.text(&at, v)
 		case "description":
-			t.Description = d.text(field, v)
+			t.Description = d.text(&at, v)
 		case "inputSchema":
-			t.InputSchema = d.object(field, v)
+			t.InputSchema = d.object(&at, v)
 		}
 	})
 	return t

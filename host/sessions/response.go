@@ -37,7 +37,7 @@ func responseOf(e *Event) *Response {
 
 func decodeContent(v []byte) (*Content, error) {
 	var d decoder
-	c := d.content("content", v)
+	c := d.content(at("content"), v)
 	if d.err != nil {
 		return nil, invalid(host.CodeInvalidEvent, d.field, d.err)
 	}
@@ -48,16 +48,17 @@ func decodeContent(v []byte) (*Content, error) {
 func decodeCall(v []byte, more string) (c *ToolCall, value any, err error) {
 	var d decoder
 	c = &ToolCall{}
-	d.each("call", v, func(name string, v []byte) {
-		switch field := "call." + name; name {
+	within := at("call")
+	d.each(within, v, func(key, v []byte) {
+		switch at := within.member(key); string(key) {
 		case "tool":
-			c.Tool = d.text(field, v)
+			c.Tool = d.text(&at, v)
 		case "id":
-			c.ID = d.text(field, v)
+			c.ID = d.text(&at, v)
 		case "args":
-			c.Args = d.object(field, v)
+			c.Args = d.object(&at, v)
 		case more:
-			value = d.any(field, v)
+			value = d.any(&at, v)
 		}
 	})
 	return c, value, d.err

@@ -180,7 +180,7 @@ func (r *Runner) run(ctx context.Context, in Input, options abi.Value, yield fun
 		return
 	}
 	defer leave()
-	inv, start, err := r.begin(ctx, in)
+	inv, start, err := r.begin(ctx, key, in)
 	if err != nil {
 		yield(nil, err)
 		return
@@ -222,9 +222,9 @@ func (inv *running) outcome(o turn.Outcome, err error) error {
 }
 
 // begin prepares an invocation.
-func (r *Runner) begin(ctx context.Context, in Input) (*running, *abi.StartInvocation, error) {
+func (r *Runner) begin(ctx context.Context, key string, in Input) (*running, *abi.StartInvocation, error) {
 	f := &abi.StartInvocation{Session: in.Session, User: in.User}
-	now, err := r.sessions.load(ctx, in.User, in.Session)
+	now, err := r.sessions.load(ctx, key, in.User, in.Session)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -235,7 +235,7 @@ func (r *Runner) begin(ctx context.Context, in Input) (*running, *abi.StartInvoc
 	}
 	f.State = now.stateValue()
 	inv := &running{
-		runner: r, message: in.Message, user: in.User, session: in.Session, key: keyOf(r.sessions.app, in.User, in.Session),
+		runner: r, message: in.Message, user: in.User, session: in.Session, key: key,
 		id: r.host.ID(), now: now,
 	}
 	inv.turn, err = r.host.Begin(context.WithValue(ctx, runningKey{}, inv), inv.id, in.Journal, inv.prepare)

@@ -109,7 +109,7 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 		if e.Context.Number() != 0 {
 			ctx.step = e.Context
 		}
-		ctx.base = base{Context: e.Context.Signal(), inv: inv, agent: inv.runner.name(args.Agent), state: State{of: e.Context, changes: &ctx.changes}}
+		ctx.base = base{Context: e.Context.Later(), inv: inv, agent: inv.runner.name(args.Agent), state: State{of: e.Context, changes: &ctx.changes}}
 		e.Perform = func() (abi.Raw, error) { return ctx.answer(args.Hook, call) }
 	case abi.SessionEffectAgent:
 		args, err := abi.DecodeInPlace[abi.AgentArgs](raw)
@@ -122,14 +122,14 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 		}
 		ctx := &Context{run: args.Run, message: inv.message}
 		var d decoder
-		if input := d.content("input", args.Input); input != nil {
+		if input := d.content(at("input"), args.Input); input != nil {
 			ctx.message = input
 		}
 		if d.err != nil {
 			return d.err
 		}
 		e.Yields = true
-		ctx.base = base{Context: e.Context.Signal(), inv: inv, agent: n.name, branch: args.Branch, state: State{of: e.Context}}
+		ctx.base = base{Context: e.Context.Later(), inv: inv, agent: n.name, branch: args.Branch, state: State{of: e.Context}}
 		e.Perform = func() (abi.Raw, error) { return nil, n.custom.Run(ctx, ctx.yield) }
 	}
 	return nil
@@ -144,8 +144,7 @@ func (inv *running) append(e *turn.Effect, a *abi.AppendArgs) error {
 		inv.id = string(id)
 	}
 	inv.mu.Unlock()
-	ctx := e.Context.SignalNow()
-	now, err := inv.runner.sessions.append(ctx, inv.key, now, a, &inv.artifacts)
+	now, err := inv.runner.sessions.append(e.Context.Later(), inv.key, now, a, &inv.artifacts)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,9 @@ func appScope(app string) string        { return "app/" + escaped(app) }
 func userScope(app, user string) string { return "user/" + escaped(app) + "/" + escaped(user) }
 
 // keyOf is the id of a session in the store. A session of another user is another one, whatever its id.
-func keyOf(app, user, id string) string { return keysOf(app, user) + escaped(id) }
+func keyOf(app, user, id string) string {
+	return escaped(app) + "/" + escaped(user) + "/" + escaped(id)
+}
 
 // keysOf is what the ids of a user's sessions in the store begin with.
 func keysOf(app, user string) string { return escaped(app) + "/" + escaped(user) + "/" }

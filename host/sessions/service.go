@@ -104,7 +104,7 @@ func (s *Service) Create(ctx context.Context, user, id string, state map[string]
 		}
 		return nil, err
 	}
-	return s.Get(ctx, user, id)
+	return s.get(ctx, key, user, id)
 }
 
 // initialState encodes the values that a session begins with. The error names the one that has no encoding.
@@ -126,7 +126,12 @@ func (s *Service) Get(ctx context.Context, user, id string) (*Session, error) {
 	if err := checkIDs(user, id); err != nil {
 		return nil, err
 	}
-	now, err := s.load(ctx, user, id)
+	return s.get(ctx, keyOf(s.app, user, id), user, id)
+}
+
+// get is Get for a session whose key is known.
+func (s *Service) get(ctx context.Context, key, user, id string) (*Session, error) {
+	now, err := s.load(ctx, key, user, id)
 	if err != nil {
 		return nil, err
 	}
@@ -244,9 +249,8 @@ func (s *Service) ask(ctx context.Context, method uint8, args []byte) (*abi.Appe
 	return &a, nil
 }
 
-// load returns a session as the store has it. What it held when it was last used is not loaded again.
-func (s *Service) load(ctx context.Context, user, id string) (snapshot, error) {
-	key := keyOf(s.app, user, id)
+// load returns a session as the store has it under a key. What it held when it was last used is not loaded again.
+func (s *Service) load(ctx context.Context, key, user, id string) (snapshot, error) {
 	info, err := s.store.Find(ctx, key)
 	if err != nil {
 		return snapshot{}, inSession(err, key)
@@ -318,9 +322,10 @@ func (s *Service) loadEvents(ctx context.Context, key string, known snapshot) (s
 // loadState reads the state of a session. own has the session's own values, nil if they are to be read.
 func (s *Service) loadState(ctx context.Context, key, user string, own map[string][]byte) (map[string][]byte, error) {
 	all := make(map[string][]byte)
-	scopes := []string{appScope(s.app), userScope(s.app, user)}
-	if own == nil {
-		scopes = append(scopes, "")
+	list := [...]string{appScope(s.app), userScope(s.app, user), ""}
+	scopes := list[:]
+	if own != nil {
+		scopes = list[:2]
 	}
 	for name, v := range own {
 		if !strings.HasPrefix(name, appPrefix) && !strings.HasPrefix(name, userPrefix) {
@@ -354,6 +359,7 @@ func (s *Service) append(ctx context.Context, key string, now snapshot, a *abi.A
 	}
 	write := store.Append{Event: &store.SessionEvent{ID: string(id), Body: a.Event}, Revision: now.revision}
 	changes := changesOf(a.State)
+	write.State = make([]store.StateValue, 0, len(a.State))
 	for i, v := range a.State {
 		write.State = append(write.State, store.StateValue{Scope: v.Scope, Name: v.Name, Value: changes[i].value})
 	}

@@ -74,7 +74,8 @@ func (s *State) Names() ([]string, error) {
 	}
 	var d decoder
 	var names []string
-	d.items("names", v, func(field string, v []byte) { names = append(names, d.text(field, v)) })
+	list := at("names")
+	d.items(list, v, func(i int, v []byte) { names = append(names, d.text(&place{within: list, index: i}, v)) })
 	return names, d.err
 }
 

@@ -40,18 +40,18 @@ type (
 	toolKey    struct{}
 )
 
-// runningOf is the invocation that a context is of.
-func runningOf(ctx context.Context) *running {
-	inv, _ := ctx.Value(runningKey{}).(*running)
+// runningOf is the invocation that a turn's context is of.
+func runningOf(c *turn.Context) *running {
+	inv, _ := c.Turn().Value(runningKey{}).(*running)
 	return inv
 }
 
 // wrapTool gives the handlers of an agent's tools their context, and tells the core what they do besides their results.
 func wrapTool(a *LLMAgent) turns.ToolWrapper {
 	return func(ctx *turns.DispatchContext, call *turns.ToolInvocation, next turns.ToolNext) (any, error) {
-		inv, state := runningOf(ctx), invocation.StateOf(ctx)
+		state := invocation.StateOf(ctx)
 		c := &ToolContext{call: call, turn: ctx}
-		c.base = base{Context: ctx, inv: inv, agent: a.Name, state: State{state, &c.changes, call.ExecutionID}}
+		c.base = base{Context: ctx, inv: runningOf(state), agent: a.Name, state: State{state, &c.changes, call.ExecutionID}}
 		result, err := next(context.WithValue(ctx, toolKey{}, c), call)
 		c.changes.mu.Lock()
 		defer c.changes.mu.Unlock()
@@ -77,7 +77,7 @@ func wrapTool(a *LLMAgent) turns.ToolWrapper {
 func execute(ctx *turns.DispatchContext, a *LLMAgent) error {
 	step := invocation.StateOf(ctx)
 	c := &ModelContext{step: step}
-	c.base = base{Context: ctx, inv: runningOf(ctx), agent: a.Name, state: State{of: step}}
+	c.base = base{Context: ctx, inv: runningOf(step), agent: a.Name, state: State{of: step}}
 	answers := answers{step: step}
 	err := a.Executor(c, answers.give)
 	return answers.end(err)

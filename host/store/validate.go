@@ -17,17 +17,16 @@ func (a *Append) Validate() error {
 		}
 	}
 	for i, v := range a.State {
-		if err := checkNames(fmt.Sprintf("state[%d]", i), v.Scope, v.Name); err != nil {
+		if err := checkNames("state", i, v.Scope, v.Name); err != nil {
 			return err
 		}
 	}
 	for i, v := range a.Artifacts {
-		field := fmt.Sprintf("artifacts[%d]", i)
-		if err := checkNames(field, v.Scope, v.Name); err != nil {
+		if err := checkNames("artifacts", i, v.Scope, v.Name); err != nil {
 			return err
 		}
 		if v.Version < 0 {
-			return invalidField(field+".version", "must not be negative")
+			return invalidField(fmt.Sprintf("artifacts[%d].version", i), "must not be negative")
 		}
 	}
 	return nil
@@ -67,11 +66,15 @@ func (a *JournalAppend) Validate() error {
 	return nil
 }
 
-func checkNames(field, scope, name string) error {
-	if err := checkText(field+".scope", scope); err != nil {
-		return err
+// checkNames checks the names of the i-th element of a list.
+func checkNames(list string, i int, scope, name string) error {
+	switch {
+	case !utf8.ValidString(scope):
+		return checkText(fmt.Sprintf("%s[%d].scope", list, i), scope)
+	case !utf8.ValidString(name):
+		return checkText(fmt.Sprintf("%s[%d].name", list, i), name)
 	}
-	return checkText(field+".name", name)
+	return nil
 }
 
 func checkText(field, text string) error {

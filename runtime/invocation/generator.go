@@ -20,6 +20,9 @@ type generator struct {
 // generate runs an agent of host code to its end.
 func (r *Run) generate(task runtime.Task, a *Agent, run uint32, branch string, out sink) error {
 	g := &generator{of: r, agent: a, branch: branch, out: out}
+	if r.running == nil {
+		r.running = make(map[uint32]*generator)
+	}
 	r.running[run] = g
 	err := r.world.Agent(task, a.Number, run, branch, r.asked)
 	delete(r.running, run)

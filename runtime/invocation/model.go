@@ -94,13 +94,20 @@ func (r *Run) open(at *scope, config *runtime.Config) (*step, error) {
 	}
 	r.world.Step(d.Number(), at.agent.Number)
 	s := &step{scope: &scope{agent: at.agent, run: at.run, context: d.Number()}, of: r, d: d}
-	r.steps[s.context] = s
+	r.steps = append(r.steps, s)
 	return s, nil
 }
 
 // leave ends a step.
 func (r *Run) leave(s *step) {
-	delete(r.steps, s.context)
+	for i := range r.steps {
+		if r.steps[i] == s {
+			last := len(r.steps) - 1
+			r.steps[i] = r.steps[last]
+			r.steps = r.steps[:last]
+			break
+		}
+	}
 	s.d.CloseStep()
 }
 
@@ -184,11 +191,12 @@ func (r *Run) Respond(task runtime.Task, context uint32, v []byte) error {
 
 // stepOf is the running step of a context.
 func (r *Run) stepOf(context uint32) (*step, error) {
-	s := r.steps[context]
-	if s == nil {
-		return nil, fault.New(fault.CallAfterEnd, "the model call has ended")
+	for _, s := range r.steps {
+		if s.context == context {
+			return s, nil
+		}
 	}
-	return s, nil
+	return nil, fault.New(fault.CallAfterEnd, "the model call has ended")
 }
 
 // hear takes an answer of the model, or a part of a stream of one. ahead is that of a sink.

@@ -51,7 +51,7 @@ type shared struct {
 	overtaken error
 	lastRun   uint32
 	running   map[uint32]*generator // by run
-	steps     map[uint32]*step      // by context
+	steps     []*step               // open ones
 }
 
 // New prepares an invocation of a team. turn is its clock; its id is the invocation's.
@@ -62,7 +62,6 @@ func New(team *Team, turn *runtime.Turn, world World, in Input) (*Run, error) {
 	}
 	common := &shared{
 		team: team, turn: turn, world: world, state: state, maxCalls: DefaultModelCalls, shown: in.Shown,
-		running: make(map[uint32]*generator), steps: make(map[uint32]*step),
 	}
 	r := &Run{Input: in, shared: common, id: turn.ID, first: in.Log.Len()}
 	r.failed = r.overtake

@@ -72,7 +72,7 @@ func (a *Actions) kept() [len(actionMembers)]any {
 func (a *Actions) read(v []byte, strict bool) *flaw {
 	kept := a.kept()
 	return members(v, func(name, v []byte) (f *flaw) {
-		switch i := slices.Index(actionMembers[:], string(name)); i {
+		switch i := indexOf(actionMembers[:], name); i {
 		case -1:
 			if meant := suggestion.Of(string(name), actionMembers[:]); meant != "" && strict {
 				return invalid("is not a member of actions; did you mean " + meant + "?")
@@ -158,12 +158,8 @@ func readCompaction(v []byte) (first, last string, f *flaw) {
 
 // Empty reports whether there are no actions.
 func (a *Actions) Empty() bool {
-	for _, at := range a.kept() {
-		if isKept(at) {
-			return false
-		}
-	}
-	return len(a.Others) == 0
+	return len(a.StateDelta)|len(a.ArtifactDelta)|len(a.TransferToAgent)|len(a.Confirmations)|len(a.Compaction)|
+		len(a.RewindBefore)|len(a.Others) == 0 && !a.SkipSummarization && !a.Escalate
 }
 
 // Append appends the actions, a map.
@@ -175,6 +171,9 @@ func (a *Actions) Append(dst []byte) []byte {
 // Merge adds the actions of b, which came later: its members win, of two versions of an artifact the higher one, and what
 // either of them asks for is asked for. Slices that a shares with others stay as they are.
 func (a *Actions) Merge(b *Actions) {
+	if b.Empty() {
+		return
+	}
 	a.StateDelta = united(a.StateDelta, b.StateDelta)
 	a.Confirmations = united(a.Confirmations, b.Confirmations)
 	a.Others = united(a.Others, b.Others)
@@ -194,8 +193,11 @@ func (a *Actions) Merge(b *Actions) {
 
 // united is a followed by those members of b that a lacks; the others have the values of b.
 func united(a, b []Member) []Member {
-	if len(a) == 0 || len(b) == 0 {
-		return slices.Clip(append(a[:len(a):len(a)], b...))
+	switch {
+	case len(b) == 0:
+		return slices.Clip(a)
+	case len(a) == 0:
+		return slices.Clip(b)
 	}
 	out := make([]Member, len(a), len(a)+len(b))
 	copy(out, a)

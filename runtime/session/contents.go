@@ -182,6 +182,9 @@ func (w *walk) put(c Content, origin int32) {
 	}
 	c.mark(uint64(origin))
 	c.mark(uint64(c.Event))
+	if w.contents == nil {
+		w.contents, w.origins = make([]Content, 0, 8), make([]int32, 0, 8)
+	}
 	w.contents, w.origins = append(w.contents, c), append(w.origins, origin)
 }
 

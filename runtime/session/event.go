@@ -1,8 +1,6 @@
 package session
 
 import (
-	"slices"
-
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/suggestion"
 )
@@ -80,7 +78,7 @@ func (e *Event) kept() [len(eventMembers)]any {
 func (e *Event) read(v []byte, strict bool) *flaw {
 	kept := e.kept()
 	return members(v, func(name, v []byte) (f *flaw) {
-		switch i := slices.Index(eventMembers[:], string(name)); i {
+		switch i := indexOf(eventMembers[:], name); i {
 		case -1:
 			if strict {
 				f = invalid(unknown(string(name)))

@@ -106,8 +106,25 @@ func text(v []byte, to *string) *flaw {
 	if !ok {
 		return invalid(wantString)
 	}
-	*to = value.UTF8(string(s))
+	switch string(s) { // authors and roles
+	case "user":
+		*to = "user"
+	case "model":
+		*to = "model"
+	default:
+		*to = value.UTF8(string(s))
+	}
 	return nil
+}
+
+// indexOf is the place of a name in a list; -1 for none.
+func indexOf(names []string, name []byte) int {
+	for i := range names {
+		if names[i] == string(name) {
+			return i
+		}
+	}
+	return -1
 }
 
 // filled reads a map, and nil in place of an empty one.

@@ -15,11 +15,10 @@ type Log struct {
 	answers []answer
 	covers  []cover // compactions that no later event undid
 
-	names       map[string]string // authors and branches
-	invocations map[string]int32  // place of the first event of each, among those shown
-	byID        map[string]int32  // place of the last call with an id
-	events      map[string]int32  // place of each event by id, once a compaction has asked
-	indexed     int               // how many entries are in events
+	invocations map[string]int32 // place of the first event of each, among those shown, once a rewind has asked
+	byID        map[string]int32 // place of the last call with an id, once there are many
+	events      map[string]int32 // place of each event by id, once a compaction has asked
+	indexed     int              // how many entries are in events
 
 	views []*projection
 
@@ -42,6 +41,7 @@ type entry struct {
 
 // callEntry is a function call.
 type callEntry struct {
+	id          string
 	event, part int32
 	last        int32 // the last answer to it, -1 for none
 	waits       bool  // it waits for an answer from outside
@@ -90,7 +90,8 @@ func (l *Log) Add(body []byte) error {
 
 // AddEvent adds an event that is stored as body, which Append has made of it.
 func (l *Log) AddEvent(e *Event, body []byte) {
-	r := reading{Event: e, entry: entry{body: body, at: e.Timestamp, author: l.name(e.Author), branch: l.name(e.Branch)}}
+	r := reading{Event: e, entry: entry{body: body, at: e.Timestamp, author: e.Author, branch: e.Branch}}
+	l.share(&r.entry)
 	r.invocation = e.InvocationID
 	if n := len(l.entries); n > 0 && l.entries[n-1].invocation == r.invocation {
 		r.invocation = l.entries[n-1].invocation // most are of the invocation of the one before
@@ -111,22 +112,21 @@ type reading struct {
 	entry
 }
 
-// name is a string that many events have.
-func (l *Log) name(s string) string {
-	if known, ok := l.names[s]; ok {
-		return known
+// share gives an entry the strings of events shortly before that have the same author and branch, as most have.
+func (l *Log) share(e *entry) {
+	n := len(l.entries)
+	for k := n - 1; k >= 0 && k >= n-8; k-- {
+		if of := &l.entries[k]; of.author == e.author && of.branch == e.branch {
+			e.author, e.branch = of.author, of.branch
+			return
+		}
 	}
-	if l.names == nil {
-		l.names = make(map[string]string)
-	}
-	l.names[s] = s
-	return s
 }
 
 // admit adds an event that was read without a flaw.
 func (l *Log) admit(r *reading) {
-	if l.byID == nil {
-		l.byID, l.invocations = make(map[string]int32), make(map[string]int32)
+	if r.Actions.RewindBefore != "" {
+		l.index()
 	}
 	i := int32(len(l.entries))
 	r.low, r.call, r.answer = i, int32(len(l.calls)), int32(len(l.answers))
@@ -148,19 +148,68 @@ func (l *Log) admit(r *reading) {
 	if r.Actions.RewindBefore != "" {
 		l.undo(i, r.Actions.RewindBefore)
 	}
-	if _, known := l.invocations[r.invocation]; !known && r.invocation != "" && !l.entries[i].undone {
-		l.invocations[r.invocation] = i
+	if l.invocations != nil && !l.entries[i].undone {
+		l.begin(i)
+	}
+}
+
+// index finds where invocations begin.
+func (l *Log) index() {
+	if l.invocations != nil {
+		return
+	}
+	l.invocations = make(map[string]int32)
+	for _, i := range l.shown {
+		l.begin(i)
+	}
+}
+
+// begin notes the i-th event if it is the first of its invocation.
+func (l *Log) begin(i int32) {
+	invocation := l.entries[i].invocation
+	if _, known := l.invocations[invocation]; !known && invocation != "" {
+		l.invocations[invocation] = i
+	}
+}
+
+// fewCalls is how many calls are looked through for an id.
+const fewCalls = 16
+
+// callOf is the place of the last call with an id.
+func (l *Log) callOf(id string) (int32, bool) {
+	if l.byID != nil {
+		c, ok := l.byID[id]
+		return c, ok
+	}
+	for c := len(l.calls) - 1; c >= 0; c-- {
+		if l.calls[c].id == id {
+			return int32(c), true
+		}
+	}
+	return 0, false
+}
+
+// addCall adds a call.
+func (l *Log) addCall(c callEntry) {
+	l.calls = append(l.calls, c)
+	switch n := len(l.calls); {
+	case l.byID != nil:
+		l.byID[c.id] = int32(n - 1)
+	case n > fewCalls:
+		l.byID = make(map[string]int32, 2*n)
+		for i := range l.calls {
+			l.byID[l.calls[i].id] = int32(i)
+		}
 	}
 }
 
 func (l *Log) admitPart(r *reading, part *Part, event, place int32) {
 	switch part.Kind {
 	case PartCall:
-		l.byID[part.ID] = int32(len(l.calls))
-		l.calls = append(l.calls, callEntry{event: event, part: place, last: -1, waits: slices.Contains(r.LongRunning, part.ID)})
+		l.addCall(callEntry{id: part.ID, event: event, part: place, last: -1, waits: slices.Contains(r.LongRunning, part.ID)})
 	case PartResponse:
 		a := answer{event: event, part: place, call: -1, before: -1}
-		if c, ok := l.byID[part.ID]; ok && !l.undone(l.calls[c].event) {
+		if c, ok := l.callOf(part.ID); ok && !l.undone(l.calls[c].event) {
 			a.call, a.before = c, l.calls[c].last
 			l.calls[c].last = int32(len(l.answers))
 			r.low = min(r.low, l.calls[c].event)
@@ -248,14 +297,14 @@ type Call struct {
 
 // HasCall reports whether any event of the log has a function call with the id, undone ones included.
 func (l *Log) HasCall(id string) bool {
-	_, ok := l.byID[id]
+	_, ok := l.callOf(id)
 	return ok
 }
 
 // Call returns a function call and what became of it. One that waits for an answer from outside is pending until the user
 // responds to it, whatever its agent says in between.
 func (l *Log) Call(id string) (Call, CallState) {
-	i, ok := l.byID[id]
+	i, ok := l.callOf(id)
 	if !ok || l.undone(l.calls[i].event) {
 		return Call{}, CallUnknown
 	}

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -210,5 +211,32 @@ func TestLogHoldsTheBytes(t *testing.T) {
 	copy(text, "yo")
 	if got := string(l.At(0).Parts[0].Text); got != "yo" {
 		t.Errorf("the contents have a copy: %q", got)
+	}
+}
+
+// Many calls are found by an index, few by looking through them: the last one of an id counts either way.
+func TestManyCalls(t *testing.T) {
+	l := &session.Log{}
+	for i := range 40 {
+		id := "c" + strconv.Itoa(i)
+		add(t, l, "i a: long "+id)
+		if i%2 == 0 {
+			add(t, l, "i user: answer "+id)
+		}
+		for k := range 40 {
+			id, want := "c"+strconv.Itoa(k), session.CallUnknown
+			if k <= i {
+				if want = session.CallPending; k%2 == 0 {
+					want = session.CallDone
+				}
+			}
+			if _, state := l.Call(id); state != want || l.HasCall(id) != (k <= i) {
+				t.Fatalf("of %d calls, %s is %v, %v", i+1, id, state, l.HasCall(id))
+			}
+		}
+	}
+	add(t, l, "i a: long c0")
+	if call, state := l.Call("c0"); state != session.CallPending || call.Event != l.Len()-1 {
+		t.Errorf("a call of an id that was there: %v, event %d", state, call.Event)
 	}
 }

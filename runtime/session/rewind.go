@@ -12,6 +12,7 @@ import (
 // application share stays as it is. It fails with E_INVOCATION_NOT_FOUND if no event is of the invocation, or if a later
 // event undid it.
 func (l *Log) RewindBefore(invocation string) ([]Member, error) {
+	l.index()
 	from, ok := l.invocations[invocation]
 	if !ok {
 		return nil, New(InvocationNotFound, "rewindBefore", strconv.Quote(invocation))

@@ -130,3 +130,15 @@ func TestRewindOnRandomLogs(t *testing.T) {
 		}
 	}
 }
+
+// An event that undoes the invocation which it is itself the first of undoes nothing: there is no earlier one.
+func TestRewindOfItself(t *testing.T) {
+	for _, before := range [][]string{nil, {`{author: "user", actions: {rewindBeforeInvocationId: "i0"}}`}} {
+		l := logOf(t, append([]string{changed("i0", `{a: 1}`)}, before...)...)
+		add(t, l, `{author: "user", invocationId: "i1", actions: {rewindBeforeInvocationId: "i1", stateDelta: {a: 2}}}`)
+		delta, err := l.RewindBefore("i1")
+		if want := "a=1"; err != nil || shown(t, delta) != want {
+			t.Errorf("%s, want %s: %v", shown(t, delta), want, err)
+		}
+	}
+}

@@ -165,10 +165,21 @@ func Slice[R record.Type](h *History, from, to int) []R {
 	return list
 }
 
+// A history that begins with a body alone, of an event, gets others soon: it has room for them.
+const (
+	firstBodies  = 1 << 10 // bytes
+	firstRecords = 8
+)
+
 func (h *History) append(r record.Record, body []byte) {
 	n := len(h.blocks)
 	if n == 0 || len(h.blocks[n-1].body)+len(body) > MaxBlock {
-		h.blocks = append(h.blocks, block{})
+		first := block{}
+		if n == 0 && r == nil {
+			first = block{body: make([]byte, 0, len(body)+firstBodies), ends: make([]int, 0, firstRecords)}
+			h.records = make([]record.Record, 0, firstRecords)
+		}
+		h.blocks = append(h.blocks, first)
 		n++
 	}
 	b := &h.blocks[n-1]

@@ -12,7 +12,7 @@ const KeptKeys = 7 * 24 * time.Hour
 // Keys are the keys of a session's commits and appends, by the turns that made them.
 type Keys struct {
 	All   []Key                    // in the order of their commits
-	at    map[string]Key           // nil when out of date, as is turns
+	at    map[string]Key           // nil when out of date, as is turns, and while there are none
 	turns map[string]*list.Element // of *keysOfTurn, in order
 	order list.List                // the turns, the one that wrote last behind
 }
@@ -33,7 +33,7 @@ type keysOfTurn struct {
 
 // index makes the maps.
 func (k *Keys) index() {
-	if k.at != nil {
+	if k.at != nil || len(k.All) == 0 {
 		return
 	}
 	k.at, k.turns = make(map[string]Key, len(k.All)), make(map[string]*list.Element)
@@ -93,6 +93,7 @@ func (k *Keys) Forget(turns []string) {
 	}
 	k.All = slices.DeleteFunc(k.All, func(key Key) bool { return slices.Contains(turns, key.Turn) })
 	k.at, k.turns = nil, nil
+	k.order.Init()
 }
 
 // Expire forgets the keys of turns whose last commit was longer ago than KeptKeys, and that resume does not tell may go on:

@@ -39,7 +39,12 @@ func (s *Scope[B]) Add(name string, v Version[B]) {
 }
 
 // Names are the names of values in order, ArtifactNames those of artifacts.
-func (s *Scope[B]) Names() []string { return slices.Sorted(maps.Keys(s.Values)) }
+func (s *Scope[B]) Names() []string {
+	if len(s.Values) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(s.Values))
+}
 
 // ArtifactNames are the names of artifacts in order.
 func (s *Scope[B]) ArtifactNames() []string { return slices.Sorted(maps.Keys(s.Artifacts)) }

@@ -144,9 +144,23 @@ func (c *Context) Signalled() (acked, nacked bool, nack error) {
 	return c.acked, c.nacked, c.nackErr
 }
 
-// SignalNow is Signal for a caller that does not hold the turn's lock.
-func (c *Context) SignalNow() context.Context {
+// Later is Signal for code that may not need it: the signal is made when it is first asked for anything. No caller of
+// its methods may hold the turn's lock.
+func (c *Context) Later() context.Context { return (*later)(c) }
+
+type later Context
+
+func (l *later) now() context.Context {
+	c := (*Context)(l)
 	c.turn.mu.Lock()
 	defer c.turn.mu.Unlock()
 	return c.Signal()
 }
+
+func (l *later) Deadline() (deadline time.Time, ok bool) { return (*Context)(l).Deadline() }
+
+func (l *later) Done() <-chan struct{} { return l.now().Done() }
+
+func (l *later) Err() error { return l.now().Err() }
+
+func (l *later) Value(key any) any { return l.now().Value(key) }

@@ -205,6 +205,7 @@ func (t *Turn) spawn(e *Effect) {
 	}
 	e.started = true
 	go func() {
+		growStack(0)
 		result := e.run()
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -212,6 +213,15 @@ func (t *Turn) spawn(e *Effect) {
 		t.performed(&a, e, result)
 		t.await(&a)
 	}()
+}
+
+// growStack makes room for what an effect calls. A goroutine's stack is small at first, and copying it is cheap while
+// there is little on it.
+//
+//go:noinline
+func growStack(i int) byte {
+	var room [8 << 10]byte
+	return room[i]
 }
 
 // settle delivers what is queued, for a goroutine that waits for nothing.

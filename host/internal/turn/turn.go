@@ -200,6 +200,9 @@ func (t *Turn) Fail(err error) {
 // Root is the turn's own context.
 func (t *Turn) Root() *Context { return &t.root }
 
+// Value is that of the context.Context that the turn was given.
+func (t *Turn) Value(key any) any { return t.outer.Value(key) }
+
 // Core is what the turn runs in.
 func (t *Turn) Core() *core.Core { return t.core }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/turncore/turncore/abi"
@@ -28,23 +29,31 @@ type Error struct {
 func (e *Error) Error() string { return e.Field + ": " + e.Reason }
 
 // Append encodes a value behind dst, in the one encoding that SPEC.md gives it under "Values". It takes nil, truth
-// values, numbers, strings, []byte, time.Time (as ms since the Unix epoch), slices, [Map], maps with string keys
-// (sorted by key) and pointers to such; a json.RawMessage, a json.Marshaler, an encoding.TextMarshaler and a
+// values, numbers, strings, []byte, time.Time (as ms since the Unix epoch), slices, [Map], [Former], maps with string
+// keys (sorted by key) and pointers to such; a json.RawMessage, a json.Marshaler, an encoding.TextMarshaler and a
 // struct are taken for what their JSON text says; a struct without exported fields says nothing and is refused. field
 // names the value in errors, which are of type [*Error]; dst is then returned as it was.
 func Append(dst []byte, v any, field string) ([]byte, error) {
-	e := encoder{dst: dst, field: field}
+	e := encoders.Get().(*Encoder)
+	e.dst, e.field = dst, field
 	e.value(v, 0)
-	if e.err != nil {
-		if e.err.Reason == errDepth.Error() {
-			if at, found := cycle(v, field, nil); found {
-				e.err = &Error{at, errCycle}
-			}
-		}
-		return dst, e.err
+	out, err := e.dst, e.err
+	clear(e.path[:cap(e.path)])
+	*e = Encoder{path: e.path[:0]}
+	encoders.Put(e)
+	if err == nil {
+		return out, nil
 	}
-	return e.dst, nil
+	if err.Reason == errDepth.Error() {
+		if at, found := cycle(v, field, nil); found {
+			err = &Error{at, errCycle}
+		}
+	}
+	return dst, err
 }
+
+// encoders are used again, for the room of their paths.
+var encoders = sync.Pool{New: func() any { return new(Encoder) }}
 
 // Map is a map whose members keep their order.
 type Map []Member
@@ -55,27 +64,54 @@ type Member struct {
 	Value any
 }
 
-type encoder struct {
+// Encoder encodes a value. A [Former] writes its members to one.
+type Encoder struct {
 	dst   []byte
 	field string
-	path  []string // below the field
+	path  []step // below the field
 	err   *Error
+
+	// Of the map that a Former writes.
+	depth, start, count int
+	loose               bool // a key is not one of those that stand where they are written
+	tree                *Map // takes the members in place of dst; nil for none
+}
+
+// step leads from a list or a map to one of its parts: the member of a key, or the element at a place.
+type step struct {
+	key   string
+	place int // of an element; -1 for a member
+}
+
+// appendTo appends how errors name the step.
+func (s *step) appendTo(path []byte) []byte {
+	if s.place >= 0 {
+		return append(strconv.AppendInt(append(path, '['), int64(s.place), 10), ']')
+	}
+	return append(path, pathStep(s.key)...)
 }
 
 // fail keeps the first error.
-func (e *encoder) fail(reason string) {
-	if e.err == nil {
-		e.err = &Error{e.field + strings.Join(e.path, ""), reason}
+func (e *Encoder) fail(reason string) {
+	if e.err != nil {
+		return
 	}
+	at := []byte(e.field)
+	for i := range e.path {
+		at = e.path[i].appendTo(at)
+	}
+	e.err = &Error{string(at), reason}
 }
 
-func (e *encoder) value(v any, depth int) {
+func (e *Encoder) value(v any, depth int) {
 	if e.err != nil {
 		return
 	}
 	switch v := v.(type) {
 	case nil:
 		e.dst = value.AppendNil(e.dst)
+	case Former:
+		e.former(v, depth)
 	case bool:
 		e.dst = value.AppendBool(e.dst, v)
 	case string:
@@ -93,7 +129,7 @@ func (e *encoder) value(v any, depth int) {
 	case []any:
 		if e.list(len(v), depth) {
 			for i := range v {
-				e.element("["+strconv.Itoa(i)+"]", v[i], depth)
+				e.part(step{place: i}, v[i], depth)
 			}
 		}
 	case Map:
@@ -111,7 +147,7 @@ func (e *encoder) value(v any, depth int) {
 	}
 }
 
-func (e *encoder) int(n int64) {
+func (e *Encoder) int(n int64) {
 	if n > abi.MaxInt || n < -abi.MaxInt {
 		e.fail("integer " + strconv.FormatInt(n, 10) + " is beyond 2^53-1")
 		return
@@ -119,7 +155,7 @@ func (e *encoder) int(n int64) {
 	e.dst = value.AppendInt(e.dst, n)
 }
 
-func (e *encoder) float(f float64) {
+func (e *Encoder) float(f float64) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		e.fail(strings.Replace(strings.TrimPrefix(strconv.FormatFloat(f, 'g', -1, 64), "+"), "Inf", "Infinity", 1) + " has no encoding")
 		return
@@ -128,7 +164,7 @@ func (e *encoder) float(f float64) {
 }
 
 // number encodes a number in text as ECMAScript would read it.
-func (e *encoder) number(n json.Number) {
+func (e *Encoder) number(n json.Number) {
 	f, err := n.Float64()
 	if err != nil {
 		e.fail("the number " + n.String() + " has no encoding")
@@ -137,13 +173,13 @@ func (e *encoder) number(n json.Number) {
 	e.float(f)
 }
 
-func (e *encoder) string(s string) {
+func (e *Encoder) string(s string) {
 	if e.holds(len(s)) {
 		e.dst = value.AppendString(e.dst, s)
 	}
 }
 
-func (e *encoder) bytes(b []byte) {
+func (e *Encoder) bytes(b []byte) {
 	if b == nil {
 		e.dst = value.AppendNil(e.dst)
 	} else if e.holds(len(b)) {
@@ -152,7 +188,7 @@ func (e *encoder) bytes(b []byte) {
 }
 
 // holds tells whether a frame holds so many bytes.
-func (e *encoder) holds(n int) bool {
+func (e *Encoder) holds(n int) bool {
 	if n > abi.MaxFrame {
 		e.fail(strconv.Itoa(n) + " bytes are more than a frame holds")
 	}
@@ -160,9 +196,9 @@ func (e *encoder) holds(n int) bool {
 }
 
 // container tells whether a list or map of n elements may be at a depth.
-func (e *encoder) container(n, depth int) bool {
+func (e *Encoder) container(n, depth int) bool {
 	if depth >= abi.MaxValueDepth {
-		e.path = nil
+		e.path = e.path[:0]
 		e.fail(errDepth.Error())
 	} else if n > abi.MaxArray {
 		e.fail(strconv.Itoa(n) + " elements are more than " + strconv.Itoa(abi.MaxArray))
@@ -171,24 +207,24 @@ func (e *encoder) container(n, depth int) bool {
 }
 
 // list starts a list and tells whether its elements may follow.
-func (e *encoder) list(n, depth int) bool {
+func (e *Encoder) list(n, depth int) bool {
 	e.dst = value.AppendListHeader(e.dst, n)
 	return e.container(n, depth)
 }
 
-// element encodes a part of the value, one level down.
-func (e *encoder) element(step string, v any, depth int) {
+// part encodes a part of the value, one level down.
+func (e *Encoder) part(at step, v any, depth int) {
 	if e.err != nil {
 		return
 	}
-	e.path = append(e.path, step)
+	e.path = append(e.path, at)
 	e.value(v, depth+1)
 	if e.err == nil {
 		e.path = e.path[:len(e.path)-1]
 	}
 }
 
-func (e *encoder) members(m Map, depth int) {
+func (e *Encoder) members(m Map, depth int) {
 	if !e.container(len(m), depth) {
 		return
 	}
@@ -196,7 +232,7 @@ func (e *encoder) members(m Map, depth int) {
 	e.dst = value.AppendMapHeader(e.dst, len(m))
 	for i := range m {
 		e.string(m[i].Key)
-		e.element(pathStep(m[i].Key), m[i].Value, depth)
+		e.part(step{m[i].Key, -1}, m[i].Value, depth)
 	}
 	if e.err == nil {
 		e.dst = value.OrderMap(e.dst, start)
@@ -231,7 +267,7 @@ func pathStep(key string) string {
 }
 
 // reflect encodes what is not one of the common types.
-func (e *encoder) reflect(v reflect.Value, depth int) {
+func (e *Encoder) reflect(v reflect.Value, depth int) {
 	switch v.Kind() {
 	case reflect.Bool:
 		e.dst = value.AppendBool(e.dst, v.Bool())
@@ -305,7 +341,7 @@ func isOpaque(t reflect.Type) bool {
 	return true
 }
 
-func (e *encoder) slice(v reflect.Value, depth int) {
+func (e *Encoder) slice(v reflect.Value, depth int) {
 	if v.Kind() == reflect.Slice && v.IsNil() {
 		e.dst = value.AppendNil(e.dst)
 		return
@@ -318,12 +354,12 @@ func (e *encoder) slice(v reflect.Value, depth int) {
 	}
 	if e.list(v.Len(), depth) {
 		for i := range v.Len() {
-			e.element("["+strconv.Itoa(i)+"]", v.Index(i).Interface(), depth)
+			e.part(step{place: i}, v.Index(i).Interface(), depth)
 		}
 	}
 }
 
-func (e *encoder) marshal(v any, depth int) {
+func (e *Encoder) marshal(v any, depth int) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		e.fail(fmt.Sprintf("a %T cannot be encoded: %v", v, err))
@@ -333,7 +369,7 @@ func (e *encoder) marshal(v any, depth int) {
 }
 
 // json encodes a JSON text; the members of its objects keep their order.
-func (e *encoder) json(text []byte, depth int) {
+func (e *Encoder) json(text []byte, depth int) {
 	out, err := appendJSONText(e.dst, text, depth)
 	if err != nil {
 		e.fail(err.Error())

@@ -81,6 +81,15 @@ func TestRefusedGoTypes(t *testing.T) {
 	}
 }
 
+// What names a part in errors costs nothing while there are none. A pool may be emptied meanwhile.
+func TestAppendAllocations(t *testing.T) {
+	var v any = Map{{"a", 1}, {"b c", []any{true, Map{{"d", "x"}}}}}
+	room := make([]byte, 0, 64)
+	if n := testing.AllocsPerRun(100, func() { _, _ = Append(room, v, "v") }); n > 1 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 func TestFromJSON(t *testing.T) {
 	for _, text := range []string{
 		"", "1 2", "{", "[1,]", `{"a":1,}`, "nope", strings.Repeat("[", 61) + strings.Repeat("]", 61), strings.Repeat("[", 1000),

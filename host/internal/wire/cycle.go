@@ -15,6 +15,9 @@ func cycle(v any, path string, within []uintptr) (at string, found bool) {
 	if len(within) > abi.MaxValueDepth {
 		return "", false
 	}
+	if of, is := v.(Former); is {
+		v = members(of)
+	}
 	var self uintptr
 	switch v := v.(type) {
 	case map[string]any:
