@@ -158,6 +158,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'http',
     'chat',
     'turn',
+    'validation',
     'context',
     'host',
     'store',
