@@ -1,6 +1,8 @@
 package invocation
 
 import (
+	"slices"
+
 	"strconv"
 
 	"github.com/turncore/turncore/abi/value"
@@ -102,9 +104,7 @@ func (r *Run) open(at *scope, config *runtime.Config) (*step, error) {
 func (r *Run) leave(s *step) {
 	for i := range r.steps {
 		if r.steps[i] == s {
-			last := len(r.steps) - 1
-			r.steps[i] = r.steps[last]
-			r.steps = r.steps[:last]
+			r.steps = slices.Delete(r.steps, i, i+1)
 			break
 		}
 	}
