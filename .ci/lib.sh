@@ -221,16 +221,17 @@ need_c_compiler() {
   need_command gcc gcc libc6-dev
 }
 
-# go_test ARGUMENT...: go test, with failures and skipped tests printed and passed ones counted.
+# go_test ARGUMENT...: go test, with failures and skipped tests printed and passed ones counted. What vet says is for lane
+# lint, which asks it for more.
 go_test() {
-  go test -json "$@" 2>&1 | node .ci/go-reporter.mjs
+  go test -vet=off -json "$@" 2>&1 | node .ci/go-reporter.mjs
 }
 
 # go_test_in FOLDER ARGUMENT...: likewise for a module of its own in a folder.
 go_test_in() {
   local folder=$1
   shift
-  go -C "$folder" test -json "$@" ./... 2>&1 | node .ci/go-reporter.mjs
+  go -C "$folder" test -vet=off -json "$@" ./... 2>&1 | node .ci/go-reporter.mjs
 }
 
 # beside COMMAND...: runs a command beside what follows, until together.
@@ -261,6 +262,19 @@ own_modules=(host/cmd/turncore host/store/sqlite host/store/postgres host/wasmti
 node_test() {
   (($#)) || fail 'no test file given'
   node --test --test-concurrency="$(nproc)" --test-reporter="$PWD/.ci/node-reporter.mjs" "$@"
+}
+
+# node_test_together FILE...: likewise for files that leave nothing behind in their process: four processes share them, and
+# each loads the package and compiles its module once.
+node_test_together() {
+  (($#)) || fail 'no test file given'
+  local folder=$PWD/build/together file=0 each
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  for each in "$@"; do
+    printf "import '%s';\n" "$(realpath --relative-to="$folder" "$each")" >>"$folder/$((file++ % 4)).test.mjs"
+  done
+  node_test "$folder"/*.test.mjs
 }
 
 # go_files: the Go files that people write.

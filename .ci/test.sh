@@ -36,11 +36,14 @@ run() {
   export LANE_COUNT="$work/count.$name"
   printf '\n=== %s\n' "$name"
   : >"$LANE_COUNT"
-  cpu_seconds >"$work/cpu.$name"
-  timeout --kill-after=20s "${LANE_TIMEOUT:-15m}" bash "$script" </dev/null || status=$?
+  # In a shell of its own, whose children are the lane's: those that run beside may end meanwhile.
+  (
+    timeout --kill-after=20s "${LANE_TIMEOUT:-15m}" bash "$script" </dev/null || status=$?
+    cpu_seconds >"$work/cpu.$name"
+    exit "$status"
+  ) || status=$?
   seconds=$((SECONDS - from))
-  cpu_seconds >"$work/cpu.$name.end"
-  cpu=$(($(<"$work/cpu.$name.end") - $(<"$work/cpu.$name")))
+  cpu=$(<"$work/cpu.$name")
   tests=$(awk '{ n += $1 } END { print n + 0 }' "$LANE_COUNT")
   if ((status == 124 || status == 137)); then
     result='FAILED (out of time)'
