@@ -43,6 +43,16 @@ one_at_a_time() {
   exec {lock}>&-
 }
 
+# make_once COMMAND...: makes what lanes share. Within a run of .ci/test.sh, whose sources stay as they are, the first lane
+# that needs it makes it, and those behind it do not look again. MADE names the folder where the run notes it.
+make_once() { one_at_a_time note_made "$@"; }
+note_made() {
+  local note="${MADE:-}/${*//\//-}"
+  if [[ -n ${MADE:-} && -f $note ]]; then return; fi
+  "$@"
+  [[ -z ${MADE:-} ]] || : >"$note"
+}
+
 # need_command COMMAND PACKAGE...: installs Debian packages when COMMAND is missing.
 need_command() { one_at_a_time install_command "$@"; }
 install_command() {
@@ -76,7 +86,7 @@ need_page_models() {
 }
 
 # need_packages FOLDER: its npm packages, exactly as locked.
-need_packages() { one_at_a_time install_packages "$@"; }
+need_packages() { make_once install_packages "$@"; }
 install_packages() {
   command -v npm >/dev/null || fail 'npm is missing: install Node 20.19 or later'
   local stamp=$1/node_modules/.installed-lock.json
@@ -87,14 +97,14 @@ install_packages() {
 
 # need_wasm: the modules in wasm/core and wasm/full, from the sources as they are. PLAIN=1 leaves the baking out, and
 # LINKED=1 the rewriting: what goes wrong with and not without it is its fault.
-need_wasm() { one_at_a_time build_wasm; }
+need_wasm() { make_once build_wasm; }
 build_wasm() {
   go run ./wasm/build -sizes=0 "${wasm_form[@]}"
 }
 wasm_form=(${PLAIN:+-plain} ${LINKED:+-linked})
 
 # need_js: the npm package in js/dist, with the module in it.
-need_js() { one_at_a_time build_js; }
+need_js() { make_once build_js; }
 build_js() {
   need_npm
   need_wasm
@@ -104,7 +114,7 @@ build_js() {
 }
 
 # need_js_tests: the tests of the npm package in js/build.
-need_js_tests() { one_at_a_time build_js_tests; }
+need_js_tests() { make_once build_js_tests; }
 build_js_tests() {
   need_js
   built js/build js/src js/test js/tools js/package.json js/tsconfig.json js/tsconfig.test.json && return
@@ -133,14 +143,14 @@ need_commands() {
 }
 
 # need_command_go: the Go command, build/turncore.
-need_command_go() { one_at_a_time build_command_go; }
+need_command_go() { make_once build_command_go; }
 build_command_go() {
   mkdir -p build
   go -C host/cmd/turncore build -o "$PWD/build/turncore" .
 }
 
 # need_agents: the example agents, in build/agents.
-need_agents() { one_at_a_time build_agents; }
+need_agents() { make_once build_agents; }
 build_agents() {
   need_command_go
   mkdir -p build/agents

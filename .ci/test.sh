@@ -23,6 +23,8 @@ work=$(mktemp -d)
 beside=
 trap '[[ -z $beside ]] || kill "$beside" 2>/dev/null; rm -rf "$work"' EXIT
 export JOURNALS="$work/journals" # what a lane recorded for those behind it
+export MADE="$work/made"         # what lanes share and one has made
+mkdir "$MADE"
 
 # cpu_seconds: how long processors have worked for what has ended in this shell, in whole seconds.
 cpu_seconds() {
