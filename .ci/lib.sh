@@ -43,6 +43,16 @@ one_at_a_time() {
   exec {lock}>&-
 }
 
+# make_once COMMAND...: makes what lanes share. Within a run of .ci/test.sh, whose sources stay as they are, the first lane
+# that needs it makes it, and those behind it do not look again. MADE names the folder where the run notes it.
+make_once() { one_at_a_time note_made "$@"; }
+note_made() {
+  local note="${MADE:-}/${*//\//-}"
+  if [[ -n ${MADE:-} && -f $note ]]; then return; fi
+  "$@"
+  [[ -z ${MADE:-} ]] || : >"$note"
+}
+
 # need_command COMMAND PACKAGE...: installs Debian packages when COMMAND is missing.
 need_command() { one_at_a_time install_command "$@"; }
 install_command() {
@@ -76,7 +86,7 @@ need_page_models() {
 }
 
 # need_packages FOLDER: its npm packages, exactly as locked.
-need_packages() { one_at_a_time install_packages "$@"; }
+need_packages() { make_once install_packages "$@"; }
 install_packages() {
   command -v npm >/dev/null || fail 'npm is missing: install Node 20.19 or later'
   local stamp=$1/node_modules/.installed-lock.json
@@ -87,14 +97,14 @@ install_packages() {
 
 # need_wasm: the modules in wasm/core and wasm/full, from the sources as they are. PLAIN=1 leaves the baking out, and
 # LINKED=1 the rewriting: what goes wrong with and not without it is its fault.
-need_wasm() { one_at_a_time build_wasm; }
+need_wasm() { make_once build_wasm; }
 build_wasm() {
   go run ./wasm/build -sizes=0 "${wasm_form[@]}"
 }
 wasm_form=(${PLAIN:+-plain} ${LINKED:+-linked})
 
 # need_js: the npm package in js/dist, with the module in it.
-need_js() { one_at_a_time build_js; }
+need_js() { make_once build_js; }
 build_js() {
   need_npm
   need_wasm
@@ -104,7 +114,7 @@ build_js() {
 }
 
 # need_js_tests: the tests of the npm package in js/build.
-need_js_tests() { one_at_a_time build_js_tests; }
+need_js_tests() { make_once build_js_tests; }
 build_js_tests() {
   need_js
   built js/build js/src js/test js/tools js/package.json js/tsconfig.json js/tsconfig.test.json && return
@@ -133,14 +143,14 @@ need_commands() {
 }
 
 # need_command_go: the Go command, build/turncore.
-need_command_go() { one_at_a_time build_command_go; }
+need_command_go() { make_once build_command_go; }
 build_command_go() {
   mkdir -p build
   go -C host/cmd/turncore build -o "$PWD/build/turncore" .
 }
 
 # need_agents: the example agents, in build/agents.
-need_agents() { one_at_a_time build_agents; }
+need_agents() { make_once build_agents; }
 build_agents() {
   need_command_go
   mkdir -p build/agents
@@ -221,16 +231,17 @@ need_c_compiler() {
   need_command gcc gcc libc6-dev
 }
 
-# go_test ARGUMENT...: go test, with failures and skipped tests printed and passed ones counted.
+# go_test ARGUMENT...: go test, with failures and skipped tests printed and passed ones counted. What vet says is for lane
+# lint, which asks it for more.
 go_test() {
-  go test -json "$@" 2>&1 | node .ci/go-reporter.mjs
+  go test -vet=off -json "$@" 2>&1 | node .ci/go-reporter.mjs
 }
 
 # go_test_in FOLDER ARGUMENT...: likewise for a module of its own in a folder.
 go_test_in() {
   local folder=$1
   shift
-  go -C "$folder" test -json "$@" ./... 2>&1 | node .ci/go-reporter.mjs
+  go -C "$folder" test -vet=off -json "$@" ./... 2>&1 | node .ci/go-reporter.mjs
 }
 
 # beside COMMAND...: runs a command beside what follows, until together.
@@ -261,6 +272,19 @@ own_modules=(host/cmd/turncore host/store/sqlite host/store/postgres host/wasmti
 node_test() {
   (($#)) || fail 'no test file given'
   node --test --test-concurrency="$(nproc)" --test-reporter="$PWD/.ci/node-reporter.mjs" "$@"
+}
+
+# node_test_together FILE...: likewise for files that leave nothing behind in their process: four processes share them, and
+# each loads the package and compiles its module once.
+node_test_together() {
+  (($#)) || fail 'no test file given'
+  local folder=$PWD/build/together file=0 each
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  for each in "$@"; do
+    printf "import '%s';\n" "$(realpath --relative-to="$folder" "$each")" >>"$folder/$((file++ % 4)).test.mjs"
+  done
+  node_test "$folder"/*.test.mjs
 }
 
 # go_files: the Go files that people write.

@@ -2,17 +2,35 @@
 # those that run here are left to the lane go: an interpreter under the detector takes minutes. So are tests that fill
 # hundreds of MiB of memory, as the detector shadows every byte, or that count what is allocated, as pools drop things at
 # random under it, and those of files that are torn or damaged, or whose process is killed: one goroutine after the other
-# reads them. And so is the building of agents, in one goroutine too; test-long watches it. A command that is built wrong
-# is compiled here as well, and agents run here.
+# reads them. So is the building of agents, in one goroutine too, and what plays the corpus once more on the native
+# engine, for a table or for a store whose suite runs here; test-long watches these. A command that is built wrong is
+# compiled here as well, and agents run here.
 source .ci/lib.sh
 need_c_compiler
 need_wasm
 export CGO_ENABLED=1
+# Packages without a second goroutine, in the code or in the tests.
+alone=(agents/build internal/{bench/figure,exchange,ledger,partial,sse,stash,trace,typed,wire} toolgen)
+if grep -nE '^[[:space:]]*go [a-z]|\.Go\(|t\.Parallel\(|"sync("|/)' $(printf 'host/%s/*.go ' "${alone[@]}"); then
+  fail 'this needs the race detector'
+fi
+mapfile -t watched < <(go list ./host/... | grep -vxF "$(printf 'github.com/turncore/turncore/host/%s\n' "${alone[@]}")")
 # Alternatives in parentheses would be a pattern for whole tests: none of their parts would be skipped.
 elsewhere='^TestEngine$/^interpreter$|^TestEngine$/^metered$|^TestEngineOfThePage$|^TestTurnsBeyondTheQuotaFailAlone$|^TestLongArtifactsCostNoMemory$'
 elsewhere+='|^TestLargeMessageIsNoGarbage$'
 elsewhere+='|^TestTorn|^TestFlippedBits|^TestKilled$'
-if [[ -z ${TURNCORE_LONG:-} ]]; then elsewhere+='|^TestPackage$|^TestPackageMeters$|^TestAgentFromNewToRun$|^TestGreets$'; fi
-beside go_test_in host/cmd/turncore -race -count="${ROUNDS:-1}" -skip="$elsewhere"
-beside go_test -race -count="${ROUNDS:-1}" -skip="$elsewhere" ./host/...
+if [[ -z ${TURNCORE_LONG:-} ]]; then
+  elsewhere+='|^TestPackage$|^TestPackageMeters$|^TestAgentFromNewToRun$|^TestGreets$'
+  # Hundreds of MiB.
+  elsewhere+='|^TestCorpus$/.*/^faults$/^too-large-in-all$|^TestInMemory$/^large_bytes$|^TestStore$/^large_bytes$'
+  elsewhere+='|^TestService$/^a_state_that_is_too_large_is_refused$|^TestSessions$/^a_state_that_is_too_large_is_refused$'
+  # The corpus again.
+  elsewhere+='|^TestMarks$|^TestStoreKeepsTheCorpus$|^TestKeepsTheCorpus$|^TestStoredForms$|^TestSeams$'
+  # One goroutine: modules that are compiled, and texts that are read.
+  elsewhere+='|^TestInstancesShareAnImage$|^TestMemoryOnTheHeap$|^TestWorkflowOfThePage$'
+  elsewhere+='|^TestHostileJournals$|^TestMutations$|^TestRewrite$|^TestCandidates$|^TestDraw$'
+  command='|^TestRunAgent$'
+fi
+beside go_test_in host/cmd/turncore -race -count="${ROUNDS:-1}" -skip="$elsewhere${command:-}"
+beside go_test -race -count="${ROUNDS:-1}" -skip="$elsewhere" "${watched[@]}"
 together

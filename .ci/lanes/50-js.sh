@@ -7,7 +7,7 @@ if [[ -n ${JOURNALS:-} ]]; then
   mkdir -p "$JOURNALS/node"
   export TURNCORE_RECORD_TO="$JOURNALS/node"
 fi
-node_test "${turns[@]}"
+node_test_together "${turns[@]}"
 unset TURNCORE_RECORD_TO
 node_test "${others[@]}" js/test/contract/*.test.mjs
 # Modules that want to harm their host, in workers.

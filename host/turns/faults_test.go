@@ -103,7 +103,7 @@ func runFault(t *testing.T, h *turns.Host, server *faulty.Server, c *faulty.Case
 	if err != nil {
 		return []string{err.Error()}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	seen := &faultTurn{full: map[string]string{}}
 	in := turns.TurnInput{SystemPrompt: "test", Text: "Hi!", OnEvent: func(ev event.Event) {

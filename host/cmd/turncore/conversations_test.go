@@ -6,9 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"testing"
-
-	"github.com/turncore/turncore/host/hosttest"
-	"github.com/turncore/turncore/host/native"
 )
 
 // madeRecording is a recording that was made for tests, and what playing it must end with.
@@ -44,8 +41,7 @@ func madeRecordings(t *testing.T) (list []madeRecording) {
 // differsAt finds the paths of differences that are not allowed.
 var differsAt = regexp.MustCompile(`(?m)^request \d+, (/[^:]*): sent`)
 
-// TestMadeRecordings plays recordings of all shapes that traffic has, on every engine; under the race detector on the
-// native one, as it sees nothing of what runs inside a module.
+// TestMadeRecordings plays recordings of all shapes that traffic has, on every engine.
 func TestMadeRecordings(t *testing.T) {
 	for _, made := range madeRecordings(t) {
 		t.Run(made.Name, func(t *testing.T) {
@@ -55,10 +51,7 @@ func TestMadeRecordings(t *testing.T) {
 			}
 			path := file(t, "made.json", string(text))
 			first := ""
-			for _, e := range hosttest.Engines(t) {
-				if underRace && e.Name() != native.Name {
-					continue
-				}
+			for _, e := range shown(t) {
 				got := turncore(t, "run", "--engine", e.Name(), "--recording", path, "--json", "--fixed-clock", "--seed", "1")
 				if got.status != made.Want.Exit {
 					t.Errorf("%s on %s: exit status %d, %s", made.Why, e.Name(), got.status, got.stderr)

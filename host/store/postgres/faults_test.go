@@ -486,7 +486,7 @@ func TestStatementTakesTooLong(t *testing.T) {
 // Transactions that meet are tried again: a deadlock, and one that the server cannot put in an order.
 func TestTransactionsMeet(t *testing.T) {
 	url := created(t)
-	s, db := at(t, url+" deadlock_timeout=2000", Options{}), raw(t, url+" deadlock_timeout=30000")
+	s, db := at(t, url+" deadlock_timeout=5000", Options{}), raw(t, url+" deadlock_timeout=30000")
 	if _, err := s.Commit(t.Context(), "s", said("m", "text")); err != nil {
 		t.Fatal(err)
 	}
@@ -503,7 +503,7 @@ func TestTransactionsMeet(t *testing.T) {
 		done <- err
 	}()
 	waits := "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-	for n := 0; n == 0; {
+	for n := 0; n == 0; time.Sleep(5 * time.Millisecond) {
 		if err := db.QueryRowContext(t.Context(), waits).Scan(&n); err != nil {
 			t.Fatal(err)
 		}

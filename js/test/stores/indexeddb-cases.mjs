@@ -319,7 +319,7 @@ const plain = {
         equal(await messagesOf(store), 'm', 'what was stored');
         break;
       } catch (error) {
-        if (tries > 500 || !blocked.test(`${error.code} ${error.message}`)) throw error;
+        if (tries > 5000 || !blocked.test(`${error.code} ${error.message}`)) throw error;
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     }
@@ -343,7 +343,7 @@ const plain = {
         equal(await messagesOf(store), '', 'what was stored');
         break;
       } catch (error) {
-        if (tries > 500 || !late.test(`${error.code} ${error.message}`)) throw error;
+        if (tries > 5000 || !late.test(`${error.code} ${error.message}`)) throw error;
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     }
