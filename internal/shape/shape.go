@@ -45,7 +45,7 @@ func (s Shape) Apply(ctx context.Context, file []byte) (_ []byte, err error) {
 // seldom are packages that no turn spends its time in: nothing is inlined in them, which makes the
 // compressed module 14 KB smaller.
 var seldom = []string{
-	"internal/catalogue", "internal/pattern", "internal/provider/grammar",
+	"internal/catalogue", "internal/pattern", "internal/provider/grammar", "internal/suggestion",
 	"runtime/internal/jsonpath", "runtime/internal/markdown", "runtime/internal/yaml",
 	"runtime/invocation", "runtime/session",
 }

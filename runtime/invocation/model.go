@@ -2,7 +2,6 @@ package invocation
 
 import (
 	"slices"
-
 	"strconv"
 
 	"github.com/turncore/turncore/abi/value"
