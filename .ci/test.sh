@@ -10,9 +10,7 @@
 # fails, so that a pattern which matches nothing cannot pass.
 #
 # Lanes that say BESIDE in their first line run one after the other beside those that do not, and print when all are
-# done. So do those that say ASIDE, beside both. They are what waits more than it works, and as many of the others as give
-# all rows the same time. Lanes that write to the same folder, as those with the package in build/consumer do, are in one
-# row.
+# done: what waits more than it works, and as many of the others as give both rows the same time.
 #
 # For the lanes: FUZZTIME (time for each fuzz target; without it 10 s for what takes bytes from outside, less for the rest), ROUNDS (how
 # often the race lane runs its tests, 1), CORPUS_PART (the part of the conformance corpus that most hosts play, such as
@@ -22,8 +20,8 @@ cd "$(dirname "$0")/.."
 export ROUNDS="${ROUNDS:-1}"
 
 work=$(mktemp -d)
-beside=() # processes of rows
-trap '((${#beside[@]} == 0)) || kill "${beside[@]}" 2>/dev/null; rm -rf "$work"' EXIT
+beside=
+trap '[[ -z $beside ]] || kill "$beside" 2>/dev/null; rm -rf "$work"' EXIT
 export JOURNALS="$work/journals" # what a lane recorded for those behind it
 export MADE="$work/made"         # what lanes share and one has made
 mkdir "$MADE"
@@ -66,28 +64,12 @@ run_beside() {
   for script in "$@"; do run "$(name_of "$script")" "$script"; done
 }
 
-# begin_beside WORD: starts the row of the chosen lanes that say the word.
-begin_beside() {
-  local script row=()
-  for script in "${chosen[@]}"; do
-    if says "$1" "$script"; then row+=("$script"); fi
-  done
-  ((${#row[@]} > 0)) || return 0
-  printf '\n=== beside the others:'
-  for script in "${row[@]}"; do printf ' %s' "$(name_of "$script")"; done
-  echo
-  run_beside "${row[@]}" >"$work/$1.log" 2>&1 &
-  beside+=("$!")
-}
-
 # join: waits for the lanes that run beside and prints what they said.
 join() {
-  local row
-  for row in "${beside[@]}"; do wait "$row" || true; done # what is in the summary decides
-  beside=()
-  for row in BESIDE ASIDE; do
-    if [[ -f $work/$row.log ]]; then cat "$work/$row.log"; fi
-  done
+  [[ -n $beside ]] || return 0
+  wait "$beside" || true # what is in the summary decides
+  cat "$work/beside.log"
+  beside=
 }
 
 name_of() {
@@ -102,19 +84,27 @@ says() { head -n 1 "$2" | grep -qw "$1"; }
 begun=$SECONDS failed=0
 : >"$work/summary"
 asked=" ${LANES:-} "
-chosen=()
+chosen=() waiting=()
 for script in .ci/lanes/*.sh; do
   name=$(name_of "$script")
   if [[ -n ${LANES:-} && $asked != *" $name "* ]]; then continue; fi
   if [[ -n ${QUICK:-} ]] && ! says QUICK "$script"; then continue; fi
   asked=${asked/ $name / }
   chosen+=("$script")
+  if says BESIDE "$script"; then waiting+=("$script"); fi
 done
 
-begin_beside BESIDE
-begin_beside ASIDE
 for script in "${chosen[@]}"; do
-  if says BESIDE "$script" || says ASIDE "$script"; then continue; fi
+  if says BESIDE "$script"; then
+    if [[ $script == "${waiting[0]}" ]]; then
+      printf '\n=== beside the others:'
+      for each in "${waiting[@]}"; do printf ' %s' "$(name_of "$each")"; done
+      echo
+      run_beside "${waiting[@]}" >"$work/beside.log" 2>&1 &
+      beside=$!
+    fi
+    continue
+  fi
   run "$(name_of "$script")" "$script"
 done
 join

@@ -1,4 +1,4 @@
-# The suites of package storetest on each store, and of package sessionstest on sessions in each. ASIDE
+# The suites of package storetest on each store, and of package sessionstest on sessions in each. BESIDE
 # The last line of each names it.
 # And what else tests the stores of databases, each a module of its own. PostgreSQL's tests start a server.
 source .ci/lib.sh

@@ -1,4 +1,4 @@
-# The suites turncore/storetest and turncore/sessionstest on each database of the npm package. ASIDE
+# The suites turncore/storetest and turncore/sessionstest on each database of the npm package. BESIDE
 # And what the databases do when they are damaged, full, locked or taken away, and when workerd, the tab or the browser is
 # killed.
 # shellcheck disable=SC2154 # need_node sets node24

@@ -1,6 +1,5 @@
-# Every fuzz target of Go, two at a time. BESIDE
-# What takes bytes from outside (frames, steps, streams) is fuzzed for 10 s, whole turns and answers for 6, the rest for
-# 1; FUZZTIME sets one time for all.
+# Every fuzz target of Go, two at a time. What takes bytes from outside (frames, steps, streams) is fuzzed for 10 s, whole
+# turns and answers for 6, the rest for 1; FUZZTIME sets one time for all.
 source .ci/lib.sh
 need_wasm
 

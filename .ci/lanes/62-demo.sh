@@ -1,4 +1,4 @@
-# The demo page in headless Chromium, and the Worker of examples/edge on workerd: conversations with tool calls. ASIDE
+# The demo page in headless Chromium, and the Worker of examples/edge on workerd: conversations with tool calls. BESIDE
 source .ci/lib.sh
 need_js
 need_chromium

@@ -1,4 +1,4 @@
-# The packed package in a fresh project, on every host and from every bundler. ASIDE
+# The packed package in a fresh project, on every host and from every bundler. BESIDE
 # It plays the README's first program, a stream, a tool, a gate and an abort; and what docs/hosts.md shows.
 source .ci/lib.sh
 need_js
