@@ -10,7 +10,7 @@ need_c_compiler
 need_wasm
 export CGO_ENABLED=1
 # Packages without a second goroutine, in the code or in the tests.
-alone=(agents/build internal/{bench/figure,exchange,ledger,partial,sse,stash,trace,typed,wire} toolgen)
+alone=(agents/build internal/{bench/figure,exchange,ledger,partial,sse,stash,trace,typed} toolgen)
 if grep -nE '^[[:space:]]*go [a-z]|\.Go\(|t\.Parallel\(|"sync("|/)' $(printf 'host/%s/*.go ' "${alone[@]}"); then
   fail 'this needs the race detector'
 fi
