@@ -194,7 +194,7 @@ function listOf(ids: Iterable<string>): readonly string[] {
   return typeof ids === 'object' && Symbol.iterator in Object(ids) ? [...ids] : (ids as never);
 }
 
-/** An event as it crosses: what is empty is left out. @throws TurncoreError E_INVALID_EVENT for what is no object */
+/** An event as it crosses, without its empty members. @throws TurncoreError E_INVALID_EVENT unless it is an object */
 export function eventValue(event: EventData): Record<string, unknown> {
   if (!isData(event)) {
     throw invocationError('E_INVALID_EVENT', 'must be an event', { details: { field: '' } });
