@@ -166,7 +166,8 @@ func TestGates(t *testing.T) {
 					})
 					turns.Listen(r, func(ev *event.TurnGateOpen) {
 						g := ev.Gate
-						if g.ID() != "g" || g.TurnID() != "T" || g.Reason() != "Delete the file?" || string(g.Payload()) != `{"path":"/a"}` || g.CreatedAt().UnixMilli() != 1000 || len(g.Digest()) != 64 {
+						if g.ID() != "g" || g.TurnID() != "T" || g.Reason() != "Delete the file?" || len(g.Digest()) != 64 ||
+							string(g.Payload()) != `{"path":"/a"}` || g.CreatedAt().UnixMilli() != 1000 {
 							t.Errorf("gate %+v", g)
 						}
 						if found, ok := r.Gate("g"); (!ok || found != g) && !g.IsSettled() { // its time may have passed

@@ -9,8 +9,8 @@ import (
 	"github.com/turncore/turncore/internal/shape"
 )
 
-// sessionsBudget is what sessions and invocations may add to the full module, in bytes after brotli 11. The same sources with
-// another build id differ by up to 2,000: brotli finds other places to begin a block.
+// sessionsBudget is what sessions and invocations may add to the full module, in bytes after brotli 11. The same
+// sources with another build id differ by up to 2,000: brotli finds other places to begin a block.
 const sessionsBudget = 105_000
 
 // turnsTarget is the full module without sessions. No host gets it.
