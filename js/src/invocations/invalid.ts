@@ -48,9 +48,13 @@ export function checkMembers(value: object): void {
 }
 
 function refusedMember(error: unknown): unknown {
-  const inState = fieldOf(error).startsWith('event.actions.stateDelta');
-  const code = inState ? 'E_INVALID_STATE' : 'E_INVALID_EVENT';
-  return refused(error, code, (at) => at.replace(/^event\.?/u, ''));
+  return refusedIn('event.actions', error, (at) => at.replace(/^event\.?/u, ''));
+}
+
+/** The error of a value that has no encoding. @param actions where its actions are @param named names the part */
+function refusedIn(actions: string, error: unknown, named: (field: string) => string): unknown {
+  const inState = fieldOf(error).startsWith(`${actions}.stateDelta`);
+  return refused(error, inState ? 'E_INVALID_STATE' : 'E_INVALID_EVENT', named);
 }
 
 /**
@@ -64,9 +68,7 @@ export function writeAnswer(hook: string, answer: object): Write {
     try {
       enc.value(answer, 'answer');
     } catch (error) {
-      const inState = fieldOf(error).startsWith('answer.actions.stateDelta');
-      const code = inState ? 'E_INVALID_STATE' : 'E_INVALID_EVENT';
-      throw refused(error, code, (at) => at.replace(/^answer(?:\.value)?/u, hook));
+      throw refusedIn('answer.actions', error, (at) => at.replace(/^answer(?:\.value)?/u, hook));
     }
   };
 }
@@ -81,8 +83,7 @@ export function writeActions(actions: object): Write {
     try {
       enc.value(actions, 'actions');
     } catch (error) {
-      const inState = fieldOf(error).startsWith('actions.stateDelta');
-      throw refused(error, inState ? 'E_INVALID_STATE' : 'E_INVALID_EVENT', (at) => at);
+      throw refusedIn('actions', error, (at) => at);
     }
   };
 }
