@@ -23,14 +23,21 @@ async function install() {
   const { files } = await (await fetch('/config.json')).json();
   const used = await Promise.all((await older()).map((name) => pathsIn(name)));
   const paths = new Set([...files, ...used.flat().filter((path) => LIBRARY.test(path))]);
-  const cache = await caches.open(NAME);
-  try {
-    await cache.addAll([...paths]);
-  } catch (error) {
-    await caches.delete(NAME);
-    throw error;
-  }
+  await retried(async () => (await caches.open(NAME)).addAll([...paths]));
   await skipWaiting();
+}
+
+/** Takes the copies, three times at most: one request in a hundred that fails would cost all of them. */
+async function retried(take) {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await take();
+    } catch (error) {
+      await caches.delete(NAME);
+      if (tries === 3) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1000 * tries));
+    }
+  }
 }
 
 async function activate() {

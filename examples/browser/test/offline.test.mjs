@@ -19,16 +19,40 @@ const cachesOf = (page) =>
     return found;
   });
 
-/** Waits until the page's service worker of a version has taken all copies. */
-const copied = (page, version) =>
-  page.waitForFunction(
-    (wanted) => {
-      const { scriptURL, state } = navigator.serviceWorker.controller ?? {};
-      return state === 'activated' && scriptURL.endsWith(wanted);
-    },
-    version,
-    { timeout: 60_000 },
-  );
+/**
+ * Waits until the page's service worker of a version has taken all copies. The browser drops a worker that could not be
+ * installed and tries again when the page is next loaded; so does this, twice.
+ */
+const copied = async (page, version) => {
+  for (let loads = 0; ; loads++) {
+    try {
+      await page.waitForFunction(
+        (wanted) => {
+          const { scriptURL, state } = navigator.serviceWorker.controller ?? {};
+          return state === 'activated' && scriptURL.endsWith(wanted);
+        },
+        version,
+        { timeout: 30_000 },
+      );
+      return;
+    } catch (error) {
+      const found = JSON.stringify([await workersOf(page), await cachesOf(page)]);
+      if (loads === 2)
+        throw new Error(`no worker of version ${version}: ${found}`, { cause: error });
+      console.warn(`loading once more, as there is no worker of version ${version}: ${found}`);
+      await page.reload();
+    }
+  }
+};
+
+/** The addresses and states of a page's service workers. */
+const workersOf = (page) =>
+  page.evaluate(async () => {
+    const { installing, waiting, active } = (await navigator.serviceWorker.getRegistration()) ?? {};
+    const told = (worker) => worker && `${worker.scriptURL} ${worker.state}`;
+    const { controller } = navigator.serviceWorker;
+    return [installing, waiting, active, controller].map(told);
+  });
 
 const versionOf = async ({ address }) =>
   (await (await fetch(`${address}/config.json`)).json()).version;
