@@ -241,6 +241,80 @@ func TestCallerPanics(t *testing.T) {
 	}
 }
 
+// A caller leaves at a part of an answer, which its executor yields on the caller's goroutine.
+func TestCallerLeavesAStream(t *testing.T) {
+	for name, leave := range map[string]func(){
+		"panic": func() { panic("mine") }, "goexit": runtime.Goexit, "break": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			failures, after := 0, 0
+			agent := &sessions.LLMAgent{Name: "a", Executor: func(_ *sessions.ModelContext, yield func(*sessions.Response) error) error {
+				err := yield(&sessions.Response{Content: sessions.ModelText("He"), Partial: true})
+				if err != nil {
+					failures++
+				}
+				return err
+			}}
+			plugin := &sessions.Plugin{Name: "p", AfterRun: func(*sessions.CallbackContext) error { after++; return nil }}
+			p := stage(t, sessions.Config{Agent: agent, Plugins: []*sessions.Plugin{plugin}})
+			recovered := make(chan any)
+			go func() {
+				defer func() { recovered <- recover() }()
+				for range p.r.Run(t.Context(), input(sessions.Text("hello"))) {
+					if leave == nil {
+						break
+					}
+					leave()
+				}
+			}()
+			want := map[string]any{"panic": "mine"}[name]
+			if v := <-recovered; v != want {
+				t.Errorf("recovered %v", v)
+			}
+			if got := failures == 1; got != (leave == nil) || after != 1 {
+				t.Errorf("yield failed %d times, the hook after the run ran %d times", failures, after)
+			}
+			p.is("stored", p.log(), "user:hello")
+			p.is("the next invocation", shown(p.next()...), "a:again")
+		})
+	}
+}
+
+// An executor may yield from a goroutine of its own and wait for it.
+func TestExecutorYieldsElsewhere(t *testing.T) {
+	agent := &sessions.LLMAgent{Name: "a", Executor: func(_ *sessions.ModelContext, yield func(*sessions.Response) error) error {
+		done := make(chan error)
+		go func() {
+			var err error
+			for _, text := range []string{"He", "llo"} {
+				err = errors.Join(err, yield(&sessions.Response{Content: sessions.ModelText(text), Partial: true}))
+			}
+			done <- errors.Join(err, yield(&sessions.Response{Content: sessions.ModelText("Hello"), TurnComplete: true}))
+		}()
+		return <-done
+	}}
+	p := stage(t, sessions.Config{Agent: agent})
+	p.is("delivered", shown(p.say("hello")...), "~a:He ~a:llo a:Hello")
+}
+
+// An executor that ends its goroutine has the invocation end.
+func TestExecutorEndsItsGoroutine(t *testing.T) {
+	agent := &sessions.LLMAgent{Name: "a", Executor: func(*sessions.ModelContext, func(*sessions.Response) error) error {
+		runtime.Goexit()
+		return nil
+	}}
+	p := stage(t, sessions.Config{Agent: agent})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range p.r.Run(t.Context(), input(sessions.Text("hello"))) {
+			continue
+		}
+	}()
+	<-done
+	p.is("the next invocation", shown(p.next()...), "a:again")
+}
+
 func TestAbort(t *testing.T) {
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())

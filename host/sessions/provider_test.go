@@ -1,7 +1,10 @@
 package sessions_test
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/model"
@@ -82,6 +86,63 @@ func TestProviders(t *testing.T) {
 				if got := events[len(events)-1].Text(); n != len(c.Requests) || got != c.Expect.Text {
 					t.Errorf("%d requests, text %q", n, got)
 				}
+			})
+		}
+	}
+}
+
+// The model gives the second part when the caller has the first one.
+func TestPartsOfAnAnswerAreDeliveredAtOnce(t *testing.T) {
+	for _, engine := range hosttest.Engines(t) {
+		delivered := make(chan struct{}, 1)
+		taken := func(ctx context.Context) error {
+			select {
+			case <-delivered:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			for _, part := range []string{"Hel", "lo"} {
+				fmt.Fprintf(w, `data: {"choices":[{"index":0,"delta":{"content":%q}}]}`+"\n\n", part)
+				w.(http.Flusher).Flush()
+				if taken(r.Context()) != nil {
+					return
+				}
+			}
+			_, _ = io.WriteString(w, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+		}))
+		defer server.Close()
+		own := &model.Engine{Name: "own", Generate: func(ctx context.Context, _ *model.Request, send func(model.Part) error) error {
+			for _, part := range []string{"Hel", "lo"} {
+				if err := cmp.Or(send(model.Part{Text: part}), taken(ctx)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+		unlimited := map[string]any{"requestTimeoutMs": 0, "idleTimeoutMs": 0, "totalTimeoutMs": 0}
+		for name, from := range map[string]turns.Model{
+			"provider":                     {Name: "m", BaseURL: server.URL},
+			"provider without time limits": {Name: "m", BaseURL: server.URL, Options: unlimited},
+			"engine":                       {Engine: own},
+		} {
+			t.Run(engine.Name()+"/"+name, func(t *testing.T) {
+				p := stage(t, sessions.Config{Engine: engine, Agent: &sessions.LLMAgent{Name: "root", Model: from}})
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				var list []*sessions.Event
+				for e, err := range p.r.Run(ctx, input(sessions.Text("hello"))) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if list = append(list, e); e.Partial {
+						delivered <- struct{}{}
+					}
+				}
+				p.is("delivered", shown(list...), "~root:Hel ~root:lo root:Hello")
 			})
 		}
 	}

@@ -86,7 +86,6 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 		e.Ahead, e.Gives = args.Ahead, true
 		e.Perform = func() (abi.Raw, error) { return nil, inv.append(e, &args) }
 	case abi.SessionEffectModel:
-		e.Yields = true
 		e.Begin = func() error { return inv.asked(e.Context, raw) }
 	case abi.SessionEffectDeliver:
 		args, err := abi.DecodeInPlace[abi.DeliverArgs](raw)
@@ -94,7 +93,7 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 			return err
 		}
 		e.Gives = args.Run == 0
-		e.Yields = !e.Gives // it waits for who takes it
+		e.Apart, e.Yields = !e.Gives, !e.Gives // it waits for who takes it
 		e.Perform = func() (abi.Raw, error) { return nil, inv.deliver(e, &args) }
 	case abi.SessionEffectHook:
 		args, err := abi.DecodeInPlace[abi.HookArgs](raw)

@@ -177,6 +177,8 @@ func (p *invoked) Prepare(e *turn.Effect, f *abi.Effect) error {
 		return prepareExecutor(e)
 	case abi.EffectTool:
 		e.Apart = true
+	case abi.EffectHTTP, abi.EffectModel:
+		e.Yields = true
 	case abi.EffectExecutor, abi.EffectStore, abi.EffectCommit, abi.EffectDiscard, abi.EffectSpool:
 		return fmt.Errorf("an invocation has no effect of kind %d", e.Kind)
 	}

@@ -20,8 +20,8 @@ import (
 func (t *Turn) await(a *actor) {
 	defer t.release(a) // also when user code ends the goroutine
 	inside, asked := false, false
-	for a.caller && len(t.given) > 0 || !t.satisfied(a) {
-		if a.caller && len(t.given) > 0 {
+	for a.caller && t.untaken() || !t.satisfied(a) {
+		if t.untaken() && (a.caller || a.call != nil && t.away != nil) {
 			t.give(a)
 			continue
 		}
@@ -37,7 +37,7 @@ func (t *Turn) await(a *actor) {
 			break
 		}
 		if e := a.take(t, early); e != nil {
-			t.performed(a, e, t.perform(e, inside))
+			t.performed(a, e, t.perform(a, e, inside))
 			continue
 		}
 		t.parkIf(inside, +1)
@@ -61,11 +61,17 @@ func (t *Turn) release(a *actor) {
 
 // perform runs an effect without the lock. It takes the lock again even if user code ends the goroutine, because
 // deferred calls of the lock's holder expect it.
-func (t *Turn) perform(e *Effect, inside bool) outcome {
+func (t *Turn) perform(a *actor, e *Effect, inside bool) outcome {
 	t.parkIf(inside, +1)
+	if a.caller && !e.Gives {
+		t.away = e
+	}
 	t.mu.Unlock()
 	defer func() {
 		t.mu.Lock()
+		if t.away == e {
+			t.away = nil
+		}
 		t.parkIf(inside, -1)
 	}()
 	return e.run()

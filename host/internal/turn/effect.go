@@ -27,7 +27,8 @@ type Effect struct {
 	// Gives says that it may set Given, which the goroutine takes that runs the invocation, before it is settled.
 	Gives bool
 	Given any
-	// Yields says that what it performs may have other effects give something: it must not hold up who takes that.
+	// Yields says that what it performs may have other effects give something, other than in calls that it waits for: it
+	// must not hold up who takes that.
 	Yields bool
 	// Ahead says that the core has gone on: the effects behind it wait for it, and fail with it.
 	Ahead bool
@@ -155,11 +156,14 @@ func (e *Effect) run() (r outcome) {
 		if completed {
 			return
 		}
-		if v := recover(); v != nil {
-			r = e.failed(panics.Caught(v))
-			return
+		if !e.callerLeaves() {
+			if v := recover(); v != nil {
+				r = e.failed(panics.Caught(v))
+				return
+			}
 		}
-		// The goroutine is ending: runtime.Goexit, which t.FailNow is. Another one sees the turn through.
+		// The goroutine is ending: runtime.Goexit, which t.FailNow is, or a panic that is the caller's own. Another one sees
+		// the turn through.
 		go e.turn.takeOver(e, e.failed(panics.ErrGoexit))
 	}()
 	var err error
@@ -168,6 +172,13 @@ func (e *Effect) run() (r outcome) {
 	}
 	completed = true
 	return r
+}
+
+// callerLeaves tells whether what ends the effect has ended who took what came of it, on the same goroutine.
+func (e *Effect) callerLeaves() bool {
+	e.turn.mu.Lock()
+	defer e.turn.mu.Unlock()
+	return e.turn.left && e.turn.away == e
 }
 
 // failed is the outcome of an effect that failed.

@@ -61,17 +61,30 @@ func (t *Turn) performed(a *actor, e *Effect, r outcome) {
 	t.wakeAll()
 }
 
+// untaken tells whether something is given that somebody may take.
+func (t *Turn) untaken() bool { return len(t.given) > 0 && !t.taking }
+
 // give hands over what the first effect has given that nobody has taken, and settles it. It takes the lock again even if
 // who takes that ends the goroutine; then the effect stays the first. The caller holds t.mu.
+//
+// While the caller of the invocation performs an effect, who calls from within that one gives. Mostly it is the same
+// goroutine, as executors yield in theirs.
 func (t *Turn) give(a *actor) {
 	e := t.given[0]
 	var r outcome
 	func() {
+		t.taking = true
 		t.mu.Unlock()
-		defer t.mu.Lock()
+		returned := false
+		defer func() {
+			t.mu.Lock()
+			t.taking, t.left = false, !returned
+			t.wakeAll()
+		}()
 		if err := t.take(e.Given); err != nil {
 			r = e.failed(err)
 		}
+		returned = true
 	}()
 	t.given = t.given[1:]
 	t.settleEffect(a, e, r)

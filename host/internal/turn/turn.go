@@ -89,6 +89,9 @@ type Turn struct {
 	behind   []*Effect          // those that wait for it
 	given    []*Effect          // those that have given something which nobody has taken yet
 	take     func(given any) error
+	taking   bool    // take runs
+	left     bool    // take has not returned: its goroutine ends, or a panic unwinds it
+	away     *Effect // that the caller of the invocation performs, while it can take nothing; nil for none
 	// Histories that the turn has taken over, by their handles in the program: the core forgets one that nobody holds.
 	histories []any
 	kept      map[uint32]any           // results of tools that wait for their caller, or for the record that holds them
