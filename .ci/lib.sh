@@ -99,7 +99,7 @@ install_packages() {
 # LINKED=1 the rewriting: what goes wrong with and not without it is its fault.
 need_wasm() { make_once build_wasm; }
 build_wasm() {
-  go run ./wasm/build -sizes=0 "${wasm_form[@]}"
+  GOGC=400 go run ./wasm/build -sizes=0 "${wasm_form[@]}"
 }
 wasm_form=(${PLAIN:+-plain} ${LINKED:+-linked})
 

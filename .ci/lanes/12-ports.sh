@@ -1,6 +1,7 @@
 # vet finds nothing for the systems that no other lane runs on, nor in the command. BESIDE
 # Types are read from the sources, so that nothing need be compiled for them; `make test-long` compiles everything too.
 source .ci/lib.sh
+export GOGC=400 # as in lane lint
 vet=$PWD/build/vet
 go -C .ci/tools build -o "$vet" ./vet
 for system in windows/amd64 darwin/arm64; do

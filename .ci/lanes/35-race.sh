@@ -4,7 +4,7 @@
 # random under it, and those of files that are torn or damaged, or whose process is killed: one goroutine after the other
 # reads them. So is the building of agents, in one goroutine too, and what plays the corpus once more on the native
 # engine, for a table or for a store whose suite runs here; test-long watches these. A command that is built wrong is
-# compiled here as well, and agents run here.
+# compiled here as well, and agents run here. Of recordings, those that were made up are left to the lane go.
 source .ci/lib.sh
 need_c_compiler
 need_wasm
@@ -24,12 +24,14 @@ if [[ -z ${TURNCORE_LONG:-} ]]; then
   # Hundreds of MiB.
   elsewhere+='|^TestCorpus$/.*/^faults$/^too-large-in-all$|^TestInMemory$/^large_bytes$|^TestStore$/^large_bytes$'
   elsewhere+='|^TestService$/^a_state_that_is_too_large_is_refused$|^TestSessions$/^a_state_that_is_too_large_is_refused$'
+  # A file system that is waited for, call after call.
+  elsewhere+='|^TestStore$/^10,000_sessions$|^TestStore$/^10,000_events$|^TestStore$/^10,000_entries$'
   # The corpus again.
   elsewhere+='|^TestMarks$|^TestStoreKeepsTheCorpus$|^TestKeepsTheCorpus$|^TestStoredForms$|^TestSeams$'
   # One goroutine: modules that are compiled, and texts that are read.
   elsewhere+='|^TestInstancesShareAnImage$|^TestMemoryOnTheHeap$|^TestWorkflowOfThePage$'
   elsewhere+='|^TestHostileJournals$|^TestMutations$|^TestRewrite$|^TestCandidates$|^TestDraw$'
-  command='|^TestRunAgent$'
+  command='|^TestRunAgent$|^TestMadeRecordings$'
 fi
 beside go_test_in host/cmd/turncore -race -count="${ROUNDS:-1}" -skip="$elsewhere${command:-}"
 beside go_test -race -count="${ROUNDS:-1}" -skip="$elsewhere" "${watched[@]}"

@@ -1,5 +1,5 @@
-# Every fuzz target of Go, two at a time. What takes bytes from outside (frames, steps, streams) is fuzzed for 10 s, whole
-# turns and answers for 6, the rest for 1; FUZZTIME sets one time for all.
+# Every fuzz target of Go, two at a time. What takes bytes from outside (frames, steps, streams) is fuzzed for 5 s, whole
+# turns and answers for 3, the rest for 1; FUZZTIME sets one time for all.
 source .ci/lib.sh
 need_wasm
 
@@ -20,8 +20,8 @@ export work
 fuzz() {
   local dir=$1 program=$2 cache=$3 target=$4 log="$2.$4.log" fuzztime=${FUZZTIME:-1s}
   case $target in
-    FuzzDecodeFrame | FuzzStep | FuzzSSE) fuzztime=${FUZZTIME:-10s} ;;
-    FuzzTurn | FuzzChatStream) fuzztime=${FUZZTIME:-6s} ;;
+    FuzzDecodeFrame | FuzzStep | FuzzSSE) fuzztime=${FUZZTIME:-5s} ;;
+    FuzzTurn | FuzzChatStream) fuzztime=${FUZZTIME:-3s} ;;
   esac
   # An input that reaches further is made smaller ten times and no more: the default, a minute for each, would leave no
   # time to look for others. At the end of its time a target may say that a deadline was exceeded. A failure that it found

@@ -13,6 +13,8 @@ import { layOut, start } from './workerd.mjs';
 
 /** How often workerd is killed. */
 const KILLS = 20;
+/** How many sessions are listed page by page: ten thousand in test-long. */
+const SESSIONS = process.env.TURNCORE_LONG ? 10_000 : 1000;
 
 /** Prints how many tests passed. @throws if one did not */
 function passed(place, results) {
@@ -37,7 +39,7 @@ async function inBrowser(name) {
   try {
     await browser.open(`${server.address}/page/index.html`);
     for (const [what, call] of [
-      ['with files', 'runSuite({ opfs: true })'],
+      ['with files', `runSuite({ opfs: true, sessions: ${SESSIONS} })`],
       ['without files', 'runSuite({ opfs: false, sessions: 500 })'],
       ['with files, in a worker', "inWorker('runSuite', { opfs: true, sessions: 500 })"],
     ]) {
