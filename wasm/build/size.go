@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,89 +21,35 @@ import (
 // would send it.
 type weight struct{ Raw, Gzip, Brotli int }
 
-// weigh says what files weigh. It asks the command in wasm/size, a module of its own, which takes ten seconds for a
-// module, once for the same bytes: build/weights keeps what it said.
+// weigh says what files weigh. It asks the command in wasm/size, a module of its own, and has build/weights keep what that
+// says.
 func weigh(ctx context.Context, root string, files ...string) ([]weight, error) {
-	command := filepath.Join(root, "wasm", "size")
-	with, err := digest(filepath.Join(command, "main.go"), filepath.Join(command, "go.sum"))
+	folder, err := filepath.Abs(filepath.Join(root, "build", "weights"))
 	if err != nil {
 		return nil, err
 	}
-	weights, kept := make([]weight, len(files)), make([]string, len(files))
-	var unknown []int
-	for i, file := range files {
-		of, err := digest(file)
-		if err != nil {
-			return nil, err
-		}
-		kept[i] = filepath.Join(root, "build", "weights", of+"-"+with+".json")
-		if text, err := os.ReadFile(kept[i]); err != nil || json.Unmarshal(text, &weights[i]) != nil {
-			unknown = append(unknown, i)
-		}
-	}
-	if len(unknown) == 0 {
-		return weights, nil
-	}
-	cmd := exec.CommandContext(ctx, "go", "run", ".")
-	for _, i := range unknown {
-		path, err := filepath.Abs(files[i])
+	cmd := exec.CommandContext(ctx, "go", "run", ".", "-keep", folder)
+	for _, file := range files {
+		path, err := filepath.Abs(file)
 		if err != nil {
 			return nil, err
 		}
 		cmd.Args = append(cmd.Args, path)
 	}
-	cmd.Dir = command
+	cmd.Dir = filepath.Join(root, "wasm", "size")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("weigh the files: %w", err)
 	}
+	weights := make([]weight, len(files))
 	lines := json.NewDecoder(bytes.NewReader(out))
-	for _, i := range unknown {
+	for i := range files {
 		if err := lines.Decode(&weights[i]); err != nil {
 			return nil, fmt.Errorf("weigh %s: %w", files[i], err)
 		}
-		if err := keep(kept[i], weights[i]); err != nil {
-			return nil, err
-		}
 	}
 	return weights, nil
-}
-
-// keep writes a weight to a file in one step, for other builds read it meanwhile.
-func keep(path string, w weight) error {
-	text, err := json.Marshal(w)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".weight-")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
-}
-
-// digest is the start of the SHA-256 of files, one after the other.
-func digest(files ...string) (string, error) {
-	sum := sha256.New()
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return "", fmt.Errorf("weigh: %w", err)
-		}
-		sum.Write(data)
-	}
-	return hex.EncodeToString(sum.Sum(nil)[:16]), nil
 }
 
 // printSizes prints the weight of every file the build wrote, and which

@@ -1,16 +1,23 @@
 // Command size weighs files: as they are, and as a web server sends them.
 //
-//	go -C wasm/size run . FILE...
+//	go -C wasm/size run . [-keep FOLDER] FILE...
 //
-// It prints a JSON object for each file. It is a module of its own, so that who uses Turncore does not get what it needs.
+// It prints a JSON object for each file. A module takes ten seconds, once for the same bytes if a folder keeps what was said
+// of them. It is a module of its own, so that who uses Turncore does not get what it needs.
 package main
 
 import (
 	"compress/gzip"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/andybalholm/brotli"
@@ -24,18 +31,20 @@ type weight struct {
 }
 
 func main() {
-	if err := run(os.Stdout, os.Args[1:]); err != nil {
+	folder := flag.String("keep", "", "`folder` for what files weigh; none is kept without it")
+	flag.Parse()
+	if err := run(os.Stdout, *folder, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "size:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out io.Writer, files []string) error {
+func run(out io.Writer, folder string, files []string) error {
 	weights := make([]weight, len(files))
 	errs := make([]error, len(files))
 	var group sync.WaitGroup
 	for i, file := range files {
-		group.Go(func() { weights[i], errs[i] = weigh(file) })
+		group.Go(func() { weights[i], errs[i] = weighed(folder, file) })
 	}
 	group.Wait()
 	lines := json.NewEncoder(out)
@@ -50,11 +59,60 @@ func run(out io.Writer, files []string) error {
 	return nil
 }
 
-func weigh(file string) (w weight, err error) {
+// weighed is what a file weighs, as a folder keeps it or else as it is found out. No folder keeps nothing.
+func weighed(folder, file string) (w weight, err error) {
 	data, err := os.ReadFile(file)
-	if err != nil {
+	switch {
+	case err != nil:
+		return w, err
+	case folder == "":
+		return weigh(file, data)
+	}
+	sum := sha256.New()
+	_, _ = sum.Write([]byte(source + dependencies)) // never fails
+	_, _ = sum.Write(data)
+	path := filepath.Join(folder, hex.EncodeToString(sum.Sum(nil)[:16])+".json")
+	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &w) == nil {
+		return w, nil
+	}
+	if w, err = weigh(file, data); err != nil {
 		return w, err
 	}
+	return w, keep(path, w)
+}
+
+// What is kept depends on them, too.
+var (
+	//go:embed main.go
+	source string
+	//go:embed go.sum
+	dependencies string
+)
+
+// keep writes a weight to a file in one step, for others read it meanwhile.
+func keep(path string, w weight) error {
+	text, err := json.Marshal(w)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".weight-")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+func weigh(file string, data []byte) (w weight, err error) {
 	w.Raw = len(data)
 	w.Brotli, err = compressed(data, func(out io.Writer) io.WriteCloser {
 		return brotli.NewWriterLevel(out, brotli.BestCompression)

@@ -12,10 +12,15 @@ import (
 	"github.com/turncore/turncore/host/internal/bench/figure"
 )
 
-// measureSizes weighs the modules below a folder. The command that does it is a module of its own.
+// measureSizes weighs the modules below a folder. The command that does it is a module of its own; build/weights keeps what
+// it says.
 func measureSizes(ctx context.Context, dir string) ([]figure.Size, error) {
 	sizes := []figure.Size{{Module: "turncore.wasm"}, {Module: "turncore-full.wasm"}, {Module: "turncore-js.wasm"}}
-	args := []string{"-C", "wasm/size", "run", "."}
+	kept, err := filepath.Abs("build/weights")
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"-C", "wasm/size", "run", ".", "-keep", kept}
 	for i, folder := range []string{"core", "full", "core"} {
 		path, err := filepath.Abs(filepath.Join(dir, folder, sizes[i].Module))
 		if err != nil {
