@@ -241,42 +241,56 @@ func TestCallerPanics(t *testing.T) {
 	}
 }
 
-// A caller leaves at a part of an answer, which its executor yields on the caller's goroutine.
+// A caller leaves at a part of an answer, which its executor yields on the caller's goroutine, or on one of its own.
 func TestCallerLeavesAStream(t *testing.T) {
 	for name, leave := range map[string]func(){
 		"panic": func() { panic("mine") }, "goexit": runtime.Goexit, "break": nil,
 	} {
-		t.Run(name, func(t *testing.T) {
-			failures, after := 0, 0
-			agent := &sessions.LLMAgent{Name: "a", Executor: func(_ *sessions.ModelContext, yield func(*sessions.Response) error) error {
-				err := yield(&sessions.Response{Content: sessions.ModelText("He"), Partial: true})
-				if err != nil {
-					failures++
-				}
-				return err
-			}}
-			plugin := &sessions.Plugin{Name: "p", AfterRun: func(*sessions.CallbackContext) error { after++; return nil }}
-			p := stage(t, sessions.Config{Agent: agent, Plugins: []*sessions.Plugin{plugin}})
-			recovered := make(chan any)
-			go func() {
-				defer func() { recovered <- recover() }()
-				for range p.r.Run(t.Context(), input(sessions.Text("hello"))) {
-					if leave == nil {
-						break
+		for _, elsewhere := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/elsewhere=%t", name, elsewhere), func(t *testing.T) {
+				failures, after := 0, 0
+				gives := func(yield func(*sessions.Response) error) error {
+					err := yield(&sessions.Response{Content: sessions.ModelText("He"), Partial: true})
+					if err != nil {
+						failures++
 					}
-					leave()
+					return err
 				}
-			}()
-			want := map[string]any{"panic": "mine"}[name]
-			if v := <-recovered; v != want {
-				t.Errorf("recovered %v", v)
-			}
-			if got := failures == 1; got != (leave == nil) || after != 1 {
-				t.Errorf("yield failed %d times, the hook after the run ran %d times", failures, after)
-			}
-			p.is("stored", p.log(), "user:hello")
-			p.is("the next invocation", shown(p.next()...), "a:again")
-		})
+				agent := &sessions.LLMAgent{Name: "a", Executor: func(_ *sessions.ModelContext, yield func(*sessions.Response) error) error {
+					if !elsewhere {
+						return gives(yield)
+					}
+					done := make(chan error)
+					go func() { done <- gives(yield) }()
+					return <-done
+				}}
+				plugin := &sessions.Plugin{Name: "p", AfterRun: func(*sessions.CallbackContext) error { after++; return nil }}
+				p := stage(t, sessions.Config{Agent: agent, Plugins: []*sessions.Plugin{plugin}})
+				recovered := make(chan any)
+				ends := false
+				go func() {
+					defer func() { recovered <- recover() }()
+					for range p.r.Run(t.Context(), input(sessions.Text("hello"))) {
+						if leave == nil {
+							break
+						}
+						leave()
+					}
+					ends = true
+				}()
+				want := map[string]any{"panic": "mine"}[name]
+				if v := <-recovered; v != want || ends != (leave == nil) {
+					t.Errorf("recovered %v, the code behind the loop has run: %t", v, ends)
+				}
+				// An executor on the goroutine that ends is not told.
+				told := leave == nil || elsewhere
+				if got := failures == 1; got != told || after != 1 {
+					t.Errorf("yield failed %d times, the hook after the run ran %d times", failures, after)
+				}
+				p.is("stored", p.log(), "user:hello")
+				p.is("the next invocation", shown(p.next()...), "a:again")
+			})
+		}
 	}
 }
 

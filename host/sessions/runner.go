@@ -126,7 +126,8 @@ type Input struct {
 // E_SESSION_NOT_FOUND, E_INVALID_INVOCATION, E_CALL_NOT_ASKED or E_CALL_ANSWERED.
 //
 // An event that is not partial is in the store when it is yielded, and its agent goes on when the next one is asked for.
-// Tools and callbacks may run on the goroutine of the loop; one that ends that goroutine ends the invocation, too.
+// Tools, callbacks and executors may run on the goroutine of the loop; one that ends that goroutine ends the invocation, too.
+// The loop's body runs elsewhere for a part of an answer that an executor yields on another goroutine.
 //
 // Leaving the loop stops the invocation: the agents' yield fails with E_INVOCATION_STOPPED, and Run returns when they and
 // the plugins' AfterRun have ended.

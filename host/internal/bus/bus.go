@@ -3,13 +3,14 @@ package bus
 
 import (
 	"fmt"
-	"runtime"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/panics"
+	"github.com/turncore/turncore/host/internal/stack"
 )
 
 // Bus holds listeners. Its zero value is ready to use.
@@ -127,33 +128,8 @@ func Notify(fn func(event.Event), ev event.Event, failures *[]error) {
 	completed = true
 }
 
-var notifyEntry = sync.OnceValue(func() (entry uintptr) {
-	Notify(func(event.Event) {
-		pc := make([]uintptr, 8)
-		for _, pc := range pc[:runtime.Callers(1, pc)] {
-			if f := runtime.FuncForPC(pc - 1); f != nil && f.Name() == notifyName {
-				entry = f.Entry()
-			}
-		}
-	}, nil, nil)
-	return entry
-})
+var notify = stack.Of(reflect.ValueOf(Notify).Pointer())
 
-const notifyName = "github.com/turncore/turncore/host/internal/bus.Notify"
-
-// InsideListener tells whether the calling goroutine is inside a listener. Go does not tell which goroutine one is on;
-// the own stack does. It costs about a microsecond and is only asked when another delivery is under way.
-func InsideListener() bool {
-	var pc [64]uintptr
-	for skip := 2; ; skip += len(pc) {
-		n := runtime.Callers(skip, pc[:])
-		for _, pc := range pc[:n] {
-			if f := runtime.FuncForPC(pc - 1); f != nil && f.Entry() == notifyEntry() {
-				return true
-			}
-		}
-		if n < len(pc) {
-			return false
-		}
-	}
-}
+// InsideListener tells whether the calling goroutine is inside a listener. It is only asked when another delivery is under
+// way.
+func InsideListener() bool { return notify.Runs() }

@@ -63,8 +63,9 @@ func (t *Turn) release(a *actor) {
 // deferred calls of the lock's holder expect it.
 func (t *Turn) perform(a *actor, e *Effect, inside bool) outcome {
 	t.parkIf(inside, +1)
+	run := (*Effect).run
 	if a.caller && !e.Gives {
-		t.away = e
+		t.away, run = e, runAsCaller
 	}
 	t.mu.Unlock()
 	defer func() {
@@ -74,7 +75,7 @@ func (t *Turn) perform(a *actor, e *Effect, inside bool) outcome {
 		}
 		t.parkIf(inside, -1)
 	}()
-	return e.run()
+	return run(e)
 }
 
 // satisfied tells whether the goroutine has what it waits for.

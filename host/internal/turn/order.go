@@ -68,7 +68,7 @@ func (t *Turn) untaken() bool { return len(t.given) > 0 && !t.taking }
 // who takes that ends the goroutine; then the effect stays the first. The caller holds t.mu.
 //
 // While the caller of the invocation performs an effect, who calls from within that one gives. Mostly it is the same
-// goroutine, as executors yield in theirs.
+// goroutine, as executors yield in theirs. One that yields in another goroutine must not be ended by who takes.
 func (t *Turn) give(a *actor) {
 	e := t.given[0]
 	var r outcome
@@ -81,7 +81,11 @@ func (t *Turn) give(a *actor) {
 			t.taking, t.left = false, !returned
 			t.wakeAll()
 		}()
-		if err := t.take(e.Given); err != nil {
+		take := t.take
+		if !a.caller && !isCaller() {
+			take = t.takeApart
+		}
+		if err := take(e.Given); err != nil {
 			r = e.failed(err)
 		}
 		returned = true

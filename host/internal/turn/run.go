@@ -41,7 +41,8 @@ func (t *Turn) Run(fill func(s Start) error) (Outcome, error) {
 
 // Invoke runs the turn as an invocation to its end. f is the frame that starts it, without what a turn knows of itself.
 // view has the session's events; its zero value has none. take takes what effects give, one after another, in this goroutine;
-// an effect whose gift is not taken fails with take's error. If take ends the goroutine, Finish must follow.
+// an effect whose gift is not taken fails with take's error. If take ends the goroutine, Finish must follow. What an effect
+// gives in a goroutine of its own is taken in another one; if take ends that, Invoke ends its own in the same way.
 func (t *Turn) Invoke(f *abi.StartInvocation, view collections.View, take func(given any) error) (Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -65,7 +66,11 @@ func (t *Turn) Invoke(f *abi.StartInvocation, view collections.View, take func(g
 		return Outcome{}, err
 	}
 	t.core.Counted(view)
-	return t.run(&a)
+	outcome, err := t.run(&a)
+	if t.quit != nil {
+		t.quit()
+	}
+	return outcome, err
 }
 
 // Finish waits for the end of an invocation whose goroutine is ending.

@@ -92,6 +92,7 @@ type Turn struct {
 	taking   bool    // take runs
 	left     bool    // take has not returned: its goroutine ends, or a panic unwinds it
 	away     *Effect // that the caller of the invocation performs, while it can take nothing; nil for none
+	quit     func()  // ends the caller of the invocation as take has ended a goroutine of its own; nil if it has not
 	// Histories that the turn has taken over, by their handles in the program: the core forgets one that nobody holds.
 	histories []any
 	kept      map[uint32]any           // results of tools that wait for their caller, or for the record that holds them
