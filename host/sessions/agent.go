@@ -182,7 +182,8 @@ type SequentialAgent struct {
 }
 
 // ParallelAgent runs its agents at once, each in a branch of its own: none sees the others' events. The order of their
-// events does not depend on time: the n-th of each comes in the order of the agents.
+// events does not depend on time: the n-th of each comes in the order of the agents. One that fails stops the others, as a
+// caller does who leaves: their contexts end with E_INVOCATION_STOPPED.
 type ParallelAgent struct {
 	Name        string
 	Description string

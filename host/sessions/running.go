@@ -108,7 +108,7 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 		if e.Context.Number() != 0 {
 			ctx.step = e.Context
 		}
-		ctx.base = base{Context: e.Context.Later(), inv: inv, agent: inv.runner.name(args.Agent), state: State{of: e.Context, changes: &ctx.changes}}
+		ctx.base = base{Context: e.Later(), inv: inv, agent: inv.runner.name(args.Agent), state: State{of: e.Context, changes: &ctx.changes}}
 		e.Perform = func() (abi.Raw, error) { return ctx.answer(args.Hook, call) }
 	case abi.SessionEffectAgent:
 		args, err := abi.DecodeInPlace[abi.AgentArgs](raw)
@@ -128,7 +128,7 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 			return d.err
 		}
 		e.Yields = true
-		ctx.base = base{Context: e.Context.Later(), inv: inv, agent: n.name, branch: args.Branch, state: State{of: e.Context}}
+		ctx.base = base{Context: e.Later(), inv: inv, agent: n.name, branch: args.Branch, state: State{of: e.Context}}
 		e.Perform = func() (abi.Raw, error) { return nil, n.custom.Run(ctx, ctx.yield) }
 	}
 	return nil

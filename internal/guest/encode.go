@@ -29,7 +29,7 @@ func (t *turn) effectHead(eff *effect, kind uint8, context uint32) []byte {
 }
 
 func (t *turn) effectHeadAs(eff *effect, kind uint8, context, ordinal uint32) []byte {
-	eff.context = context
+	eff.context, eff.kind = context, kind
 	b := value.AppendListHeader(t.in.out, 8)
 	b = value.AppendInt(b, int64(abi.OpEffect))
 	b = value.AppendInt(b, int64(t.number))

@@ -352,6 +352,16 @@ func (w *world) Together(task runtime.Task, n int, body func(task runtime.Task, 
 	return task.(*coroutine).each(n, n, body)
 }
 
+// Below implements invocation.World.
+func (w *world) Below(task, other runtime.Task) {
+	other.(*coroutine).above = task.(*coroutine)
+}
+
+// Stop implements invocation.World.
+func (w *world) Stop(task runtime.Task) {
+	task.(*coroutine).stopBody(session.New(session.InvocationStopped, "", ""))
+}
+
 // call serves a method in an invocation, or one about sessions outside of any.
 func (s *sessions) call(t *turn, f *abi.Call) error {
 	r := abi.NewReader(f.Args)

@@ -10,8 +10,8 @@ func (c *coroutine) Sleep(context uint32, ms uint64) error {
 	if t.ended || t.abortedIn(context) {
 		return aborted()
 	}
-	if ms == 0 {
-		return nil
+	if err := c.unwanted(); err != nil || ms == 0 {
+		return err
 	}
 	eff := &effect{owner: c, context: context}
 	eff.stream = &stream{turn: t, effect: eff, idle: ms}

@@ -25,10 +25,17 @@ type coroutine struct {
 	done func()      // called when the body has ended, even by a panic
 	lost bool        // a body called Goexit, which would also end its resumer
 	gone error       // once the body's result is no longer wanted: its requests fail with this
+	// What the body's result is for: nobody wants that if nobody wants this one's. nil for the turn.
+	above *coroutine
 }
 
 // spawn runs body as a task of t until it first waits. A panic calls fail; the end calls done.
 func (in *Instance) spawn(t *turn, body func(runtime.Task), fail func(error), done func()) *coroutine {
+	return in.spawnBelow(nil, t, body, fail, done)
+}
+
+// spawnBelow is spawn for what another task needs; nil for none.
+func (in *Instance) spawnBelow(above *coroutine, t *turn, body func(runtime.Task), fail func(error), done func()) *coroutine {
 	var c *coroutine
 	if n := len(in.idle); n > 0 {
 		c, in.idle = in.idle[n-1], in.idle[:n-1]
@@ -37,7 +44,7 @@ func (in *Instance) spawn(t *turn, body func(runtime.Task), fail func(error), do
 		c.resume, c.stop = iter.Pull(c.work)
 		in.coroutines = append(in.coroutines, c)
 	}
-	c.turn, c.body, c.fail, c.done, c.gone = t, body, fail, done, nil
+	c.turn, c.body, c.fail, c.done, c.gone, c.above = t, body, fail, done, nil, above
 	c.resume()
 	return c
 }
@@ -165,6 +172,7 @@ type effect struct {
 	number  uint32
 	owner   *coroutine
 	context uint32
+	kind    uint8
 	settled bool
 	valued  bool // its result has a value; other results are nil
 	value   []byte

@@ -222,8 +222,8 @@ func (t *turn) enter(c *coroutine) (*effect, error) {
 	if len(t.effects) >= int(t.in.limits.TurnEffects) || t.in.effects >= int(t.in.limits.InstanceEffects) {
 		return nil, fault.New(fault.ABILimitExceeded, "too many effects are outstanding")
 	}
-	if c.gone != nil {
-		return nil, c.gone
+	if err := c.unwanted(); err != nil {
+		return nil, err
 	}
 	t.next++
 	var eff *effect

@@ -12,7 +12,7 @@ func (c *coroutine) within(ms uint64, reason error, body func(runtime.Task), fai
 	t, ended := c.turn, false
 	alarm := &effect{owner: c, alarm: true}
 	alarm.stream = &stream{turn: t, effect: alarm, idle: ms}
-	inner := c.in.spawn(t, body, fail, func() {
+	inner := c.in.spawnBelow(c, t, body, fail, func() {
 		ended = true
 		if alarm.stream.waits {
 			t.settle(alarm, nil, nil)
@@ -31,6 +31,35 @@ func (c *coroutine) within(ms uint64, reason error, body func(runtime.Task), fai
 	inner.giveUp(reason)
 	c.Wait(func() bool { return ended })
 	return true
+}
+
+// stopBody has all later requests of the coroutine's body fail, and of what is below it, and cancels those under way. Host
+// code that they wait for is told, and they wait until it has ended.
+func (c *coroutine) stopBody(reason error) {
+	c.gone = reason
+	t := c.turn
+	for i := len(t.effects) - 1; i >= 0; i-- {
+		if i >= len(t.effects) || t.effects[i].owner.unwanted() == nil {
+			continue
+		}
+		switch e := t.effects[i]; {
+		case e.alarm:
+		case e.stream != nil:
+			e.stream.cancel(reason)
+		case e.kind == abi.EffectTool || e.kind == abi.SessionEffectModel || e.kind == abi.SessionEffectHook || e.kind == abi.SessionEffectAgent:
+			t.in.append(&abi.Cancel{Op: abi.OpCancel, Turn: t.number, Effect: e.number})
+		}
+	}
+}
+
+// unwanted is why nobody wants the result of the body; nil if somebody may.
+func (c *coroutine) unwanted() error {
+	for ; c != nil; c = c.above {
+		if c.gone != nil {
+			return c.gone
+		}
+	}
+	return nil
 }
 
 // giveUp fails the current waits and all later requests of the coroutine's body.

@@ -11,6 +11,7 @@ import (
 // generator is an agent of host code that runs.
 type generator struct {
 	of     *Run
+	task   runtime.Task
 	agent  *Agent
 	branch string
 	out    sink
@@ -19,7 +20,7 @@ type generator struct {
 
 // generate runs an agent of host code to its end.
 func (r *Run) generate(task runtime.Task, a *Agent, run uint32, branch string, out sink) error {
-	g := &generator{of: r, agent: a, branch: branch, out: out}
+	g := &generator{of: r, task: task, agent: a, branch: branch, out: out}
 	if r.running == nil {
 		r.running = make(map[uint32]*generator)
 	}
@@ -87,6 +88,7 @@ func (r *Run) RunAgent(task runtime.Task, run, agent, number uint32) error {
 	if a == nil {
 		return fault.New(fault.ABIUnknownTarget, "agent "+strconv.Itoa(int(agent)))
 	}
+	r.world.Below(g.task, task)
 	err = g.of.run(task, a, r.nextRun(), g.branch, func(task runtime.Task, e *session.Event, _ bool) error {
 		g.of.complete(e)
 		return r.world.Deliver(task, number, e.Append(nil))

@@ -11,6 +11,21 @@ type rounds struct {
 	given []int // events of each agent
 	ended []bool
 	err   error // of the first agent that failed
+	tasks []runtime.Task
+}
+
+// end notes that the i-th agent has ended. When the first one has failed, the others are not wanted any more.
+func (o *rounds) end(w World, i int, err error) {
+	o.ended[i] = true
+	if o.err != nil || err == nil {
+		return
+	}
+	o.err = err
+	for j, task := range o.tasks {
+		if task != nil && !o.ended[j] {
+			w.Stop(task)
+		}
+	}
 }
 
 // turn reports whether the i-th agent may give its next event.
@@ -28,43 +43,47 @@ func (o *rounds) turn(i int) bool {
 	return true
 }
 
-// together runs the agents of a parallel one at once, each in a branch of its own.
+// together runs the agents of a parallel one at once, each in a branch of its own. One that fails stops the others: their
+// host code is told, and has ended when together returns.
 func (r *Run) together(task runtime.Task, a *Agent, branch string, out sink) error {
 	if branch != "" {
 		branch += "."
 	}
 	branch += a.Name
-	order := &rounds{given: make([]int, len(a.Children)), ended: make([]bool, len(a.Children))}
-	runs := make([]uint32, len(a.Children))
+	n := len(a.Children)
+	order := &rounds{given: make([]int, n), ended: make([]bool, n), tasks: make([]runtime.Task, n)}
+	runs := make([]uint32, n)
 	for i := range runs {
 		runs[i] = r.nextRun()
 	}
 	waits := false
-	err := r.world.Together(task, len(a.Children), func(task runtime.Task, i int) error {
+	err := r.world.Together(task, n, func(task runtime.Task, i int) error {
 		var err error
+		order.tasks[i] = task
 		if order.err == nil {
 			err = r.run(task, a.Children[i], runs[i], branch+"."+a.Children[i].Name, func(task runtime.Task, e *session.Event, _ bool) error {
-				if e.Partial {
-					return out(task, e, false)
+				if !e.Partial {
+					task.Wait(func() bool { return order.turn(i) })
 				}
-				task.Wait(func() bool { return order.turn(i) })
 				if order.err != nil {
 					return order.err
 				}
 				err := out(task, e, false)
-				order.given[i]++
+				if !e.Partial {
+					order.given[i]++
+				}
 				return err
 			})
 		}
 		if err == pause {
 			waits, err = true, nil
 		}
-		order.ended[i] = true
-		if order.err == nil {
-			order.err = err
-		}
+		order.end(r.world, i, err)
 		return err
 	})
+	if order.err != nil { // others may have failed because they were stopped
+		return order.err
+	}
 	if err == nil && waits {
 		return pause
 	}

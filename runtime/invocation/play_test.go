@@ -237,6 +237,12 @@ func (s *stage) Together(_ runtime.Task, n int, body func(task runtime.Task, i i
 	return first
 }
 
+// Below implements invocation.World.
+func (s *stage) Below(runtime.Task, runtime.Task) {}
+
+// Stop implements invocation.World.
+func (s *stage) Stop(runtime.Task) { s.t.Error("an agent is stopped that has ended") }
+
 // Agent implements invocation.World.
 func (s *stage) Agent(_ runtime.Task, agent, run uint32, _ string, _ []byte) error {
 	if s.failed != nil {

@@ -114,6 +114,7 @@ type Operation struct {
 	Set                map[string]any
 	See                []string
 	Load, Message      bool
+	Hold               bool // waits until nobody wants it to go on
 	Run, Fail, Finally string
 }
 
@@ -125,6 +126,7 @@ type Answer struct {
 	Text, Part, Thought, Fail, See string
 	Calls                          []*Call
 	Response                       *sessions.Event // its members that an answer of a model has
+	Hold                           bool            // waits until nobody wants the answer
 }
 
 // Call is a call of a function.

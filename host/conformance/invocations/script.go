@@ -38,6 +38,8 @@ func (g *game) answer(a *AgentSpec, of *Answer, ctx *sessions.ModelContext, yiel
 		return yield(&sessions.Response{Partial: true, Content: &sessions.Content{Role: sessions.RoleModel, Parts: parts}})
 	case of.Fail != "":
 		return errors.New(of.Fail)
+	case of.Hold:
+		return hold(ctx)
 	case of.Response != nil:
 		return yield(responseOf(oddEvent(of.Response)))
 	case of.See != "":
@@ -138,6 +140,12 @@ func (g *game) script(a *AgentSpec) sessions.AgentFunc {
 	}
 }
 
+// hold waits until nobody wants what comes next.
+func hold(ctx context.Context) error {
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
 func (g *game) operate(a *AgentSpec, op *Operation, ctx *sessions.Context, yield func(*sessions.Event) error) error {
 	switch {
 	case op.Yield != nil:
@@ -156,6 +164,8 @@ func (g *game) operate(a *AgentSpec, op *Operation, ctx *sessions.Context, yield
 		g.write(a.Name, conformance.Line{"message": plain(ctx.Message())})
 	case op.Fail != "":
 		return errors.New(op.Fail)
+	case op.Hold:
+		return hold(ctx)
 	case op.Run != "":
 		for e, err := range ctx.RunAgent(g.made[op.Run]) {
 			if err != nil {

@@ -146,21 +146,34 @@ func (c *Context) Signalled() (acked, nacked bool, nack error) {
 
 // Later is Signal for code that may not need it: the signal is made when it is first asked for anything. No caller of
 // its methods may hold the turn's lock.
-func (c *Context) Later() context.Context { return (*later)(c) }
+func (c *Context) Later() context.Context { return later{c} }
 
-type later Context
+// later is a context that is made when it is first asked for anything.
+type later struct{ of laterOf }
 
-func (l *later) now() context.Context {
-	c := (*Context)(l)
-	c.turn.mu.Lock()
-	defer c.turn.mu.Unlock()
-	return c.Signal()
+// laterOf makes it, under the turn's lock.
+type laterOf interface {
+	made() context.Context
+	in() *Turn
 }
 
-func (l *later) Deadline() (deadline time.Time, ok bool) { return (*Context)(l).Deadline() }
+func (c *Context) made() context.Context { return c.Signal() }
 
-func (l *later) Done() <-chan struct{} { return l.now().Done() }
+func (c *Context) in() *Turn { return c.turn }
 
-func (l *later) Err() error { return l.now().Err() }
+func (e *Effect) in() *Turn { return e.turn }
 
-func (l *later) Value(key any) any { return l.now().Value(key) }
+func (l later) now() context.Context {
+	t := l.of.in()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return l.of.made()
+}
+
+func (l later) Deadline() (deadline time.Time, ok bool) { return l.of.in().outer.Deadline() }
+
+func (l later) Done() <-chan struct{} { return l.now().Done() }
+
+func (l later) Err() error { return l.now().Err() }
+
+func (l later) Value(key any) any { return l.now().Value(key) }

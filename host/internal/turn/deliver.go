@@ -147,6 +147,8 @@ func (t *Turn) drain() {
 				e.abandon()
 			case e.Cancel != nil:
 				e.Cancel()
+			default:
+				e.stop()
 			}
 		}
 		t.delivered++

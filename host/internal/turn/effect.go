@@ -38,7 +38,11 @@ type Effect struct {
 	turn  *Turn
 	named func() abi.Raw // the result's value, once it is sent; under the turn's lock
 	late  bool           // the core has given it up; under the turn's lock
-	head  int            // status of the answer, 0 until it is known; under the turn's lock
+	// What is cancelled when nobody wants the result, made when it is first asked for, and why; under the turn's lock.
+	own     context.Context
+	cancel  context.CancelCauseFunc
+	stopped error
+	head    int // status of the answer, 0 until it is known; under the turn's lock
 
 	tokens int64 // of a model's answer, counted so far; under the turn's lock
 
@@ -140,6 +144,37 @@ func (e *Effect) Result(r record.Record) error {
 		return (&abi.Item{Handle: handle, Data: data}).Append(nil)
 	}
 	return nil
+}
+
+// stop tells what performs the effect that nobody wants the result. The caller holds t.mu.
+func (e *Effect) stop() {
+	cause := host.NewError(abi.CodeInvocationStopped, "", nil)
+	if e.Context.number != 0 { // a step is of nothing else
+		e.Context.abort(cause)
+		return
+	}
+	e.stopped = cause
+	if e.cancel != nil {
+		e.cancel(cause)
+	}
+}
+
+// Later is a context for what performs the effect: that of the effect's own context, which is cancelled also when nobody
+// wants the result. It is made when it is first asked for anything. No caller of its methods may hold the turn's lock.
+func (e *Effect) Later() context.Context { return later{e} }
+
+// made makes the context. The caller holds t.mu.
+func (e *Effect) made() context.Context {
+	if e.Context.number != 0 {
+		return e.Context.Signal()
+	}
+	if e.own == nil {
+		e.own, e.cancel = context.WithCancelCause(e.Context.Signal())
+		if e.stopped != nil {
+			e.cancel(e.stopped)
+		}
+	}
+	return e.own
 }
 
 // abandon tells a tool's handler that its call is given up. The caller holds t.mu.

@@ -185,6 +185,7 @@ export class Cast {
       const given = model[n];
       if (given === undefined) throw new Error(`the model of ${name} has no answer ${n + 1}`);
       for (const answer of listOf(given)) {
+        if (typeof answer === 'object' && answer.hold === true) await hold(request.signal);
         const response = this.#answer(name, answer, request);
         if (response !== undefined) yield response;
       }
@@ -323,6 +324,7 @@ export class Cast {
     else if (operation.load === true) await this.#stage.load(name);
     else if (operation.message === true) lines.write(name, { message: plain(ctx.userContent) });
     else if (operation.fail !== undefined) throw new Error(operation.fail);
+    else if (operation.hold === true) await hold(ctx.abortSignal);
     else if (operation.run !== undefined) {
       for await (const event of this.agent(operation.run).runAsync(ctx)) yield event;
     }
@@ -334,6 +336,15 @@ export class Cast {
     this.#counts.used.set(what, n + 1);
     return n;
   }
+}
+
+/** Waits until nobody wants what comes next. */
+async function hold(signal: AbortSignal): Promise<never> {
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  throw signal.reason;
 }
 
 /** A custom agent that is a generator. */

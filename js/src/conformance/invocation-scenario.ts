@@ -116,6 +116,7 @@ export interface Operation {
   readonly message?: boolean;
   readonly run?: string;
   readonly fail?: string;
+  readonly hold?: boolean;
   readonly finally?: string;
 }
 
@@ -126,6 +127,7 @@ export type AnswerSpec =
       readonly text?: string;
       readonly part?: string;
       readonly thought?: string;
+      readonly hold?: boolean;
       readonly fail?: string;
       readonly see?: string;
       readonly calls?: readonly (string | CallSpec)[];

@@ -178,7 +178,8 @@ export class SequentialAgent extends BaseAgent {
 
 /**
  * An agent that runs the agents below it at once. None sees what another does. Each waits until its event was handled, and
- * events come in an order that does not depend on timing.
+ * events come in an order that does not depend on timing. One that fails stops the others, as a caller does who leaves: the
+ * signals of their code fire.
  */
 export class ParallelAgent extends BaseAgent {
   /** @internal */

@@ -7,7 +7,7 @@ import { DispatchContext } from '../context/dispatch-context.js';
 import { stateOf } from '../context/state-of.js';
 import type { ContextState } from '../turn/context-state.js';
 import type { Content, Part } from './content.js';
-import type { AgentInfo, LiveSession, OpenInvocation } from './contract.js';
+import type { Abortable, AgentInfo, LiveSession, OpenInvocation } from './contract.js';
 import { actionsValue, EventActions, functionResponses } from './event.js';
 import { writeActions } from './invalid.js';
 import { liveState, type State } from './state.js';
@@ -20,9 +20,12 @@ abstract class Context {
   /** @internal */
   readonly [invocationOf]: OpenInvocation;
 
+  readonly #of: Abortable;
+
   /** @internal */
-  constructor(invocation: OpenInvocation) {
+  constructor(invocation: OpenInvocation, of: Abortable) {
     this[invocationOf] = invocation;
+    this.#of = of;
   }
 
   /** The id of the invocation, which its events carry. */
@@ -35,9 +38,9 @@ abstract class Context {
     return this[invocationOf].message;
   }
 
-  /** Fires when the invocation is aborted. */
+  /** Fires when the invocation is aborted, and when nobody wants what the code does. */
   get abortSignal(): AbortSignal {
-    return this[invocationOf].root.signal;
+    return this.#of.signal;
   }
 
   /** The session of the invocation. */
@@ -69,10 +72,11 @@ export class InvocationContext extends Context {
   /** @internal */
   constructor(
     invocation: OpenInvocation,
+    of: Abortable,
     agent: AgentInfo,
     { run, branch, input }: { run: number; branch: string; input: unknown },
   ) {
-    super(invocation);
+    super(invocation, of);
     this.#input = (input as Content | null) ?? invocation.message;
     this.agent = agent;
     this.run = run;
@@ -104,8 +108,8 @@ export class CallbackContext extends Context {
   #state: State | undefined;
 
   /** @internal */
-  constructor(invocation: OpenInvocation, agentName: string) {
-    super(invocation);
+  constructor(invocation: OpenInvocation, of: Abortable, agentName: string) {
+    super(invocation, of);
     this.agentName = agentName;
   }
 

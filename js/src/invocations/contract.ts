@@ -37,11 +37,16 @@ export interface OpenArtifacts {
   list(): Promise<string[]>;
 }
 
+/** Has a signal, which is made when it is read. */
+export interface Abortable {
+  readonly signal: AbortSignal;
+}
+
 /** An invocation that runs, as its contexts see it. */
 export interface OpenInvocation {
   readonly id: string;
   readonly message: Content | undefined;
-  readonly root: { readonly signal: AbortSignal };
+  readonly root: Abortable;
   readonly session: LiveSession;
   readonly artifacts: OpenArtifacts;
   /** Makes a call that is answered in its step. */

@@ -46,6 +46,7 @@ import type { SessionKey } from './keys.js';
 import { EffectOrder } from './order.js';
 import { appendOf, inSession, type LoadedSession, writeMethod } from './session-service.js';
 import type { SessionStore } from './session-store.js';
+import { Stoppable } from './stoppable.js';
 import { liveState } from './state.js';
 import type { RequestParts, ShownContents } from './shown.js';
 import { hookName, type Member, type Team } from './team.js';
@@ -97,6 +98,8 @@ export class Invocation extends Turn implements OpenInvocation {
   /** What model calls are asked, by number, as far as the module has said so by itself. */
   readonly #requests: (RequestParts | undefined)[] = [];
   readonly #order = new EffectOrder();
+  /** Signals of its code, beside those of its contexts. */
+  readonly signals = new WeakSet<AbortSignal>();
 
   constructor(core: Core, number: number, setup: InvocationSetup) {
     super(
@@ -397,14 +400,14 @@ export class Invocation extends Turn implements OpenInvocation {
   }
 
   /** Calls host code at a hook. */
-  hook(effect: Effect, args: ReturnType<typeof toHookArgs>): void {
+  hook(effect: Effect, args: ReturnType<typeof toHookArgs>, code: Stoppable): void {
     const { hook, plugin, index, agent, value } = args;
     const { team } = this.#setup;
     const callback = team.callback(hook, plugin, agent, index);
     if (callback === undefined)
       throw new CodecError('frame', 0, `unknown callback of hook ${hook}`);
     const context = effect.state.number;
-    const ctx = new CallbackContext(this, team.member(agent)?.agent.name ?? '');
+    const ctx = new CallbackContext(this, code, team.member(agent)?.agent.name ?? '');
     effect.perform(
       () => callback(ctx, { invocation: this, context, value }),
       (answer) => {
@@ -420,11 +423,11 @@ export class Invocation extends Turn implements OpenInvocation {
   }
 
   /** Runs the generator of an agent. */
-  generate(effect: Effect, args: ReturnType<typeof toAgentArgs>): void {
+  generate(effect: Effect, args: ReturnType<typeof toAgentArgs>, code: Stoppable): void {
     const member = this.#setup.team.member(args.agent);
     if (member === undefined) throw new CodecError('frame', 0, `unknown agent ${args.agent}`);
     const of = member.agent;
-    effect.perform(() => this.#drive(of, new InvocationContext(this, of, args)));
+    effect.perform(() => this.#drive(of, new InvocationContext(this, code, of, args)));
   }
 
   async #drive(agent: BaseAgent, ctx: InvocationContext): Promise<void> {
@@ -486,25 +489,39 @@ const NO_TEXT = toText('', () => undefined) as never;
 
 /** How to run the effects of invocations. */
 const RUNS: Readonly<Record<number, Run<never>>> = {
-  [EffectKind.Tool]: inOrder((effect, args, frame) => of(effect).execute(effect, args, frame)),
+  [EffectKind.Tool]: stoppable((effect, args, frame) => of(effect).execute(effect, args, frame)),
   [EffectKind.Validate]: inOrder((effect, args, frame) =>
     lateEffects()![EffectKind.Validate](effect, args, frame),
   ),
   [SessionEffect.Append]: inOrder((effect, args) => of(effect).append(effect, toAppendArgs(args))),
-  [SessionEffect.Model]: inOrder((effect, args) =>
+  [SessionEffect.Model]: stoppable((effect, args) =>
     of(effect).think(effect, args === null ? undefined : toModelRequest(args)),
   ),
   [SessionEffect.Deliver]: (effect, args) => {
     const { run, event } = toDeliverArgs(args);
     of(effect).deliver(effect, run, event as EventData);
   },
-  [SessionEffect.Hook]: inOrder((effect, args) => of(effect).hook(effect, toHookArgs(args))),
-  [SessionEffect.Agent]: inOrder((effect, args) => of(effect).generate(effect, toAgentArgs(args))),
+  [SessionEffect.Hook]: stoppable((effect, args, _, code) =>
+    of(effect).hook(effect, toHookArgs(args), code),
+  ),
+  [SessionEffect.Agent]: stoppable((effect, args, _, code) =>
+    of(effect).generate(effect, toAgentArgs(args), code),
+  ),
 };
 
 /** Runs effects that may come behind an event which the module has gone ahead of. */
 function inOrder<Args>(run: Run<Args>): Run<Args> {
   return (effect, args, frame) => of(effect).inOrder(effect, () => run(effect, args, frame));
+}
+
+/** The same for code that can be told that nobody wants its result. */
+function stoppable<Args>(
+  run: (effect: Effect, args: Args, frame: EffectFrame, code: Stoppable) => void,
+): Run<Args> {
+  return (effect, args, frame) => {
+    const code = new Stoppable(effect, of(effect).signals);
+    of(effect).inOrder(effect, () => run(effect, args, frame, code));
+  };
 }
 
 function of(effect: Effect): Invocation {

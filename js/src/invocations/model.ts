@@ -12,7 +12,7 @@ import type { ChatModel } from '../front/create-runner.js';
 import { invocationError } from '../session-errors.js';
 import type { ToolDescription } from '../tools/tool.js';
 import { type Content, contentOf, type EventUsage } from './content.js';
-import type { OpenInvocation } from './contract.js';
+import type { Abortable, OpenInvocation } from './contract.js';
 import { isData } from './event.js';
 import { writeMembers } from './invalid.js';
 import type { RequestParts } from './shown.js';
@@ -34,11 +34,6 @@ export interface AgentResponse {
 /** Asks what a model call is about. */
 export interface RequestSource {
   request(context: number): RequestParts;
-}
-
-/** Has a signal, which is made when it is read. */
-interface Abortable {
-  readonly signal: AbortSignal;
 }
 
 /** What a model call is about. What is not read is not made. */

@@ -72,8 +72,8 @@ function isInside(all: ReadonlySet<Running>, session: string, signal: AbortSigna
   return false;
 }
 
-function hasSignal({ contexts, requests }: Invocation, signal: AbortSignal): boolean {
-  if (contexts.some((context) => context?.signal === signal)) return true;
+function hasSignal({ contexts, requests, signals }: Invocation, signal: AbortSignal): boolean {
+  if (signals.has(signal) || contexts.some((context) => context?.signal === signal)) return true;
   for (const { facade } of requests?.values() ?? []) {
     if ((facade as { readonly abortSignal?: AbortSignal } | undefined)?.abortSignal === signal) {
       return true;

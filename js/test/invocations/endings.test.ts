@@ -10,6 +10,7 @@ import {
   type AgentRequest,
   type BaseAgent,
   type Event,
+  ParallelAgent,
   SessionService,
 } from '../../src/entries/sessions.js';
 import { skip } from '../turn/harness.js';
@@ -240,5 +241,71 @@ describe('early ends', { skip }, () => {
     for await (const _ of runner.runAsync({ ...WHO, newMessage: 'go' })) break;
     assert.deepEqual(ran, []);
     assert.deepEqual(lines((await load()).events), ['user: go', 'a: t()']);
+  });
+
+  /** Waits until a signal fires, and throws its reason. */
+  const held = async (signal: AbortSignal, told: unknown[]): Promise<never> => {
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    told.push((signal.reason as { code: string }).code);
+    throw signal.reason;
+  };
+
+  const others: Record<string, (told: unknown[]) => BaseAgent> = {
+    'a model': (told) => llm('b', ({ signal }) => held(signal, told)),
+    'a generator': (told) =>
+      // eslint-disable-next-line require-yield -- it waits
+      new Script('b', async function* ({ abortSignal }) {
+        await held(abortSignal, told);
+      }),
+    'a callback around an agent': (told) =>
+      llm('b', answers(), { beforeAgentCallback: ({ abortSignal }) => held(abortSignal, told) }),
+    'a callback before a model': (told) =>
+      llm('b', answers(), { beforeModelCallback: ({ abortSignal }) => held(abortSignal, told) }),
+  };
+  for (const [name, other] of Object.entries(others)) {
+    it(`a caller leaves while ${name} waits beside`, async () => {
+      const told: unknown[] = [];
+      const first = new Script('a', async function* () {
+        await new Promise((resolve) => setImmediate(resolve));
+        yield text('enough');
+      });
+      const agent = new ParallelAgent({ name: 'both', subAgents: [first, other(told)] });
+      const { runner, load } = await stage({ agent });
+      for await (const _ of runner.runAsync({ ...WHO, newMessage: 'go' })) break;
+      assert.deepEqual(told, ['E_INVOCATION_STOPPED']);
+      assert.deepEqual(lines((await load()).events), ['user: go', 'a: enough']);
+    });
+  }
+
+  it('a tool is told when an agent beside its own fails', async () => {
+    const told: unknown[] = [];
+    let begun: () => void = () => undefined;
+    const called = new Promise<void>((resolve) => (begun = resolve));
+    const first = new Script('a', async function* () {
+      yield text('first');
+      await called;
+      throw new Error('boom');
+    });
+    const second = llm('b', answers(calls('t'), 'never'), {
+      tools: [
+        {
+          name: 't',
+          description: 't',
+          runAsync: (_, { abortSignal }) => {
+            begun();
+            return held(abortSignal, told);
+          },
+        },
+      ],
+    });
+    const { say, load } = await stage({
+      agent: new ParallelAgent({ name: 'both', subAgents: [first, second] }),
+    });
+    await assert.rejects(say(), { message: 'boom' });
+    assert.deepEqual(told, ['E_INVOCATION_STOPPED']);
+    assert.deepEqual(lines((await load()).events), ['user: hello', 'a: first', 'b: t()']);
   });
 });
