@@ -3,12 +3,16 @@ package sessions_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/sessions"
+	"github.com/turncore/turncore/host/turns"
 )
 
 // A caller that leaves at the event of an agent does not wait for those beside it: whatever they wait for is told.
@@ -21,6 +25,11 @@ func TestLeavingStopsOtherAgents(t *testing.T) {
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}
+		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // a server hears of a client that has left when there is nothing to read
+			_ = held(r.Context())
+		}))
+		defer server.Close()
 		var told error
 		waits := func(ctx context.Context) error {
 			told = held(ctx)
@@ -28,6 +37,7 @@ func TestLeavingStopsOtherAgents(t *testing.T) {
 		}
 		callback := func(ctx *sessions.CallbackContext) (*sessions.Content, error) { return nil, waits(ctx) }
 		for name, other := range map[string]sessions.Agent{
+			"model behind an API": &sessions.LLMAgent{Name: "b", Model: turns.Model{Name: "m", BaseURL: server.URL}},
 			"executor": &sessions.LLMAgent{Name: "b", Executor: func(ctx *sessions.ModelContext, _ func(*sessions.Response) error) error {
 				return waits(ctx)
 			}},
@@ -62,7 +72,7 @@ func TestLeavingStopsOtherAgents(t *testing.T) {
 				if ctx.Err() != nil {
 					t.Error("the caller has waited")
 				}
-				if !errors.Is(told, host.CodeInvocationStopped) {
+				if name != "model behind an API" && !errors.Is(told, host.CodeInvocationStopped) {
 					t.Errorf("the other agent was told %v", told)
 				}
 				p.is("stored", p.log(), "user:hello a:enough")

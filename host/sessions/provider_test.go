@@ -148,6 +148,54 @@ func TestPartsOfAnAnswerAreDeliveredAtOnce(t *testing.T) {
 	}
 }
 
+// A model behind an API is asked at once, also where it is the first thing that code of the host runs, or runs beside.
+func TestModelsAreAskedAtOnce(t *testing.T) {
+	for _, engine := range hosttest.Engines(t) {
+		asked := make(chan struct{}, 1)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			asked <- struct{}{}
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, `data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}`+"\n\n"+
+				`data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+		}))
+		defer server.Close()
+		model := &sessions.LLMAgent{Name: "m", Model: turns.Model{Name: "m", BaseURL: server.URL}}
+		runs := &sessions.CustomAgent{Name: "c", Agents: []sessions.Agent{model}, Run: func(ctx *sessions.Context, yield func(*sessions.Event) error) error {
+			for e, err := range ctx.RunAgent(model) {
+				if err != nil {
+					return err
+				}
+				if err := yield(e); err != nil {
+					return err
+				}
+			}
+			<-asked
+			return nil
+		}}
+		beside := &sessions.ParallelAgent{Name: "p", Agents: []sessions.Agent{
+			model,
+			&sessions.CustomAgent{Name: "c", Run: func(ctx *sessions.Context, yield func(*sessions.Event) error) error {
+				select {
+				case <-asked:
+					return yield(said("asked"))
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				}
+			}},
+		}}
+		for want, agent := range map[string]sessions.Agent{"~m:Hello m:Hello": runs, "~m:Hello m:Hello c:asked": beside} {
+			p := stage(t, sessions.Config{Engine: engine, Agent: agent})
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			list, err := p.r.Collect(ctx, input(sessions.Text("hello")))
+			cancel()
+			if err != nil {
+				t.Errorf("%s: %v", engine.Name(), err)
+			}
+			p.is("delivered", shown(list...), want)
+		}
+	}
+}
+
 // Data in a message reaches a model as the attachments of a turn's message do.
 func TestMedia(t *testing.T) {
 	for _, engine := range hosttest.Engines(t) {

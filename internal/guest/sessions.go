@@ -354,7 +354,14 @@ func (w *world) Together(task runtime.Task, n int, body func(task runtime.Task, 
 
 // Below implements invocation.World.
 func (w *world) Below(task, other runtime.Task) {
-	other.(*coroutine).above = task.(*coroutine)
+	c, t := task.(*coroutine), (*turn)(w)
+	other.(*coroutine).above = c
+	for _, e := range t.effects {
+		if e.owner == c && e.kind == abi.SessionEffectAgent {
+			t.passed(e.number)
+			return
+		}
+	}
 }
 
 // Stop implements invocation.World.

@@ -29,7 +29,7 @@ type World interface {
 	// Together runs body for 0 to n-1 in tasks of their own and returns when all have ended, with the first error in order.
 	Together(task runtime.Task, n int, body func(task runtime.Task, i int) error) error
 	// Below says that host code which a task waits for has called, and another task serves that: what stops the one stops
-	// the other, too.
+	// the other, too. The events that the code was to wait for were handled.
 	Below(task, other runtime.Task)
 	// Stop tells host code that a task waits for, and what is below the task, that nobody wants the result. Requests fail.
 	Stop(task runtime.Task)

@@ -4,10 +4,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { type Content, type Event, LlmAgent, textOf } from '../../src/entries/sessions.js';
+import {
+  type Content,
+  type Event,
+  LlmAgent,
+  ParallelAgent,
+  textOf,
+} from '../../src/entries/sessions.js';
 import { cases, common, type Reply, serve } from '../turn/conversations.js';
 import { skip } from '../turn/harness.js';
-import { stage, WHO } from './setup.js';
+import { lines, Script, stage, text, WHO } from './setup.js';
 
 /** The same with an agent's tool: its results are maps, and the arguments of its calls are values, not the model's text. */
 function ofAgent(body: unknown): unknown {
@@ -129,4 +135,40 @@ describe('models of agents behind an API', { skip }, () => {
       }
     });
   });
+
+  // It is the first thing that code of the host runs, or runs beside.
+  for (const beside of [false, true]) {
+    it(`are asked at once${beside ? ' beside a generator' : ' for a generator'}`, async () => {
+      const c = cases[0]!;
+      await serve(c.replies.slice(-1), async (url, requests) => {
+        const { model: name, provider, options, base } = c;
+        const model = new LlmAgent({
+          name: 'm',
+          model: { ...options, model: name, provider, baseURL: url + base, apiKey: common.key },
+        });
+        const agent = beside
+          ? new ParallelAgent({
+              name: 'both',
+              subAgents: [
+                new Script('c', async function* () {
+                  while (requests.length === 0) await new Promise((go) => setTimeout(go, 1));
+                  yield text('asked');
+                }),
+                model,
+              ],
+            })
+          : new Script(
+              'c',
+              async function* (ctx) {
+                for await (const event of model.runAsync(ctx)) yield event;
+              },
+              [model],
+            );
+        const { say } = await stage({ agent });
+        const whole = (await say()).filter(({ partial }) => partial !== true);
+        const answer = `m: ${c.expect.text}`;
+        assert.deepEqual(lines(whole), beside ? ['c: asked', answer] : [answer]);
+      });
+    });
+  }
 });
