@@ -87,6 +87,8 @@ export class Invocation extends Turn implements OpenInvocation {
   /** Those of agents that generators run. */
   readonly #children = new Map<number, Channel>();
   #lastRun = FIRST_RUN - 1;
+  /** What the caller has left with that waited for an event. */
+  #left: Error | undefined;
   /** How many events the session has. */
   #count: number;
   /** The call of a tool that is about to get its context. */
@@ -218,11 +220,21 @@ export class Invocation extends Turn implements OpenInvocation {
 
   async #over(): Promise<undefined> {
     const { status, error } = await this.done;
+    if (this.#left !== undefined && (status === 'aborted' || error === this.#left))
+      return undefined;
     const why = status === 'aborted' && this.root.aborted ? this.root.reason : error;
     // eslint-disable-next-line @typescript-eslint/only-throw-error -- the reason stays what it is
     if (why !== undefined) throw why;
     return undefined;
   }
+
+  /** Ends the invocation, because its caller has left while it waits for an event. */
+  readonly leave = (): void => {
+    if (this.ended || this.#left !== undefined) return;
+    this.#left = stopped();
+    this.#events.stop(this.#left);
+    this.root.abort(this.#left);
+  };
 
   /** Ends the invocation, because its caller has left. Resolves when all has ended. @throws what fails meanwhile */
   async stop(): Promise<void> {

@@ -11,6 +11,7 @@ import { type Content, contentOf } from './content.js';
 import { type Event, isData } from './event.js';
 import { Invocation } from './invocation.js';
 import { type SessionKey, storedId } from './keys.js';
+import { type Events, leavable, type Leaving } from './leaving.js';
 import { enter, type Place } from './queue.js';
 import type { Plugin } from './plugin.js';
 import { named, notFound, SessionService, sessionCore } from './session-service.js';
@@ -118,13 +119,14 @@ export class Runner {
    * Another invocation of the session in the process goes first: see {@link RunnerConfig.whenBusy}. So a loop over an
    * invocation's events must not wait for another one of the session.
    *
-   * Leaving the loop ends the invocation: agents clean up, plugins are told, and then the loop is left.
+   * Leaving the loop ends the invocation: agents clean up, plugins are told, and then the loop is left. `return()` while an
+   * event is awaited has the signals of all running code fire, too.
    *
    * @throws TurncoreError E_SESSION_NOT_FOUND; E_SESSION_CONFLICT if somebody else has written to the session;
    *   E_SESSION_BUSY; what an agent or a model throws; the reason of an abort
    */
   runAsync(input: RunInput): AsyncGenerator<Event, void, undefined> {
-    return this.#run(input, this.#options);
+    return leavable((leaving) => this.#run(input, this.#options, leaving));
   }
 
   /** Answers a message and resolves to all events. @throws (rejects) what {@link runAsync} throws */
@@ -151,14 +153,16 @@ export class Runner {
     }
     const options = { ...this.#options, rewindBefore };
     let last: Event | undefined;
-    for await (const event of this.#run(who, options)) last = event;
+    const events = leavable((leaving) => this.#run(who, options, leaving));
+    for await (const event of events) last = event;
     return last!;
   }
 
   async *#run(
     { userId, sessionId, newMessage, signal }: RunInput,
     options: Readonly<Record<string, unknown>>,
-  ): AsyncGenerator<Event, void, undefined> {
+    leaving: Leaving,
+  ): Events {
     if (newMessage !== undefined && typeof newMessage !== 'string' && !isData(newMessage)) {
       throw invalid('message', 'must be a text or a content');
     }
@@ -177,7 +181,13 @@ export class Runner {
       place = await named(key, () => enter(store, storedId(key), this.#refuse, signal, inner));
       invocation = await this.#start(key, message, options, controller);
       place.runs(invocation);
-      for (let event; (event = await invocation.next()) !== undefined;) yield event;
+      for (;;) {
+        leaving.leave = invocation.leave;
+        const event = await invocation.next();
+        leaving.leave = undefined;
+        if (event === undefined) break;
+        yield event;
+      }
       await invocation.recorder?.close();
     } finally {
       signal?.removeEventListener('abort', abort);

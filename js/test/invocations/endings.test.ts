@@ -21,6 +21,7 @@ import {
   KEY,
   lines,
   llm,
+  partial,
   Script,
   sessionHost,
   stage,
@@ -308,4 +309,32 @@ describe('early ends', { skip }, () => {
     assert.deepEqual(told, ['E_INVOCATION_STOPPED']);
     assert.deepEqual(lines((await load()).events), ['user: hello', 'a: first', 'b: t()']);
   });
+
+  for (const how of ['return', 'throw'] as const) {
+    it(`${how}() while an event is awaited`, async () => {
+      const told: unknown[] = [];
+      const done: string[] = [];
+      const { runner, load, say } = await stage({
+        agent: llm('a', async function* ({ signal }) {
+          yield partial('He');
+          if (done.length === 0) await held(signal, told);
+          yield 'Hello';
+        }),
+        plugins: [{ name: 'p', afterRun: () => void done.push('after') }],
+      });
+      const events = runner.runAsync({ ...WHO, newMessage: 'go' });
+      assert.equal((await events.next()).done, false);
+      const ahead = [events.next(), events.next()];
+      await new Promise((resolve) => setImmediate(resolve));
+      if (how === 'return')
+        assert.deepEqual(await events.return(), { done: true, value: undefined });
+      else await assert.rejects(events.throw(new Error('mine')), { message: 'mine' });
+      const nothing = { done: true, value: undefined };
+      assert.deepEqual(await Promise.all(ahead), [nothing, nothing]);
+      assert.deepEqual(told, ['E_INVOCATION_STOPPED']);
+      assert.deepEqual(done, ['after']);
+      assert.deepEqual(lines((await load()).events), ['user: go']);
+      assert.deepEqual(lines(await say()), ['a~: He', 'a: Hello']);
+    });
+  }
 });
