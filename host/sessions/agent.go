@@ -62,8 +62,8 @@ type LLMAgent struct {
 	// Executor is a model in Go. It yields the parts of a stream as partial responses, and then one that is not partial.
 	//
 	// While nothing else happens in the invocation, it runs on the goroutine that takes the events, and yield hands over an
-	// event there. It may yield from other goroutines: its caller then takes those events on them, one at a time, while its
-	// own goroutine is in the executor.
+	// event there. It may yield from other goroutines: its caller then takes those events elsewhere, one at a time, while its
+	// own goroutine is in the executor. If its code panics there, or ends the goroutine, its own ends likewise, with Run.
 	Executor func(ctx *ModelContext, yield func(*Response) error) error
 
 	// Tools are those that the model may call. [NewTool] makes one whose handler gets a [ToolContext].
