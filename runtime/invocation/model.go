@@ -12,7 +12,7 @@ import (
 
 // step is a model call of an agent, and the tool calls of its answer.
 type step struct {
-	*scope
+	scope
 	of     *Run
 	d      *runtime.Dispatch
 	branch string
@@ -84,7 +84,7 @@ func (r *Run) goOnFrom(task runtime.Task, s *step) (more bool, err error) {
 	case len(s.calls) == 0:
 		return false, nil
 	}
-	return r.runCalls(task, s)
+	return r.runCalls(task, s, s.calls, nil)
 }
 
 // open begins a step.
@@ -94,7 +94,7 @@ func (r *Run) open(at *scope, config *runtime.Config) (*step, error) {
 		return nil, err
 	}
 	r.world.Step(d.Number(), at.agent.Number)
-	s := &step{scope: &scope{agent: at.agent, run: at.run, context: d.Number()}, of: r, d: d}
+	s := &step{scope: scope{at.agent, at.run, d.Number()}, of: r, d: d}
 	r.steps = append(r.steps, s)
 	return s, nil
 }
@@ -113,8 +113,7 @@ func (r *Run) leave(s *step) {
 // askModel gets an answer from a callback or from the model.
 func (r *Run) askModel(task runtime.Task, s *step) error {
 	if r.has(s.agent, BeforeModel) {
-		v, actions, err := r.ask(task, s.scope, BeforeModel, nil)
-		s.actions.Merge(actions)
+		v, err := r.ask(task, &s.scope, BeforeModel, nil, &s.actions)
 		if err != nil {
 			return err
 		}
@@ -129,8 +128,7 @@ func (r *Run) askModel(task runtime.Task, s *step) error {
 	if err == nil || s.err != nil || r.stopped != nil || r.turn.Aborted() || !r.has(s.agent, ModelError) {
 		return err
 	}
-	v, actions, failure := r.ask(task, s.scope, ModelError, value.AppendString(nil, fault.MessageOf(err)))
-	s.actions.Merge(actions)
+	v, failure := r.ask(task, &s.scope, ModelError, value.AppendString(nil, fault.MessageOf(err)), &s.actions)
 	switch {
 	case failure != nil:
 		return failure
@@ -204,8 +202,7 @@ func (r *Run) hear(task runtime.Task, s *step, e *session.Event, ahead bool) err
 		return stoppedBy(s.err)
 	}
 	if r.has(s.agent, AfterModel) {
-		v, actions, err := r.ask(task, s.scope, AfterModel, e.Append(nil))
-		s.actions.Merge(actions)
+		v, err := r.ask(task, &s.scope, AfterModel, e.Append(nil), &s.actions)
 		if err == nil && v != nil {
 			partial := e.Partial
 			if e, err = answerOf(v); err == nil {

@@ -16,11 +16,10 @@ func (r *Run) instruct(task runtime.Task, s *step) error {
 		if from.agent.Hooks[from.hook] == 0 {
 			continue
 		}
-		v, actions, err := r.callback(task, &Callback{Hook: from.hook}, &scope{agent: from.agent, run: s.run, context: s.context})
+		v, err := r.callback(task, &Callback{Hook: from.hook}, &scope{from.agent, s.run, s.context}, &s.actions)
 		if err != nil {
 			return err
 		}
-		s.actions.Merge(actions)
 		text, ok := value.String(v)
 		if !ok && v != nil {
 			return session.New(session.InvalidAgent, "instruction", "the callback must give a string")

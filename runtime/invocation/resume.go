@@ -93,31 +93,5 @@ func (r *Run) resumeCalls(task runtime.Task, s *step, answered []session.Call) (
 		}
 		calls = append(calls, c)
 	}
-	if err := r.beforeCalls(task, s, calls); err != nil {
-		return false, err
-	}
-	results := make([]result, len(calls))
-	err = r.world.Together(task, len(calls), func(task runtime.Task, i int) (err error) {
-		results[i], err = r.runCall(task, s, &calls[i])
-		return err
-	})
-	if err != nil {
-		return false, err
-	}
-	e := &session.Event{Author: s.agent.Name, Branch: s.branch}
-	for i := range results {
-		if results[i].some {
-			e.Parts = append(e.Parts, results[i].part)
-		}
-		e.Actions.Merge(&results[i].actions)
-	}
-	if len(e.Parts) > 0 {
-		e.Role, e.HasContent = "user", true
-	}
-	if e.HasContent || !e.Actions.Empty() {
-		if err := s.out(task, e, true); err != nil {
-			return false, err
-		}
-	}
-	return r.afterCalls(task, s, e, r.Log.Waiting(answered[0].Event))
+	return r.runCalls(task, s, calls, answered)
 }

@@ -119,7 +119,7 @@ func (r *Run) Run(task runtime.Task) error {
 		err = r.stopped
 	}
 	for i := range r.team.Plugins {
-		if _, _, failure := r.plugin(task, i, AfterRun, nil, nil); failure != nil && err == nil {
+		if _, failure := r.plugin(task, i, AfterRun, nil, nil, &session.Actions{}); failure != nil && err == nil {
 			err = failure
 		}
 	}
@@ -134,14 +134,13 @@ func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []session.Call, er
 	if r.Message == nil {
 		return r.choose(), nil, nil
 	}
-	actions := &session.Actions{}
+	e := &session.Event{Author: "user", Role: "user", HasContent: true}
 	message := r.Message
 	for i := range r.team.Plugins {
-		v, given, err := r.plugin(task, i, UserMessage, nil, message)
+		v, err := r.plugin(task, i, UserMessage, nil, message, &e.Actions)
 		if err != nil {
 			return nil, nil, err
 		}
-		actions.Merge(given)
 		if v != nil {
 			message = v
 		}
@@ -153,7 +152,7 @@ func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []session.Call, er
 	if agent, resumed, err = r.answered(parts); err != nil {
 		return nil, nil, err
 	}
-	e := &session.Event{Author: "user", Role: "user", Parts: parts, HasContent: true, Actions: *actions}
+	e.Parts = parts
 	if len(resumed) > 0 {
 		e.Branch = resumed[0].Branch
 	}
@@ -181,14 +180,15 @@ func (r *Run) choose() *Agent {
 // answer lets plugins answer, or the agent.
 func (r *Run) answer(task runtime.Task, agent *Agent, resumed []session.Call) error {
 	for i := range r.team.Plugins {
-		v, actions, err := r.plugin(task, i, BeforeRun, nil, nil)
+		var actions session.Actions
+		v, err := r.plugin(task, i, BeforeRun, nil, nil, &actions)
 		if err != nil {
 			return err
 		}
 		if v == nil && actions.Empty() {
 			continue
 		}
-		e, err := contentEvent(agent.Name, v, actions)
+		e, err := contentEvent(agent.Name, v, &actions)
 		if err != nil {
 			return err
 		}
