@@ -29,16 +29,20 @@ func (m *chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r *invocation
 		return nil, nil, err
 	}
 	response := &session.Event{Role: "model", HasContent: true, FinishReason: g.Finish, Usage: heard.usage}
-	for _, t := range g.Thoughts {
-		response.Parts = append(response.Parts, session.NewThought(string(t.Text), t.Payload))
+	for i := range g.Thoughts {
+		t := &g.Thoughts[i]
+		response.AddPart(session.NewThought(string(t.Text), t.Payload))
 	}
 	if len(g.Text) > 0 || len(g.Calls) == 0 {
-		response.Parts = append(response.Parts, session.NewText(string(g.Text)))
+		response.AddPart(session.NewText(string(g.Text)))
 	}
-	var refused []string
-	for _, call := range g.Calls {
-		refused = append(refused, call.Problem)
-		response.Parts = append(response.Parts, session.NewCall(call.ID, call.Name, call.Args).Signed(call.Extra))
+	refused := make([]string, len(g.Calls))
+	for i := range g.Calls {
+		c := &g.Calls[i]
+		refused[i] = c.Problem
+		part := session.NewCall(c.ID, c.Name, c.Args)
+		part.Sign(c.Extra)
+		response.AddPart(part)
 	}
 	return response, refused, nil
 }
@@ -133,12 +137,8 @@ func (c *past) putContent(of *session.Content, results map[string][]byte) {
 				ID: "t" + itoa(c.at), Text: p.Text, Payload: p.Signature(), At: c.at,
 			}))
 		case session.PartText, session.PartOther, session.PartCodeResult:
-			if mime, name, data, ok := p.Inline(); ok {
-				attached = c.attach(attached, len(c.media)-first, mime, name, data, "")
-				continue
-			}
-			if mime, uri, ok := p.File(); ok {
-				attached = c.attach(attached, len(c.media)-first, mime, "", nil, uri)
+			if m := p.Medium(); m != nil {
+				attached = c.attach(attached, len(c.media)-first, m)
 				continue
 			}
 			if len(text) > 0 {
@@ -179,17 +179,18 @@ func (c *past) putContent(of *session.Content, results map[string][]byte) {
 }
 
 // attach appends data, or what has an address, to the attachments of a message.
-func (c *past) attach(dst []byte, part int, mime, name string, data []byte, uri string) []byte {
-	kind, form, _ := strings.Cut(mime, "/")
+func (c *past) attach(dst []byte, part int, m *session.Medium) []byte {
+	kind, form, _ := strings.Cut(m.MimeType, "/")
 	if kind != "image" && kind != "audio" && kind != "video" {
 		kind = "document"
 	}
+	name := m.Name
 	if name == "" {
 		name = kind + "." + form
 	}
-	c.media = append(c.media, medium{part: part, data: data})
+	c.media = append(c.media, medium{part: part, data: m.Data})
 	return record.AppendMedia(dst, record.MediaFields{
-		ID: "d" + itoa(int64(len(c.media))), Kind: kind, MimeType: mime, Filename: name, Bytes: int64(value.Len(data)), URI: uri,
+		ID: "d" + itoa(int64(len(c.media))), Kind: kind, MimeType: m.MimeType, Filename: name, Bytes: int64(value.Len(m.Data)), URI: m.URI,
 	})
 }
 

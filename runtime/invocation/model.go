@@ -1,7 +1,6 @@
 package invocation
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/turncore/turncore/abi/value"
@@ -101,12 +100,13 @@ func (r *Run) open(at *scope, config *runtime.Config) (*step, error) {
 
 // leave ends a step.
 func (r *Run) leave(s *step) {
-	for i := range r.steps {
-		if r.steps[i] == s {
-			r.steps = slices.Delete(r.steps, i, i+1)
-			break
+	var others []*step
+	for _, other := range r.steps {
+		if other != s {
+			others = append(others, other)
 		}
 	}
+	r.steps = others
 	s.d.CloseStep()
 }
 

@@ -238,8 +238,9 @@ func (r *Run) goBack(task runtime.Task) error {
 // GetState returns a value of the state, nil if there is none.
 func (r *Run) GetState(name string) []byte { return r.state.Get(name) }
 
-// StateNames are the names in the state, in the order of their bytes.
-func (r *Run) StateNames() []string { return r.state.Names() }
+// State are the values of the state by name, in the order of the names' bytes. The slice must not be changed, and holds
+// until the state does.
+func (r *Run) State() []session.Member { return r.state.Members() }
 
 func aborted() error {
 	e := fault.Plain("the invocation was aborted")

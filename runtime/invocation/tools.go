@@ -39,19 +39,19 @@ func (r *Run) identify(task runtime.Task, s *step, e *session.Event) ([]call, er
 		if p.Kind != session.PartCall {
 			continue
 		}
-		taken := func(c call) bool { return c.id == p.ID }
-		if p.ID == "" || slices.ContainsFunc(calls, taken) || slices.ContainsFunc(s.calls, taken) || r.Log.HasCall(p.ID) {
-			*p = p.WithID(r.turn.NewID("c"))
+		if p.ID == "" || hasCall(calls, p.ID) || hasCall(s.calls, p.ID) || r.Log.HasCall(p.ID) {
+			p.SetID(r.turn.NewID("c"))
 		}
-		c := call{id: p.ID, name: p.Name, args: p.Value}
-		if len(calls) < len(s.refused) {
-			c.refused = s.refused[len(calls)]
+		n := len(calls)
+		calls = append(calls, call{id: p.ID, name: p.Name, args: p.Value})
+		c := &calls[n]
+		if n < len(s.refused) {
+			c.refused = s.refused[n]
 		}
 		if c.refused != "" {
-			calls = append(calls, c)
 			continue
 		}
-		asked, err := r.confirmation(task, s, &c)
+		asked, err := r.confirmation(task, s, c)
 		if err != nil {
 			return nil, err
 		}
@@ -62,9 +62,17 @@ func (r *Run) identify(task runtime.Task, s *step, e *session.Event) ([]call, er
 		if c.waits || slices.Contains(s.agent.longRunning, c.name) {
 			e.LongRunning = append(e.LongRunning, c.id)
 		}
-		calls = append(calls, c)
 	}
 	return calls, nil
+}
+
+func hasCall(calls []call, id string) bool {
+	for i := range calls {
+		if calls[i].id == id {
+			return true
+		}
+	}
+	return false
 }
 
 // confirmation returns what a person is asked before a call runs; nil if it runs without.
@@ -131,7 +139,7 @@ func (r *Run) runCalls(task runtime.Task, s *step, calls []call, resumed []sessi
 	waits := false
 	for i := range results {
 		if results[i].some {
-			e.Parts = append(e.Parts, results[i].part)
+			e.AddPart(results[i].part)
 			e.Role, e.HasContent = "user", true
 		} else {
 			waits = true

@@ -223,8 +223,11 @@ func (a *Actions) mergeArtifacts(b []ArtifactVersion) {
 	out := make([]ArtifactVersion, len(a.ArtifactDelta), len(a.ArtifactDelta)+len(b))
 	copy(out, a.ArtifactDelta)
 	for _, v := range b {
-		i := slices.IndexFunc(out, func(o ArtifactVersion) bool { return o.Name == v.Name })
-		if i < 0 {
+		i := 0
+		for i < len(out) && out[i].Name != v.Name {
+			i++
+		}
+		if i == len(out) {
 			out = append(out, v)
 		} else {
 			out[i].Version = max(out[i].Version, v.Version)

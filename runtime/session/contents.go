@@ -1,7 +1,6 @@
 package session
 
 import (
-	"slices"
 	"sort"
 	"strings"
 
@@ -60,9 +59,12 @@ func (l *Log) Contents(v View) []Content {
 	if !v.None {
 		v.From = 0
 	}
-	i := slices.IndexFunc(l.views, func(p *projection) bool { return p.View == v })
-	if i < 0 {
-		if i = len(l.views); i == maxViews {
+	i := 0
+	for i < len(l.views) && l.views[i].View != v {
+		i++
+	}
+	if i == len(l.views) {
+		if i == maxViews {
 			i--
 			l.views = l.views[:i]
 		}

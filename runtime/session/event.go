@@ -139,6 +139,9 @@ func (e *Event) Append(dst []byte) []byte {
 	return appendKept(dst, eventMembers[:], kept[:], nil)
 }
 
+// AddPart adds a part to the content.
+func (e *Event) AddPart(p Part) { e.Parts = append(e.Parts, p) }
+
 // size is about the number of bytes of the event.
 func (e *Event) size() int {
 	n := 96 + len(e.ID) + len(e.InvocationID) + len(e.Author) + len(e.Branch) + len(e.ErrorMessage) + len(e.Usage) + len(e.Metadata)

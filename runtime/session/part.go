@@ -19,7 +19,7 @@ const (
 	PartCodeResult                 // what code printed that a model ran
 )
 
-// Part is a part of a content. It must not be changed: build others with the functions of this package.
+// Part is a part of a content. Only the methods of this package change it.
 type Part struct {
 	Kind  PartKind
 	Raw   []byte // the part, a map
@@ -203,11 +203,12 @@ func NewThought(s string, signature []byte) Part {
 	raw := value.AppendString(value.AppendString(value.AppendMapHeader(nil, 2), "text"), s)
 	raw = value.AppendBool(value.AppendString(raw, "thought"), true)
 	p := Part{Kind: PartThought, Raw: raw, Text: []byte(s)}
-	return p.Signed(signature)
+	p.Sign(signature)
+	return p
 }
 
-// Signed returns the part, which has no signature, with one: a value, nil for none.
-func (p Part) Signed(signature []byte) Part {
+// Sign gives the part, which has no signature, one: a value, nil for none.
+func (p *Part) Sign(signature []byte) {
 	if signature != nil {
 		raw := p.Raw
 		p.Raw = value.AppendMapHeader(nil, value.Len(raw)+1)
@@ -217,7 +218,6 @@ func (p Part) Signed(signature []byte) Part {
 		})
 		p.Raw = append(value.AppendString(p.Raw, signatureName), signature...)
 	}
-	return p
 }
 
 const signatureName = "thoughtSignature"
@@ -253,26 +253,33 @@ func newFunction(kind PartKind, member, content, id, name string, v []byte) Part
 	return Part{Kind: kind, Raw: raw, ID: id, Name: name, Value: v}
 }
 
-// Inline returns the data of a part that holds some, with its media type and a name for people, which may be empty. ok
-// reports that it does.
-func (p *Part) Inline() (mimeType, name string, data []byte, ok bool) {
+// Medium is data, or a file, in a part.
+type Medium struct {
+	MimeType string
+	Name     string // for people; empty for none
+	Data     []byte // bytes, a value; nil for a file
+	URI      string // of a file
+}
+
+// Medium returns the data of a part that holds some, or the file that it names; nil for other parts.
+func (p *Part) Medium() *Medium {
+	if p.Kind != PartOther {
+		return nil
+	}
 	v, _ := value.Get(p.Raw, "inlineData")
-	data, ok = value.Get(v, "data")
-	mime, _ := value.GetString(v, "mimeType")
-	display, _ := value.GetString(v, "displayName")
-	return string(mime), string(display), data, ok && p.Kind == PartOther
+	if data, ok := value.Get(v, "data"); ok {
+		return &Medium{MimeType: string(textIn(v, "mimeType")), Name: string(textIn(v, "displayName")), Data: data}
+	}
+	v, _ = value.Get(p.Raw, "fileData")
+	m := &Medium{MimeType: string(textIn(v, "mimeType")), URI: string(textIn(v, "fileUri"))}
+	if m.MimeType == "" || m.URI == "" {
+		return nil
+	}
+	return m
 }
 
-// File returns the address of a part that names a file, with its media type. ok reports that it does.
-func (p *Part) File() (mimeType, uri string, ok bool) {
-	v, _ := value.Get(p.Raw, "fileData")
-	at, _ := value.GetString(v, "fileUri")
-	mime, _ := value.GetString(v, "mimeType")
-	return string(mime), string(at), len(at) > 0 && len(mime) > 0 && p.Kind == PartOther
-}
-
-// WithID returns a function call, or a response, with another id. Its further members stay.
-func (p Part) WithID(id string) Part {
+// SetID gives a function call, or a response, another id. Its further members stay.
+func (p *Part) SetID(id string) {
 	raw := value.AppendMapHeader(nil, value.Len(p.Raw))
 	_ = value.Each(p.Raw, func(key, v []byte) bool {
 		raw = value.AppendText(raw, key)
@@ -284,7 +291,6 @@ func (p Part) WithID(id string) Part {
 		return true
 	})
 	p.Raw, p.ID = raw, id
-	return p
 }
 
 func appendWithID(dst, v []byte, id string) []byte {
