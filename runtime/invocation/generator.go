@@ -11,6 +11,7 @@ import (
 // generator is an agent of host code that runs.
 type generator struct {
 	of     *Run
+	run    uint32
 	agent  *Agent
 	branch string
 	out    sink
@@ -19,13 +20,16 @@ type generator struct {
 
 // generate runs an agent of host code to its end.
 func (r *Run) generate(task runtime.Task, a *Agent, run uint32, branch string, out sink) error {
-	g := &generator{of: r, agent: a, branch: branch, out: out}
-	if r.running == nil {
-		r.running = make(map[uint32]*generator)
-	}
-	r.running[run] = g
+	g := &generator{of: r, run: run, agent: a, branch: branch, out: out}
+	r.running = append(r.running, g)
 	err := r.world.Agent(task, a.Number, run, branch, r.asked)
-	delete(r.running, run)
+	var others []*generator
+	for _, other := range r.running {
+		if other != g {
+			others = append(others, other)
+		}
+	}
+	r.running = others
 	if g.err != nil {
 		return g.err
 	}
@@ -34,11 +38,12 @@ func (r *Run) generate(task runtime.Task, a *Agent, run uint32, branch string, o
 
 // generatorOf is the generator of a run, if it is running.
 func (r *Run) generatorOf(run uint32) (*generator, error) {
-	g := r.running[run]
-	if g == nil {
-		return nil, fault.New(fault.CallAfterEnd, "run "+strconv.Itoa(int(run))+" of an agent has ended")
+	for _, g := range r.running {
+		if g.run == run {
+			return g, nil
+		}
 	}
-	return g, nil
+	return nil, fault.New(fault.CallAfterEnd, "run "+strconv.Itoa(int(run))+" of an agent has ended")
 }
 
 // Yield takes an event of a generator and returns it as it was stored, when the generator may go on. An error ends the

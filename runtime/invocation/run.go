@@ -23,35 +23,39 @@ type Input struct {
 // Run is an invocation, or the run of an agent that is a tool in one, which has a log of its own.
 type Run struct {
 	Input
+	setting
 	*shared
 	id     string      // of the invocation, in its events
 	first  int         // the log's length at the start
 	unsaid bool        // the user's message could not be stored
 	failed func(error) // overtake
 	asked  []byte      // content that an agent that is a tool answers; nil for the invocation
+
+	rewind     string
+	compaction compaction
 }
 
-// shared is what all of an invocation has.
-type shared struct {
-	team  *Team
-	turn  *runtime.Turn
-	world World
-	state *session.State
-
+// setting is what all runs of an invocation have from its start on.
+type setting struct {
+	team     *Team
+	turn     *runtime.Turn
+	world    World
+	state    *session.State
 	maxCalls int
-	calls    int // of models
-	rewind   string
-	shown    []Shown
+}
 
-	compaction compaction
+// shared is what they have in common as it changes.
+type shared struct {
+	calls int // of models
+	shown []Shown
 
 	busy    bool // an event is being stored or delivered
 	stopped error
 	// Why an event could not be stored that the invocation had gone ahead of.
 	overtaken error
 	lastRun   uint32
-	running   map[uint32]*generator // by run
-	steps     []*step               // open ones
+	running   []*generator
+	steps     []*step // open ones
 }
 
 // New prepares an invocation of a team. turn is its clock; its id is the invocation's.
@@ -60,10 +64,10 @@ func New(team *Team, turn *runtime.Turn, world World, in Input) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	common := &shared{
-		team: team, turn: turn, world: world, state: state, maxCalls: DefaultModelCalls, shown: in.Shown,
+	r := &Run{
+		Input: in, setting: setting{team, turn, world, state, DefaultModelCalls}, shared: &shared{shown: in.Shown},
+		id: turn.ID, first: in.Log.Len(),
 	}
-	r := &Run{Input: in, shared: common, id: turn.ID, first: in.Log.Len()}
 	r.failed = r.overtake
 	return r, r.configure(in.Options)
 }

@@ -321,11 +321,11 @@ func (p *Part) Note() []byte {
 			return true
 		}
 		if note = textIn(v, "code", "output"); note == nil {
-			note = append(append(append([]byte{'['}, key...), ": "...), textIn(v, "name", "fileUri", "mimeType")...)
+			text := "[" + string(key) + ": " + string(textIn(v, "name", "fileUri", "mimeType"))
 			if data, ok := value.Get(v, "data"); ok {
-				note = append(note, ", "+strconv.Itoa(value.Len(data))+" bytes"...)
+				text += ", " + strconv.Itoa(value.Len(data)) + " bytes"
 			}
-			note = append(note, ']')
+			note = []byte(text + "]")
 		}
 		return false
 	})
