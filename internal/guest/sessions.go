@@ -95,7 +95,8 @@ func (s *sessions) team(f *abi.OpenAgents) (*invocation.Team, error) {
 		}
 	}
 	plugins := make([]invocation.Plugin, len(f.Plugins))
-	for i, p := range f.Plugins {
+	for i := range f.Plugins {
+		p := &f.Plugins[i]
 		plugins[i] = invocation.Plugin{Name: p.Name, Hooks: p.Hooks}
 	}
 	return invocation.NewTeam(f.App, f.Root, definitions, plugins)
@@ -208,7 +209,8 @@ func (s *sessions) start(f *abi.StartInvocation) error {
 	t.run = run
 	s.begun(f.History, f.Count)
 	shown := make([]invocation.Shown, len(f.Shown))
-	for i, k := range f.Shown {
+	for i := range f.Shown {
+		k := &f.Shown[i]
 		shown[i] = invocation.Shown{Agent: k.Agent, Have: int(k.Have), Mark: k.Mark, Tools: k.Tools}
 	}
 	r, err := invocation.New(team, run, (*world)(t), invocation.Input{
@@ -317,12 +319,16 @@ func (w *world) Model(task runtime.Task, context uint32, p *invocation.Part) ([]
 
 // appendWrite appends a write as the host gets it.
 func appendWrite(dst []byte, w *session.Write, deliver, ahead bool) []byte {
-	args := abi.AppendArgs{Event: w.Event, Deliver: deliver, Ahead: ahead}
-	for _, c := range w.State {
-		args.State = append(args.State, abi.StateDelta{Scope: c.Scope, Name: c.Name, Value: c.Value})
+	args := abi.AppendArgs{
+		Event: w.Event, Deliver: deliver, Ahead: ahead,
+		State: make([]abi.StateDelta, len(w.State)), Artifacts: make([]abi.ArtifactDelta, len(w.Artifacts)),
 	}
-	for _, c := range w.Artifacts {
-		args.Artifacts = append(args.Artifacts, abi.ArtifactDelta{Scope: c.Scope, Name: c.Name, Version: c.Version})
+	for i := range w.State {
+		c := &w.State[i]
+		args.State[i] = abi.StateDelta{Scope: c.Scope, Name: c.Name, Value: c.Value}
+	}
+	for i := range w.Artifacts {
+		args.Artifacts[i] = abi.ArtifactDelta(w.Artifacts[i])
 	}
 	return args.Append(dst)
 }

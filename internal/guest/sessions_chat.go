@@ -110,7 +110,8 @@ type medium struct {
 func (c *past) putContents(contents []session.Content) {
 	results := make(map[string][]byte)
 	for i := range contents {
-		for _, p := range contents[i].Parts {
+		for k := range contents[i].Parts {
+			p := &contents[i].Parts[k]
 			if p.Kind == session.PartResponse {
 				results[p.ID] = p.Value
 			}
@@ -201,7 +202,8 @@ func (c *past) filled(body []byte, splices []runtime.Splice) []byte {
 	}
 	var full []byte
 	at := 0
-	for _, s := range splices {
+	for k := range splices {
+		s := &splices[k]
 		full = append(full, body[at:s.At]...)
 		at = s.At
 		for i := range c.media {

@@ -10,6 +10,7 @@ import (
 
 // generator is an agent of host code that runs.
 type generator struct {
+	next   *generator // that runs, too
 	of     *Run
 	run    uint32
 	agent  *Agent
@@ -20,16 +21,14 @@ type generator struct {
 
 // generate runs an agent of host code to its end.
 func (r *Run) generate(task runtime.Task, a *Agent, run uint32, branch string, out sink) error {
-	g := &generator{of: r, run: run, agent: a, branch: branch, out: out}
-	r.running = append(r.running, g)
+	g := &generator{next: r.running, of: r, run: run, agent: a, branch: branch, out: out}
+	r.running = g
 	err := r.world.Agent(task, a.Number, run, branch, r.asked)
-	var others []*generator
-	for _, other := range r.running {
-		if other != g {
-			others = append(others, other)
-		}
+	at := &r.running
+	for *at != g {
+		at = &(*at).next
 	}
-	r.running = others
+	*at = g.next
 	if g.err != nil {
 		return g.err
 	}
@@ -38,7 +37,7 @@ func (r *Run) generate(task runtime.Task, a *Agent, run uint32, branch string, o
 
 // generatorOf is the generator of a run, if it is running.
 func (r *Run) generatorOf(run uint32) (*generator, error) {
-	for _, g := range r.running {
+	for g := r.running; g != nil; g = g.next {
 		if g.run == run {
 			return g, nil
 		}

@@ -12,6 +12,7 @@ import (
 // step is a model call of an agent, and the tool calls of its answer.
 type step struct {
 	scope
+	next   *step // that is open, too
 	of     *Run
 	d      *runtime.Dispatch
 	branch string
@@ -30,7 +31,7 @@ type step struct {
 }
 
 // converse calls the model of an agent again and again, until an answer has no tool calls, or none that goes on here.
-func (r *Run) converse(task runtime.Task, at *scope, branch string, out sink, resumed []session.Call) error {
+func (r *Run) converse(task runtime.Task, at *scope, branch string, out sink, resumed []*session.Call) error {
 	from := r.first
 	if len(resumed) > 0 {
 		from = resumed[0].Event
@@ -48,7 +49,7 @@ func (r *Run) converse(task runtime.Task, at *scope, branch string, out sink, re
 
 // step makes a model call, or takes the calls of an earlier answer, and runs the tools. more reports that the model must
 // see the results.
-func (r *Run) step(task runtime.Task, at *scope, branch string, out sink, from int, resumed []session.Call) (more bool, err error) {
+func (r *Run) step(task runtime.Task, at *scope, branch string, out sink, from int, resumed []*session.Call) (more bool, err error) {
 	s, err := r.open(at, at.agent.Config)
 	if err != nil {
 		return false, err
@@ -94,19 +95,17 @@ func (r *Run) open(at *scope, config *runtime.Config) (*step, error) {
 	}
 	r.world.Step(d.Number(), at.agent.Number)
 	s := &step{scope: scope{at.agent, at.run, d.Number()}, of: r, d: d}
-	r.steps = append(r.steps, s)
+	s.next, r.steps = r.steps, s
 	return s, nil
 }
 
 // leave ends a step.
 func (r *Run) leave(s *step) {
-	var others []*step
-	for _, other := range r.steps {
-		if other != s {
-			others = append(others, other)
-		}
+	at := &r.steps
+	for *at != s {
+		at = &(*at).next
 	}
-	r.steps = others
+	*at = s.next
 	s.d.CloseStep()
 }
 
@@ -188,7 +187,7 @@ func (r *Run) Respond(task runtime.Task, context uint32, v []byte) error {
 
 // stepOf is the running step of a context.
 func (r *Run) stepOf(context uint32) (*step, error) {
-	for _, s := range r.steps {
+	for s := r.steps; s != nil; s = s.next {
 		if s.context == context {
 			return s, nil
 		}
@@ -259,8 +258,8 @@ func (r *Run) take(task runtime.Task, s *step, e *session.Event, ahead bool) err
 
 // textOf is the text of a content without its thoughts.
 func textOf(parts []session.Part) (text []byte, some bool) {
-	for _, p := range parts {
-		if p.Kind == session.PartText {
+	for i := range parts {
+		if p := &parts[i]; p.Kind == session.PartText {
 			text, some = append(text, p.Text...), true
 		}
 	}

@@ -147,7 +147,8 @@ func (s *step) part(request *Request, have int, mark uint64, tools bool) *Part {
 		p.count++
 	}
 	p.Contents = value.AppendListHeader(make([]byte, 0, size+8), p.count)
-	for _, c := range contents[p.From : p.From+p.count] {
+	for i := range p.count {
+		c := &contents[p.From+i]
 		p.Contents, p.Mark = session.AppendContent(p.Contents, c.Role, c.Parts), c.Mark
 	}
 	if tools {

@@ -9,15 +9,16 @@ import (
 )
 
 // answered finds the calls that a message answers, and the agent that made them. The invocation goes on under their id.
-func (r *Run) answered(parts []session.Part) (agent *Agent, calls []session.Call, err error) {
-	for i, p := range parts {
+func (r *Run) answered(parts []session.Part) (agent *Agent, calls []*session.Call, err error) {
+	for i := range parts {
+		p := &parts[i]
 		if p.Kind != session.PartResponse {
 			continue
 		}
 		field := "message.parts[" + strconv.Itoa(i) + "].functionResponse.id"
 		c, state := r.Log.Call(p.ID)
 		for _, other := range calls {
-			if other.ID == c.ID {
+			if other.ID == p.ID {
 				state = session.CallDone
 			}
 		}
@@ -47,7 +48,7 @@ func (r *Run) answered(parts []session.Part) (agent *Agent, calls []session.Call
 }
 
 // resume lets the agent go on that made the calls, and then those around it.
-func (r *Run) resume(task runtime.Task, a *Agent, calls []session.Call) error {
+func (r *Run) resume(task runtime.Task, a *Agent, calls []*session.Call) error {
 	at := &scope{agent: a, run: r.nextRun()}
 	branch := calls[0].Branch
 	if err := r.converse(task, at, branch, r.emit, calls); err != nil {
@@ -80,10 +81,9 @@ func (r *Run) goOn(task runtime.Task, a *Agent, branch string) error {
 
 // resumeCalls runs the calls that the user has confirmed, with the arguments that were shown. more reports that all
 // calls of the answer have their results.
-func (r *Run) resumeCalls(task runtime.Task, s *step, answered []session.Call) (more bool, err error) {
+func (r *Run) resumeCalls(task runtime.Task, s *step, answered []*session.Call) (more bool, err error) {
 	var calls []call // the answers of the others are their results
-	for i := range answered {
-		a := &answered[i]
+	for _, a := range answered {
 		if a.Confirmation == nil {
 			continue
 		}

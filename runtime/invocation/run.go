@@ -54,8 +54,8 @@ type shared struct {
 	// Why an event could not be stored that the invocation had gone ahead of.
 	overtaken error
 	lastRun   uint32
-	running   []*generator
-	steps     []*step // open ones
+	running   *generator // the last one of those that run
+	steps     *step      // the last one of those that are open
 }
 
 // New prepares an invocation of a team. turn is its clock; its id is the invocation's.
@@ -134,7 +134,7 @@ func (r *Run) Run(task runtime.Task) error {
 }
 
 // begin stores the user's message and chooses the agent that answers it.
-func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []session.Call, err error) {
+func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []*session.Call, err error) {
 	if r.Message == nil {
 		return r.choose(), nil, nil
 	}
@@ -182,7 +182,7 @@ func (r *Run) choose() *Agent {
 }
 
 // answer lets plugins answer, or the agent.
-func (r *Run) answer(task runtime.Task, agent *Agent, resumed []session.Call) error {
+func (r *Run) answer(task runtime.Task, agent *Agent, resumed []*session.Call) error {
 	for i := range r.team.Plugins {
 		var actions session.Actions
 		v, err := r.plugin(task, i, BeforeRun, nil, nil, &actions)

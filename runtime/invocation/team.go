@@ -107,15 +107,16 @@ func NewTeam(app string, root uint32, definitions []Definition, plugins []Plugin
 	if app == "" {
 		return nil, session.New(session.InvalidAgent, "app", "must be a non-empty string")
 	}
-	for i, d := range definitions {
+	for i := range definitions {
+		d := &definitions[i]
 		a := &Agent{Number: uint32(i + 1), Kind: d.Kind, Name: d.Name, Description: d.Description, Config: d.Config, Model: d.Model}
-		if err := team.admit(a, &d); err != nil {
+		if err := team.admit(a, d); err != nil {
 			return nil, err
 		}
 		team.Agents = append(team.Agents, a)
 	}
-	for i, d := range definitions {
-		if err := team.join(team.Agents[i], d.Children); err != nil {
+	for i, a := range team.Agents {
+		if err := team.join(a, definitions[i].Children); err != nil {
 			return nil, err
 		}
 	}

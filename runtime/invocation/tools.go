@@ -121,7 +121,7 @@ func (c *call) described(name string, v []byte) []byte {
 
 // runCalls runs calls of a step at once and makes one event of their results, in the order of the calls. more reports
 // that the model must see them: that all calls have their results, those of the event too whose answers resumed the step.
-func (r *Run) runCalls(task runtime.Task, s *step, calls []call, resumed []session.Call) (more bool, err error) {
+func (r *Run) runCalls(task runtime.Task, s *step, calls []call, resumed []*session.Call) (more bool, err error) {
 	results := make([]result, len(calls))
 	if err := r.beforeCalls(task, s, calls); err != nil {
 		return false, err

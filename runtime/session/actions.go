@@ -205,13 +205,14 @@ func united(a, b []Member) []Member {
 	for i := range a {
 		places[a[i].Name] = i
 	}
-	for _, m := range b {
+	for k := range b {
+		m := &b[k]
 		if i, ok := places[m.Name]; ok {
 			out[i].Value = m.Value
 			continue
 		}
 		places[m.Name] = len(out)
-		out = append(out, m)
+		out = append(out, *m)
 	}
 	return out
 }
@@ -222,13 +223,13 @@ func (a *Actions) mergeArtifacts(b []ArtifactVersion) {
 	}
 	out := make([]ArtifactVersion, len(a.ArtifactDelta), len(a.ArtifactDelta)+len(b))
 	copy(out, a.ArtifactDelta)
-	for _, v := range b {
-		i := 0
+	for k := range b {
+		v, i := &b[k], 0
 		for i < len(out) && out[i].Name != v.Name {
 			i++
 		}
 		if i == len(out) {
-			out = append(out, v)
+			out = append(out, *v)
 		} else {
 			out[i].Version = max(out[i].Version, v.Version)
 		}

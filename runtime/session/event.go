@@ -148,7 +148,8 @@ func (e *Event) size() int {
 	for i := range e.Parts {
 		n += len(e.Parts[i].Raw)
 	}
-	for _, m := range e.Actions.StateDelta {
+	for i := range e.Actions.StateDelta {
+		m := &e.Actions.StateDelta[i]
 		n += 32 + len(m.Name) + len(m.Value)
 	}
 	return n

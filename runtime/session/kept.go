@@ -71,10 +71,7 @@ func appendKept(dst []byte, names []string, kept []any, others []Member) []byte 
 			dst = appendMember(value.AppendString(dst, names[i]), at)
 		}
 	}
-	for _, m := range others {
-		dst = append(value.AppendString(dst, m.Name), orNil(m.Value)...)
-	}
-	return dst
+	return appendAll(dst, others)
 }
 
 func appendMember(dst []byte, at any) []byte {
@@ -97,7 +94,8 @@ func appendMember(dst []byte, at any) []byte {
 	case *[]ArtifactVersion:
 		start := len(dst)
 		dst = value.AppendMapHeader(dst, len(*of))
-		for _, v := range *of {
+		for i := range *of {
+			v := &(*of)[i]
 			dst = value.AppendInt(value.AppendString(dst, v.Name), int64(v.Version))
 		}
 		return value.OrderMap(dst, start)

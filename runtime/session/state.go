@@ -60,7 +60,8 @@ func (s *State) Apply(delta []Member) error {
 	if err := s.Check(delta); err != nil {
 		return err
 	}
-	for _, m := range delta {
+	for k := range delta {
+		m := &delta[k]
 		i, ok := s.find(m.Name)
 		if ok {
 			s.size -= len(m.Name) + len(s.list[i].Value)
@@ -75,7 +76,7 @@ func (s *State) Apply(delta []Member) error {
 			s.list = append(s.list, Member{})
 			copy(s.list[i+1:], s.list[i:])
 		}
-		s.list[i] = m
+		s.list[i] = *m
 		s.size += len(m.Name) + len(m.Value)
 	}
 	return nil
