@@ -96,8 +96,7 @@ func (s *sessions) team(f *abi.OpenAgents) (*invocation.Team, error) {
 	}
 	plugins := make([]invocation.Plugin, len(f.Plugins))
 	for i := range f.Plugins {
-		p := &f.Plugins[i]
-		plugins[i] = invocation.Plugin{Name: p.Name, Hooks: p.Hooks}
+		plugins[i] = invocation.Plugin(f.Plugins[i])
 	}
 	return invocation.NewTeam(f.App, f.Root, definitions, plugins)
 }
@@ -210,10 +209,9 @@ func (s *sessions) start(f *abi.StartInvocation) error {
 	s.begun(f.History, f.Count)
 	shown := make([]invocation.Shown, len(f.Shown))
 	for i := range f.Shown {
-		k := &f.Shown[i]
-		shown[i] = invocation.Shown{Agent: k.Agent, Have: int(k.Have), Mark: k.Mark, Tools: k.Tools}
+		shown[i] = invocation.Shown(f.Shown[i])
 	}
-	r, err := invocation.New(team, run, (*world)(t), invocation.Input{
+	r, err := invocation.New(team, run, (*world)(t), &invocation.Input{
 		Session: f.Session, User: f.User, Log: log.log, State: valueOf(f.State), Message: valueOf(f.Message), Options: valueOf(f.Options),
 		Shown: shown,
 	})

@@ -134,7 +134,7 @@ func (c *past) putContent(of *session.Content, results map[string][]byte) {
 		switch p.Kind {
 		case session.PartThought:
 			c.at++
-			c.Put(record.Thoughts, chat.AppendPastThought(nil, chat.PastThought{
+			c.Put(record.Thoughts, chat.AppendPastThought(nil, &chat.PastThought{
 				ID: "t" + itoa(c.at), Text: p.Text, Payload: p.Signature(), At: c.at,
 			}))
 		case session.PartText, session.PartOther, session.PartCodeResult:
@@ -173,7 +173,7 @@ func (c *past) putContent(of *session.Content, results map[string][]byte) {
 		}
 		_, failed := value.Get(v, "error")
 		c.at++
-		c.Put(record.ToolCalls, chat.AppendPastCall(nil, chat.PastCall{
+		c.Put(record.ToolCalls, chat.AppendPastCall(nil, &chat.PastCall{
 			ID: p.ID, Name: p.Name, Args: p.Value, Results: v, Failed: failed && value.Len(v) == 1, Extra: p.Signature(), Group: group, Message: message, At: c.at,
 		}))
 	}

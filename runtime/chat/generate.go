@@ -68,7 +68,8 @@ func (e *Executor) Generate(d Dispatch, to Listener) (*Generation, error) {
 			g.Thoughts = append(g.Thoughts, Reasoning{t.text, tagged(a.options.native, t.payload)})
 		}
 	}
-	for _, c := range a.calls {
+	for i := range a.calls {
+		c := &a.calls[i]
 		args, problem := parseArgs(c.args)
 		if c.rejected != "" {
 			problem = c.rejected
@@ -101,7 +102,7 @@ type PastThought struct {
 }
 
 // AppendPastThought appends the record of a thought.
-func AppendPastThought(dst []byte, t PastThought) []byte {
+func AppendPastThought(dst []byte, t *PastThought) []byte {
 	f := record.ThoughtFields{ID: t.ID, Content: t.Text, CreatedAt: t.At, UpdatedAt: t.At}
 	_ = value.Each(t.Payload, func(tag, v []byte) bool {
 		f.ReplayCompatibility, f.Payload = string(tag), v
@@ -123,7 +124,7 @@ type PastCall struct {
 }
 
 // AppendPastCall appends the record of a call.
-func AppendPastCall(dst []byte, c PastCall) []byte {
+func AppendPastCall(dst []byte, c *PastCall) []byte {
 	members := 1
 	p := value.AppendString(value.AppendString(nil, "group"), c.Group)
 	if c.Message != "" {

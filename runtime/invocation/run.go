@@ -59,13 +59,13 @@ type shared struct {
 }
 
 // New prepares an invocation of a team. turn is its clock; its id is the invocation's.
-func New(team *Team, turn *runtime.Turn, world World, in Input) (*Run, error) {
+func New(team *Team, turn *runtime.Turn, world World, in *Input) (*Run, error) {
 	state, err := session.NewState(in.State)
 	if err != nil {
 		return nil, err
 	}
 	r := &Run{
-		Input: in, setting: setting{team, turn, world, state, DefaultModelCalls}, shared: &shared{shown: in.Shown},
+		Input: *in, setting: setting{team, turn, world, state, DefaultModelCalls}, shared: &shared{shown: in.Shown},
 		id: turn.ID, first: in.Log.Len(),
 	}
 	r.failed = r.overtake

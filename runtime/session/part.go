@@ -183,7 +183,7 @@ func AppendContent(dst []byte, role string, parts []Part) []byte {
 	}
 	dst = value.AppendMapHeader(dst, n)
 	if role != "" {
-		dst = value.AppendString(value.AppendString(dst, "role"), role)
+		dst = appendText(dst, "role", role)
 	}
 	dst = value.AppendListHeader(value.AppendString(dst, "parts"), len(parts))
 	for i := range parts {
@@ -194,13 +194,18 @@ func AppendContent(dst []byte, role string, parts []Part) []byte {
 
 // NewText makes a part of text.
 func NewText(s string) Part {
-	return Part{Kind: PartText, Raw: value.AppendString(value.AppendString([]byte{0x81}, "text"), s), Text: []byte(s)}
+	return Part{Kind: PartText, Raw: appendText([]byte{0x81}, "text", s), Text: []byte(s)}
+}
+
+// appendText appends a member that is a text.
+func appendText(dst []byte, name, text string) []byte {
+	return value.AppendString(value.AppendString(dst, name), text)
 }
 
 // NewThought makes a part of a model's reasoning. The signature, a value, is what its provider wants back with it; nil for
 // none.
 func NewThought(s string, signature []byte) Part {
-	raw := value.AppendString(value.AppendString(value.AppendMapHeader(nil, 2), "text"), s)
+	raw := appendText([]byte{0x82}, "text", s)
 	raw = value.AppendBool(value.AppendString(raw, "thought"), true)
 	p := Part{Kind: PartThought, Raw: raw, Text: []byte(s)}
 	p.Sign(signature)
@@ -242,13 +247,13 @@ func NewResponse(id, name string, response []byte) Part {
 }
 
 func newFunction(kind PartKind, member, content, id, name string, v []byte) Part {
-	raw := value.AppendString(value.AppendMapHeader(nil, 1), member)
+	raw := value.AppendString([]byte{0x81}, member)
 	if id == "" {
-		raw = value.AppendMapHeader(raw, 2)
+		raw = append(raw, 0x82)
 	} else {
-		raw = value.AppendString(value.AppendString(value.AppendMapHeader(raw, 3), "id"), id)
+		raw = appendText(append(raw, 0x83), "id", id)
 	}
-	raw = value.AppendString(value.AppendString(raw, "name"), name)
+	raw = appendText(raw, "name", name)
 	raw = append(value.AppendString(raw, content), v...)
 	return Part{Kind: kind, Raw: raw, ID: id, Name: name, Value: v}
 }
@@ -299,7 +304,7 @@ func appendWithID(dst, v []byte, id string) []byte {
 		n++
 	}
 	dst = value.AppendMapHeader(dst, n)
-	dst = value.AppendString(value.AppendString(dst, "id"), id)
+	dst = appendText(dst, "id", id)
 	_ = value.Each(v, func(key, v []byte) bool {
 		if string(key) != "id" {
 			dst = append(value.AppendText(dst, key), v...)
