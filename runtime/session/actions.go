@@ -121,32 +121,20 @@ func readDelta(v []byte, to *[]Member, strict bool) *flaw {
 func (a *Actions) readConfirmations(v []byte) *flaw {
 	return members(v, func(id, v []byte) *flaw {
 		a.Confirmations = append(a.Confirmations, Member{value.UTF8(string(id)), v})
-		return members(v, func(name, v []byte) *flaw {
-			var s string
-			switch string(name) {
-			case "name", "hint":
-				return text(v, &s)
-			case "args":
-				if value.KindOf(v) != value.KindMap {
-					return invalid(wantMap)
-				}
-			}
-			return nil
-		})
+		var s string
+		var args []byte
+		return named(v, confirmationMembers[:], &s, &s, &args)
 	})
 }
 
+var (
+	confirmationMembers = [...]string{"name", "hint", "args"}
+	compactionMembers   = [...]string{"first", "last"}
+)
+
 // readCompaction returns the ids of the first and the last event that a compaction stands for.
 func readCompaction(v []byte) (first, last string, f *flaw) {
-	f = members(v, func(name, v []byte) *flaw {
-		switch string(name) {
-		case "first":
-			return text(v, &first)
-		case "last":
-			return text(v, &last)
-		}
-		return nil
-	})
+	f = named(v, compactionMembers[:], &first, &last)
 	if f == nil && first == "" {
 		f = invalid("must be the id of an event").in("first")
 	}

@@ -241,7 +241,8 @@ func (w *projection) add(i int32) {
 	role, parts, _ := readContent(e.content, nil, false)
 	c := Content{Role: "user", At: e.at, Author: e.author, Event: int(i)}
 	if !own {
-		if c.Parts = told(e.author, parts); c.Parts != nil {
+		c.Parts = told(append(make([]Part, 0, len(parts)+1), NewText("For context:")), e.author, parts, false)
+		if len(c.Parts) > 1 {
 			w.put(c, i)
 		}
 		return
@@ -296,16 +297,22 @@ func (w *projection) addAnswers(e *entry, origin int32) {
 	}
 }
 
-// told is what another agent said and did, in words; nil if there is nothing to tell.
-func told(author string, parts []Part) []Part {
-	var list []Part
+// told appends what an author said and did, in words. Data and files stay as they are, unless notes are asked for.
+func told(list []Part, author string, parts []Part, notes bool) []Part {
 	for p := range parts {
 		part := &parts[p]
-		if part.Kind == PartThought || part.Kind == PartText && len(part.Text) == 0 {
+		switch part.Kind {
+		case PartThought:
 			continue
-		}
-		if list == nil {
-			list = append(make([]Part, 0, len(parts)+1), NewText("For context:"))
+		case PartText:
+			if len(part.Text) == 0 && !(notes && part.Signature() != nil) {
+				continue
+			}
+		case PartOther, PartCodeResult:
+			if notes {
+				list = append(list, NewText("["+author+"] "+string(part.Note())))
+				continue
+			}
 		}
 		list = append(list, tell(author, part))
 	}

@@ -1,9 +1,6 @@
 package session
 
-import (
-	"github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/internal/suggestion"
-)
+import "github.com/turncore/turncore/internal/suggestion"
 
 // Event is something that happened in a session: what somebody said, and what that does. An event without content may
 // still change the state.
@@ -119,16 +116,11 @@ func readUsage(v []byte, to *[]byte) *flaw {
 	if f := filled(v, to); f != nil {
 		return f
 	}
-	return members(v, func(name, v []byte) *flaw {
-		switch string(name) {
-		case "promptTokens", "completionTokens", "totalTokens", "cachedTokens", "reasoningTokens":
-			if n, ok := value.Int(v); !ok || n < 0 {
-				return invalid(wantCount)
-			}
-		}
-		return nil
-	})
+	n := &count{}
+	return named(v, usageCounts[:], n, n, n, n, n)
 }
+
+var usageCounts = [...]string{"promptTokens", "completionTokens", "totalTokens", "cachedTokens", "reasoningTokens"}
 
 // Append appends the event, a map. Members that are empty, false or 0 are left out.
 func (e *Event) Append(dst []byte) []byte {

@@ -82,35 +82,16 @@ func (p *Part) read(v []byte) *flaw {
 	case PartResponse:
 		return p.readFunction(v, "response")
 	}
-	return members(v, func(name, v []byte) *flaw {
-		switch string(name) {
-		case "data":
-			if value.KindOf(v) != value.KindBytes {
-				return invalid("must be bytes")
-			}
-		case "mimeType", "fileUri":
-			if value.KindOf(v) != value.KindString {
-				return invalid(wantString)
-			}
-		}
-		return nil
-	})
+	var s string
+	return named(v, mediumMembers[:], &blob{}, &s, &s)
 }
+
+var mediumMembers = [...]string{"data", "mimeType", "fileUri"}
 
 // readFunction reads a function call, or a response.
 func (p *Part) readFunction(v []byte, content string) *flaw {
 	p.Value = emptyMap
-	f := members(v, func(name, v []byte) *flaw {
-		switch string(name) {
-		case "id":
-			return text(v, &p.ID)
-		case "name":
-			return text(v, &p.Name)
-		case content:
-			return filled(v, &p.Value)
-		}
-		return nil
-	})
+	f := named(v, []string{"id", "name", content}, &p.ID, &p.Name, &p.Value)
 	if f == nil && p.Name == "" {
 		f = invalid(wantName).in("name")
 	}
