@@ -23,35 +23,38 @@ func (m *chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r *invocation
 	if len(before.media) > 0 {
 		c.fill = before.filled
 	}
-	heard := &listener{of: c, part: part}
-	g, err := (*chat.Executor)(m).Generate(c, heard)
+	heard := &listener{of: c, part: part, event: &session.Event{Role: "model", HasContent: true}}
+	finish, err := (*chat.Executor)(m).Generate(c, heard, heard)
 	if err != nil {
 		return nil, nil, err
 	}
-	response := &session.Event{Role: "model", HasContent: true, FinishReason: g.Finish, Usage: heard.usage}
-	for i := range g.Thoughts {
-		t := &g.Thoughts[i]
-		response.AddPart(session.NewThought(string(t.Text), t.Payload))
-	}
-	if len(g.Text) > 0 || len(g.Calls) == 0 {
-		response.AddPart(session.NewText(string(g.Text)))
-	}
-	refused := make([]string, len(g.Calls))
-	for i := range g.Calls {
-		c := &g.Calls[i]
-		refused[i] = c.Problem
-		part := session.NewCall(c.ID, c.Name, c.Args)
-		part.Sign(c.Extra)
-		response.AddPart(part)
-	}
-	return response, refused, nil
+	heard.event.FinishReason = finish
+	return heard.event, heard.refused, nil
 }
 
-// listener hears the answer in a step: it goes to the invocation.
+// listener hears the answer in a step, which goes to the invocation, and keeps it.
 type listener struct {
-	of    *chatDispatch
-	part  func(text []byte, thought bool) error
-	usage []byte
+	of      *chatDispatch
+	part    func(text []byte, thought bool) error
+	event   *session.Event
+	refused []string // why each call cannot run
+}
+
+// KeepText implements chat.Keeper.
+func (l *listener) KeepText(text []byte, thought bool, payload []byte) {
+	if thought {
+		l.event.AddPart(session.NewThought(string(text), payload))
+		return
+	}
+	l.event.AddPart(session.NewText(string(text)))
+}
+
+// KeepCall implements chat.Keeper.
+func (l *listener) KeepCall(c *chat.GeneratedCall) {
+	l.refused = append(l.refused, c.Problem)
+	part := session.NewCall(c.ID, c.Name, c.Args)
+	part.Sign(c.Extra)
+	l.event.AddPart(part)
 }
 
 // ReportMessage implements chat.Listener.
@@ -87,7 +90,7 @@ func (l *listener) ReportStats(stats []byte) error {
 		}
 	}
 	if n > 0 {
-		l.usage = append(value.AppendMapHeader(nil, n), members...)
+		l.event.Usage = append(value.AppendMapHeader(nil, n), members...)
 	}
 	return nil
 }
