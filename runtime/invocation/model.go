@@ -77,10 +77,12 @@ func (r *Run) goOnFrom(task runtime.Task, s *step) (more bool, err error) {
 		return false, s.err
 	case r.turn.Aborted():
 		return false, aborted()
-	case s.streams:
-		return false, session.New(session.InvocationUnfinished, "", joined("agent ", quote(s.agent.Name)))
-	case !s.given:
-		return false, session.New(session.InvocationUnfinished, "", joined("the model of agent ", quote(s.agent.Name), " gave no answer"))
+	case s.streams, !s.given:
+		what := "agent " + quote(s.agent.Name)
+		if !s.streams {
+			what = "the model of " + what + " gave no answer"
+		}
+		return false, session.New(session.InvocationUnfinished, "", what)
 	case len(s.calls) == 0:
 		return false, nil
 	}

@@ -22,21 +22,23 @@ func (r *Run) answered(parts []session.Part) (agent *Agent, calls []*session.Cal
 				state = session.CallDone
 			}
 		}
+		code, wrong := session.InvalidInvocation, ""
 		switch {
 		case state == session.CallDone:
-			return nil, nil, session.New(session.CallAnswered, field, quote(p.ID))
+			code, wrong = session.CallAnswered, quote(p.ID)
 		case state == session.CallUnknown:
-			return nil, nil, session.New(session.CallNotAsked, field, quote(p.ID))
+			code, wrong = session.CallNotAsked, quote(p.ID)
 		case len(calls) > 0 && calls[0].Event != c.Event:
-			return nil, nil, session.New(session.InvalidInvocation, field, "the calls must be of one event")
-		}
-		if c.Confirmation != nil {
-			if v, _ := value.Get(p.Value, "confirmed"); value.KindOf(v) != value.KindBool {
-				return nil, nil, session.New(session.InvalidInvocation, field, "the answer must be a map whose member confirmed is true or false")
+			wrong = "the calls must be of one event"
+		default:
+			if v, _ := value.Get(p.Value, "confirmed"); c.Confirmation != nil && value.KindOf(v) != value.KindBool {
+				wrong = "the answer must be a map whose member confirmed is true or false"
+			} else if agent = r.team.Find(c.Author); agent == nil || agent.Kind != LLM {
+				wrong = "the team has no LLM agent " + quote(c.Author)
 			}
 		}
-		if agent = r.team.Find(c.Author); agent == nil || agent.Kind != LLM {
-			return nil, nil, session.New(session.InvalidInvocation, field, "the team has no LLM agent "+quote(c.Author))
+		if wrong != "" {
+			return nil, nil, session.New(code, field, wrong)
 		}
 		c.Answer = p.Value
 		calls = append(calls, c)

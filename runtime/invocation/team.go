@@ -138,17 +138,21 @@ func (t *Team) admit(a *Agent, d *Definition) error {
 	invalid := func(field, what string) error {
 		return session.New(session.InvalidAgent, "agent "+quote(a.Name)+": "+field, what)
 	}
+	field, wrong := "name", ""
 	switch {
 	case a.Name == "" || a.Name == "user" || a.Name == "system":
-		return invalid("name", `must be a non-empty string other than "user" and "system"`)
+		wrong = `must be a non-empty string other than "user" and "system"`
 	case t.Find(a.Name) != nil:
-		return invalid("name", "another agent has it")
+		wrong = "another agent has it"
 	case a.Kind >= kinds:
-		return invalid("kind", "is unknown")
+		field, wrong = "kind", "is unknown"
 	case (a.Kind == LLM) != (a.Config != nil):
-		return invalid("model", "an agent has one if it is an LLM agent")
+		field, wrong = "model", "an agent has one if it is an LLM agent"
 	case len(d.Hooks) > len(a.Hooks):
-		return invalid("hooks", "has more than there are")
+		field, wrong = "hooks", "has more than there are"
+	}
+	if wrong != "" {
+		return invalid(field, wrong)
 	}
 	copy(a.Hooks[:], d.Hooks)
 	return a.configure(d.Options, invalid)
