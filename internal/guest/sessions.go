@@ -19,6 +19,7 @@ type sessions struct {
 	in    *Instance
 	teams map[uint32]*invocation.Team // by runner
 	logs  map[uint32]*eventLog        // by history
+	runs  map[*turn]*running
 
 	noConfig runtime.Config // of the turns below invocations: each agent has its own
 }
@@ -39,7 +40,7 @@ type eventLog struct {
 // ServeSessions gives the module its second front door, before the first step.
 func (in *Instance) ServeSessions() {
 	in.front = &sessions{
-		in: in, teams: make(map[uint32]*invocation.Team), logs: make(map[uint32]*eventLog),
+		in: in, teams: make(map[uint32]*invocation.Team), logs: make(map[uint32]*eventLog), runs: make(map[*turn]*running),
 	}
 	in.more |= abi.FeatureSessions
 }
@@ -197,7 +198,7 @@ func (s *sessions) start(f *abi.StartInvocation) error {
 	if err != nil {
 		return err
 	}
-	t := &turn{in: in, number: f.Turn}
+	t := &turn{in: in, number: f.Turn, fronted: true}
 	t.effects = t.few[:0]
 	run, err := runtime.NewTurn(&s.noConfig, runtime.Input{
 		ID: f.ID, Now: f.Now, Seed: f.Seed, Aborted: f.Aborted, Quota: &in.quota,
@@ -219,11 +220,11 @@ func (s *sessions) start(f *abi.StartInvocation) error {
 		t.end(runtime.StatusRefused, 0, err)
 		return nil
 	}
-	in.turns[f.Turn], t.fronted = t, &running{r, log}
+	in.turns[f.Turn], s.runs[t] = t, &running{r, log}
 	in.spawn(t, func(task runtime.Task) {
 		err := r.Run(task)
 		t.end(outcome(run, err), 0, err)
-	}, func(err error) { t.end(runtime.StatusFailed, 0, err) }, nil)
+	}, func(err error) { t.end(runtime.StatusFailed, 0, err) }, func() { delete(s.runs, t) })
 	return nil
 }
 
@@ -283,7 +284,7 @@ func (w *world) Append(task runtime.Task, write *session.Write, deliver bool, fa
 		_, err := ask(task, abi.SessionEffectAppend, 0, args)
 		return err
 	}
-	of := w.fronted.(*running)
+	of := w.in.front.(*sessions).runs[(*turn)(w)]
 	eff, err := (*turn)(w).begin(task.(*coroutine), &runtime.Encoded{Kind: abi.SessionEffectAppend, Args: args})
 	if err != nil {
 		return err
@@ -372,7 +373,7 @@ func (s *sessions) call(t *turn, f *abi.Call) error {
 		t.reply(f.Call, nil, fault.New(fault.ABILimitExceeded, "arguments of "+itoa(int64(len(f.Args)))+" bytes"))
 		return nil
 	}
-	s.method(t, t.fronted.(*running).Run, f, r)
+	s.method(t, s.runs[t].Run, f, r)
 	if !r.OK() {
 		return malformed(f, r)
 	}

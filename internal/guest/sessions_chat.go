@@ -177,7 +177,8 @@ func (c *past) putContent(of *session.Content, results map[string][]byte) {
 		_, failed := value.Get(v, "error")
 		c.at++
 		c.Put(record.ToolCalls, chat.AppendPastCall(nil, &chat.PastCall{
-			ID: p.ID, Name: p.Name, Args: p.Value, Results: v, Failed: failed && value.Len(v) == 1, Extra: p.Signature(), Group: group, Message: message, At: c.at,
+			ID: p.ID, Name: p.Name, Args: p.Value, Results: v, Failed: failed && value.Len(v) == 1, Extra: p.Signature(),
+			Group: group, Message: message, At: c.at,
 		}))
 	}
 }

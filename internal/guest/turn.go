@@ -24,7 +24,7 @@ type turn struct {
 	plain   bool     // errors are sent without causes and details
 	named   int64    // lowest guest handle that a Sync has named
 	late    []uint32 // tool calls given up, until their results arrive
-	fronted any      // what the instance's front has of it; nil for a turn of its own
+	fronted bool     // it belongs to the instance's front
 	ahead   int      // effects whose tasks have not waited
 }
 
