@@ -66,7 +66,7 @@ func (s *sessions) take(op abi.Op, r *abi.Reader) error {
 func (s *sessions) open(f *abi.OpenAgents) {
 	team, err := s.team(f)
 	if err == nil && (f.Runner == 0 || s.teams[f.Runner] != nil || s.in.runners[f.Runner] != nil) {
-		err = fault.New(fault.ABIUnknownTarget, "runner "+itoa(int64(f.Runner))+" is 0 or already open")
+		err = noTarget("runner ", f.Runner, " is 0 or already open")
 	}
 	if err == nil {
 		s.teams[f.Runner] = team
@@ -83,7 +83,7 @@ func (s *sessions) team(f *abi.OpenAgents) (*invocation.Team, error) {
 		}
 		config := s.in.runners[d.Runner]
 		if config == nil && d.Runner != 0 {
-			return nil, fault.New(fault.ABIUnknownTarget, "runner "+itoa(int64(d.Runner)))
+			return nil, noTarget("runner ", d.Runner, "")
 		}
 		definitions[i] = invocation.Definition{
 			Kind: invocation.Kind(d.Kind), Name: d.Name, Description: d.Description, Config: config, Children: d.Children,
@@ -96,8 +96,8 @@ func (s *sessions) team(f *abi.OpenAgents) (*invocation.Team, error) {
 		}
 	}
 	plugins := make([]invocation.Plugin, len(f.Plugins))
-	for i, p := range f.Plugins {
-		plugins[i] = invocation.Plugin{Name: p.Name, Hooks: p.Hooks}
+	for i := range f.Plugins {
+		plugins[i] = invocation.Plugin(f.Plugins[i])
 	}
 	return invocation.NewTeam(f.App, f.Root, definitions, plugins)
 }
@@ -178,7 +178,7 @@ func (s *sessions) log(history, count uint32) (*eventLog, error) {
 	case history == 0 && count == 0:
 		return &eventLog{log: &session.Log{}}, nil
 	case l == nil || int(count) > l.log.Len():
-		return nil, fault.New(fault.ABIUnknownTarget, "StartInvocation: history "+itoa(int64(history))+" has not so many events")
+		return nil, noTarget("StartInvocation: history ", history, " has not so many events")
 	case int(count) == l.log.Len():
 		return l, nil
 	}
@@ -189,7 +189,7 @@ func (s *sessions) log(history, count uint32) (*eventLog, error) {
 func (s *sessions) start(f *abi.StartInvocation) error {
 	in, team := s.in, s.teams[f.Runner]
 	if f.Turn == 0 || in.turns[f.Turn] != nil || team == nil {
-		return fault.New(fault.ABIUnknownTarget, "StartInvocation: turn "+itoa(int64(f.Turn))+" is 0 or running, or runner "+itoa(int64(f.Runner))+" is not open")
+		return noTarget("StartInvocation: turn ", f.Turn, " is 0 or running, or runner "+itoa(int64(f.Runner))+" is not open")
 	}
 	if len(f.Seed) != abi.SeedSize {
 		return badSeed("StartInvocation", f.Seed)
@@ -209,10 +209,10 @@ func (s *sessions) start(f *abi.StartInvocation) error {
 	t.run = run
 	s.begun(f.History, f.Count)
 	shown := make([]invocation.Shown, len(f.Shown))
-	for i, k := range f.Shown {
-		shown[i] = invocation.Shown{Agent: k.Agent, Have: int(k.Have), Mark: k.Mark, Tools: k.Tools}
+	for i := range f.Shown {
+		shown[i] = invocation.Shown(f.Shown[i])
 	}
-	r, err := invocation.New(team, run, (*world)(t), invocation.Input{
+	r, err := invocation.New(team, run, (*world)(t), &invocation.Input{
 		Session: f.Session, User: f.User, Log: log.log, State: valueOf(f.State), Message: valueOf(f.Message), Options: valueOf(f.Options),
 		Shown: shown,
 	})
@@ -265,6 +265,8 @@ func (q *quiet) Exceeded() { (*turn)(q).Exceeded() }
 type world turn
 
 // ask sends an effect and returns its answer. args are encoded, and copied before it waits.
+//
+//go:noinline
 func ask(task runtime.Task, kind uint8, context uint32, args []byte) ([]byte, error) {
 	return task.Await(&runtime.Encoded{Kind: kind, Context: context, Args: args})
 }
@@ -316,12 +318,16 @@ func (w *world) Model(task runtime.Task, context uint32, p *invocation.Part) ([]
 
 // appendWrite appends a write as the host gets it.
 func appendWrite(dst []byte, w *session.Write, deliver, ahead bool) []byte {
-	args := abi.AppendArgs{Event: w.Event, Deliver: deliver, Ahead: ahead}
-	for _, c := range w.State {
-		args.State = append(args.State, abi.StateDelta{Scope: c.Scope, Name: c.Name, Value: c.Value})
+	args := abi.AppendArgs{
+		Event: w.Event, Deliver: deliver, Ahead: ahead,
+		State: make([]abi.StateDelta, len(w.State)), Artifacts: make([]abi.ArtifactDelta, len(w.Artifacts)),
 	}
-	for _, c := range w.Artifacts {
-		args.Artifacts = append(args.Artifacts, abi.ArtifactDelta{Scope: c.Scope, Name: c.Name, Version: c.Version})
+	for i := range w.State {
+		c := &w.State[i]
+		args.State[i] = abi.StateDelta{Scope: c.Scope, Name: c.Name, Value: c.Value}
+	}
+	for i := range w.Artifacts {
+		args.Artifacts[i] = abi.ArtifactDelta(w.Artifacts[i])
 	}
 	return args.Append(dst)
 }
@@ -380,66 +386,70 @@ func (s *sessions) call(t *turn, f *abi.Call) error {
 		t.reply(f.Call, v, err)
 		return nil
 	}
-	run := s.runs[t]
 	if len(f.Args) > int(t.in.limits.Frame)-callMargin {
 		t.reply(f.Call, nil, fault.New(fault.ABILimitExceeded, "arguments of "+itoa(int64(len(f.Args)))+" bytes"))
 		return nil
 	}
-	s.method(t, run.Run, f, r)
+	s.method(t, s.runs[t].Run, f, r)
 	if !r.OK() {
 		return malformed(f, r)
 	}
 	return nil
 }
 
+// method serves a method in an invocation. Malformed arguments leave an error in r, which reads them.
 func (s *sessions) method(t *turn, run *invocation.Run, f *abi.Call, r *abi.Reader) {
 	context := f.Context // f must not outlive the call
+	var v []byte
+	var err error
+	var waits func(runtime.Task) ([]byte, error) // for a method that does
 	switch f.Method {
 	case abi.SessionMethodGetState:
 		var a abi.StateKeyArgs
-		if a.Decode(r); r.OK() {
-			t.reply(f.Call, run.GetState(a.Name), nil)
-		}
+		a.Decode(r)
+		v = run.GetState(a.Name)
 	case abi.SessionMethodSetState:
 		var a abi.SetStateArgs
 		if a.Decode(r); r.OK() {
-			t.reply(f.Call, nil, run.SetState(context, a.ExecutionID, a.Name, valueOf(a.Value)))
+			err = run.SetState(context, a.ExecutionID, a.Name, valueOf(a.Value))
 		}
 	case abi.SessionMethodStateKeys:
-		names := run.StateNames()
-		v := value.AppendListHeader(nil, len(names))
-		for _, name := range names {
-			v = value.AppendString(v, name)
+		state := run.State()
+		v = value.AppendListHeader(nil, len(state))
+		for i := range state {
+			v = value.AppendString(v, state[i].Name)
 		}
-		t.reply(f.Call, v, nil)
 	case abi.SessionMethodYield:
 		var a abi.YieldArgs
-		if a.Decode(r); r.OK() {
-			t.serve(f.Call, func(task runtime.Task) ([]byte, error) { return run.Yield(task, a.Run, a.Event) })
-		}
+		a.Decode(r)
+		waits = func(task runtime.Task) ([]byte, error) { return run.Yield(task, a.Run, a.Event) }
 	case abi.SessionMethodRespond:
 		var a abi.RespondArgs
-		if a.Decode(r); r.OK() {
-			t.serve(f.Call, func(task runtime.Task) ([]byte, error) { return nil, run.Respond(task, context, a.Response) })
-		}
+		a.Decode(r)
+		waits = func(task runtime.Task) ([]byte, error) { return nil, run.Respond(task, context, a.Response) }
 	case abi.SessionMethodRequest:
 		var a abi.RequestArgs
 		if a.Decode(r); r.OK() {
-			v, err := requestPart(run, context, &a)
-			t.reply(f.Call, v, err)
+			v, err = requestPart(run, context, &a)
 		}
 	case abi.SessionMethodRunAgent:
 		var a abi.RunAgentArgs
-		if a.Decode(r); r.OK() {
-			t.serve(f.Call, func(task runtime.Task) ([]byte, error) { return nil, run.RunAgent(task, a.Run, a.Agent, a.Number) })
-		}
+		a.Decode(r)
+		waits = func(task runtime.Task) ([]byte, error) { return nil, run.RunAgent(task, a.Run, a.Agent, a.Number) }
 	case abi.SessionMethodActions:
 		var a abi.ActionsArgs
 		if a.Decode(r); r.OK() {
-			t.reply(f.Call, nil, run.Act(context, a.ExecutionID, a.Actions))
+			err = run.Act(context, a.ExecutionID, a.Actions)
 		}
 	default:
-		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))))
+		err = noTarget("method ", uint32(f.Method), "")
+	}
+	switch {
+	case !r.OK():
+	case waits != nil:
+		t.serve(f.Call, waits)
+	default:
+		t.reply(f.Call, v, err)
 	}
 }
 
@@ -458,39 +468,47 @@ func appendPart(dst []byte, p *invocation.Part) []byte {
 	return m.Append(dst)
 }
 
-// outside serves the methods about sessions outside invocations.
+// outside serves the methods about sessions outside invocations. Malformed arguments leave an error in r.
 func outside(method uint8, r *abi.Reader) ([]byte, error) {
+	var w session.Write
+	var err error
 	switch method {
 	case abi.SessionMethodNewSession:
 		var a abi.NewSessionArgs
 		if a.Decode(r); r.OK() {
-			w, err := session.Create(a.App, a.User, a.ID, a.Now, a.State)
-			if err != nil {
-				return nil, err
-			}
-			return appendWrite(nil, &w, false, false), nil
+			w, err = session.Create(a.App, a.User, a.ID, a.Now, a.State)
 		}
 	case abi.SessionMethodAppend:
 		var a abi.AppendEventArgs
-		if a.Decode(r); r.OK() {
-			e, err := session.Parse(a.Event)
-			if err != nil || e.Partial {
-				return nil, err
-			}
-			if e.Author == "" {
-				return nil, session.New(session.InvalidEvent, "author", "must be a non-empty string")
-			}
-			if e.ID == "" {
-				e.ID = a.ID
-			}
-			if e.Timestamp == 0 {
-				e.Timestamp = a.Now
-			}
-			w := e.Write(a.App, a.User)
-			return appendWrite(nil, &w, false, false), nil
+		if a.Decode(r); !r.OK() {
+			break
 		}
+		var e *session.Event
+		if e, err = session.Parse(a.Event); err != nil || e.Partial {
+			return nil, err
+		}
+		if e.Author == "" {
+			return nil, session.New(session.InvalidEvent, "author", "must be a non-empty string")
+		}
+		if e.ID == "" {
+			e.ID = a.ID
+		}
+		if e.Timestamp == 0 {
+			e.Timestamp = a.Now
+		}
+		w = e.Write(a.App, a.User)
 	default:
-		return nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(method))+" outside a turn")
+		err = noTarget("method ", uint32(method), " outside a turn")
 	}
-	return nil, nil
+	if err != nil {
+		return nil, err
+	}
+	return appendWrite(nil, &w, false, false), nil
+}
+
+// noTarget is the error for a number that names nothing.
+//
+//go:noinline
+func noTarget(what string, number uint32, why string) error {
+	return fault.New(fault.ABIUnknownTarget, what+itoa(int64(number))+why)
 }

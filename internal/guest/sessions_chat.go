@@ -23,31 +23,38 @@ func (m *chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r *invocation
 	if len(before.media) > 0 {
 		c.fill = before.filled
 	}
-	heard := &listener{of: c, part: part}
-	g, err := (*chat.Executor)(m).Generate(c, heard)
+	heard := &listener{of: c, part: part, event: &session.Event{Role: "model", HasContent: true}}
+	finish, err := (*chat.Executor)(m).Generate(c, heard, heard)
 	if err != nil {
 		return nil, nil, err
 	}
-	response := &session.Event{Role: "model", HasContent: true, FinishReason: g.Finish, Usage: heard.usage}
-	for _, t := range g.Thoughts {
-		response.Parts = append(response.Parts, session.NewThought(string(t.Text), t.Payload))
-	}
-	if len(g.Text) > 0 || len(g.Calls) == 0 {
-		response.Parts = append(response.Parts, session.NewText(string(g.Text)))
-	}
-	var refused []string
-	for _, call := range g.Calls {
-		refused = append(refused, call.Problem)
-		response.Parts = append(response.Parts, session.NewCall(call.ID, call.Name, call.Args).Signed(call.Extra))
-	}
-	return response, refused, nil
+	heard.event.FinishReason = finish
+	return heard.event, heard.refused, nil
 }
 
-// listener hears the answer in a step: it goes to the invocation.
+// listener hears the answer in a step, which goes to the invocation, and keeps it.
 type listener struct {
-	of    *chatDispatch
-	part  func(text []byte, thought bool) error
-	usage []byte
+	of      *chatDispatch
+	part    func(text []byte, thought bool) error
+	event   *session.Event
+	refused []string // why each call cannot run
+}
+
+// KeepText implements chat.Keeper.
+func (l *listener) KeepText(text []byte, thought bool, payload []byte) {
+	if thought {
+		l.event.AddPart(session.NewThought(string(text), payload))
+		return
+	}
+	l.event.AddPart(session.NewText(string(text)))
+}
+
+// KeepCall implements chat.Keeper.
+func (l *listener) KeepCall(c *chat.GeneratedCall) {
+	l.refused = append(l.refused, c.Problem)
+	part := session.NewCall(c.ID, c.Name, c.Args)
+	part.Sign(c.Extra)
+	l.event.AddPart(part)
 }
 
 // ReportMessage implements chat.Listener.
@@ -83,7 +90,7 @@ func (l *listener) ReportStats(stats []byte) error {
 		}
 	}
 	if n > 0 {
-		l.usage = append(value.AppendMapHeader(nil, n), members...)
+		l.event.Usage = append(value.AppendMapHeader(nil, n), members...)
 	}
 	return nil
 }
@@ -106,7 +113,8 @@ type medium struct {
 func (c *past) putContents(contents []session.Content) {
 	results := make(map[string][]byte)
 	for i := range contents {
-		for _, p := range contents[i].Parts {
+		for k := range contents[i].Parts {
+			p := &contents[i].Parts[k]
 			if p.Kind == session.PartResponse {
 				results[p.ID] = p.Value
 			}
@@ -129,16 +137,12 @@ func (c *past) putContent(of *session.Content, results map[string][]byte) {
 		switch p.Kind {
 		case session.PartThought:
 			c.at++
-			c.Put(record.Thoughts, chat.AppendPastThought(nil, chat.PastThought{
+			c.Put(record.Thoughts, chat.AppendPastThought(nil, &chat.PastThought{
 				ID: "t" + itoa(c.at), Text: p.Text, Payload: p.Signature(), At: c.at,
 			}))
 		case session.PartText, session.PartOther, session.PartCodeResult:
-			if mime, name, data, ok := p.Inline(); ok {
-				attached = c.attach(attached, len(c.media)-first, mime, name, data, "")
-				continue
-			}
-			if mime, uri, ok := p.File(); ok {
-				attached = c.attach(attached, len(c.media)-first, mime, "", nil, uri)
+			if m := p.Medium(); m != nil {
+				attached = c.attach(attached, len(c.media)-first, m)
 				continue
 			}
 			if len(text) > 0 {
@@ -172,24 +176,26 @@ func (c *past) putContent(of *session.Content, results map[string][]byte) {
 		}
 		_, failed := value.Get(v, "error")
 		c.at++
-		c.Put(record.ToolCalls, chat.AppendPastCall(nil, chat.PastCall{
-			ID: p.ID, Name: p.Name, Args: p.Value, Results: v, Failed: failed && value.Len(v) == 1, Extra: p.Signature(), Group: group, Message: message, At: c.at,
+		c.Put(record.ToolCalls, chat.AppendPastCall(nil, &chat.PastCall{
+			ID: p.ID, Name: p.Name, Args: p.Value, Results: v, Failed: failed && value.Len(v) == 1, Extra: p.Signature(),
+			Group: group, Message: message, At: c.at,
 		}))
 	}
 }
 
 // attach appends data, or what has an address, to the attachments of a message.
-func (c *past) attach(dst []byte, part int, mime, name string, data []byte, uri string) []byte {
-	kind, form, _ := strings.Cut(mime, "/")
+func (c *past) attach(dst []byte, part int, m *session.Medium) []byte {
+	kind, form, _ := strings.Cut(m.MimeType, "/")
 	if kind != "image" && kind != "audio" && kind != "video" {
 		kind = "document"
 	}
+	name := m.Name
 	if name == "" {
 		name = kind + "." + form
 	}
-	c.media = append(c.media, medium{part: part, data: data})
+	c.media = append(c.media, medium{part: part, data: m.Data})
 	return record.AppendMedia(dst, record.MediaFields{
-		ID: "d" + itoa(int64(len(c.media))), Kind: kind, MimeType: mime, Filename: name, Bytes: int64(value.Len(data)), URI: uri,
+		ID: "d" + itoa(int64(len(c.media))), Kind: kind, MimeType: m.MimeType, Filename: name, Bytes: int64(value.Len(m.Data)), URI: m.URI,
 	})
 }
 
@@ -200,7 +206,8 @@ func (c *past) filled(body []byte, splices []runtime.Splice) []byte {
 	}
 	var full []byte
 	at := 0
-	for _, s := range splices {
+	for k := range splices {
+		s := &splices[k]
 		full = append(full, body[at:s.At]...)
 		at = s.At
 		for i := range c.media {

@@ -11,64 +11,60 @@ import (
 // ErrAborted is the failure of a [Executor.Generate] whose dispatch was aborted.
 var ErrAborted = errors.New("chat: the dispatch was aborted")
 
-// Generation is a complete answer, for a caller that stores it elsewhere than in the dispatch and runs its calls itself.
-// Its parts are valid until the executor is used again.
-type Generation struct {
-	Thoughts []Reasoning
-	Text     []byte
-	Calls    []GeneratedCall
-	Finish   string // the finish reason, in the provider's words; empty if unknown
-	Paused   bool   // the model continues when asked again
+// Keeper takes a complete answer, for a caller that stores it elsewhere than in the dispatch and runs its calls itself. What
+// it gets is valid until the executor is used again.
+type Keeper interface {
+	// KeepText takes a thought, or the message behind the thoughts. The payload is what to send back to the provider: a map of
+	// one value by the tag of who takes it; nil for none.
+	KeepText(text []byte, thought bool, payload []byte)
+	// KeepCall takes a tool call.
+	KeepCall(c *GeneratedCall)
 }
 
-// Reasoning is a thought of a [Generation].
-type Reasoning struct {
-	Text    []byte
-	Payload []byte // what to send back to the provider: a map of one value by the tag of who takes it; nil for none
-}
-
-// GeneratedCall is a tool call of a [Generation].
+// GeneratedCall is a tool call of an answer.
 type GeneratedCall struct {
 	ID, Name string
 	Args     []byte // map
 	Problem  string // why the call cannot run; empty if it can
-	Extra    []byte // what to send back to the provider, as that of a [Reasoning]
+	Extra    []byte // what to send back to the provider, as the payload of a thought
 }
 
-// Generate makes a model call and returns its answer. It reports the answer's deltas and its cost to a listener, but
-// stores nothing, runs no tool and does not signal. It fails if there is no answer that can be used.
-func (e *Executor) Generate(d Dispatch, to Listener) (*Generation, error) {
+// Generate makes a model call and hands its answer to a keeper: thoughts, the message if there is one or no call, and calls.
+// It returns the finish reason, in the provider's words; empty if unknown. It reports the answer's deltas and its cost to a
+// listener, but stores nothing, runs no tool and does not signal. It fails if there is no answer that can be used.
+func (e *Executor) Generate(d Dispatch, to Listener, keeper Keeper) (finish string, err error) {
 	st := stateOf(d)
-	e, err := e.overridden(d, st)
-	if err != nil {
-		return nil, err
+	if e, err = e.overridden(d, st); err != nil {
+		return "", err
 	}
 	a := &st.answer
 	a.to = to
-	failure := e.answer(d, st)
+	err = e.answer(d, st)
 	if a.err != nil {
-		failure = a.err
+		err = a.err
 	}
-	if failure != nil {
-		a.seal()
-		return nil, failure
+	if err == nil && d.Aborted() {
+		err = ErrAborted
 	}
-	if d.Aborted() {
+	if err != nil {
 		a.seal()
-		return nil, ErrAborted
+		return "", err
 	}
 	if err := a.reportStats(); err != nil {
-		return nil, err
+		return "", err
 	}
 	a.keepGiven()
-	g := &Generation{Text: a.message.text, Finish: a.finish, Paused: a.paused}
 	for i := range a.thoughts {
 		t := &a.thoughts[i]
 		if t.payload != nil || len(bytes.TrimSpace(t.text)) > 0 && !a.repeats(i) {
-			g.Thoughts = append(g.Thoughts, Reasoning{t.text, tagged(a.options.native, t.payload)})
+			keeper.KeepText(t.text, true, tagged(a.options.native, t.payload))
 		}
 	}
-	for _, c := range a.calls {
+	if len(a.message.text) > 0 || len(a.calls) == 0 {
+		keeper.KeepText(a.message.text, false, nil)
+	}
+	for i := range a.calls {
+		c := &a.calls[i]
 		args, problem := parseArgs(c.args)
 		if c.rejected != "" {
 			problem = c.rejected
@@ -76,12 +72,12 @@ func (e *Executor) Generate(d Dispatch, to Listener) (*Generation, error) {
 		if problem != "" {
 			args = emptyMap
 		}
-		g.Calls = append(g.Calls, GeneratedCall{
+		keeper.KeepCall(&GeneratedCall{
 			ID: clip(bytes.TrimSpace(c.id), maxName), Name: clip(c.name, maxName), Args: args, Problem: problem,
 			Extra: tagged(a.options.extra, c.extra),
 		})
 	}
-	return g, nil
+	return a.finish, nil
 }
 
 // tagged is a map of one value, nil for none.
@@ -96,12 +92,12 @@ func tagged(tag string, v []byte) []byte {
 type PastThought struct {
 	ID      string
 	Text    []byte
-	Payload []byte // of the [Reasoning]; nil for none
+	Payload []byte // of the [Keeper]; nil for none
 	At      int64  // its place in time, in ms
 }
 
 // AppendPastThought appends the record of a thought.
-func AppendPastThought(dst []byte, t PastThought) []byte {
+func AppendPastThought(dst []byte, t *PastThought) []byte {
 	f := record.ThoughtFields{ID: t.ID, Content: t.Text, CreatedAt: t.At, UpdatedAt: t.At}
 	_ = value.Each(t.Payload, func(tag, v []byte) bool {
 		f.ReplayCompatibility, f.Payload = string(tag), v
@@ -123,7 +119,7 @@ type PastCall struct {
 }
 
 // AppendPastCall appends the record of a call.
-func AppendPastCall(dst []byte, c PastCall) []byte {
+func AppendPastCall(dst []byte, c *PastCall) []byte {
 	members := 1
 	p := value.AppendString(value.AppendString(nil, "group"), c.Group)
 	if c.Message != "" {

@@ -37,11 +37,12 @@ func (r *Run) around(task runtime.Task, at *scope, hook Hook, branch string, out
 	if !r.has(at.agent, hook) {
 		return false, nil
 	}
-	content, actions, err := r.ask(task, at, hook, nil)
+	var actions session.Actions
+	content, err := r.ask(task, at, hook, nil, &actions)
 	if err != nil || content == nil && actions.Empty() {
 		return false, err
 	}
-	e, err := contentEvent(at.agent.Name, content, actions)
+	e, err := contentEvent(at.agent.Name, content, &actions)
 	if err != nil {
 		return false, err
 	}

@@ -64,7 +64,7 @@ func (r *Run) compact(task runtime.Task) {
 	}
 	if err != nil && !r.turn.Aborted() {
 		text := value.AppendString(nil, fault.MessageOf(err))
-		_, _, _ = r.callback(task, &Callback{Hook: SummaryError, Value: text}, &scope{agent: r.team.Root})
+		_, _ = r.callback(task, &Callback{Hook: SummaryError, Value: text}, &scope{agent: r.team.Root}, &session.Actions{})
 	}
 }
 
@@ -72,14 +72,15 @@ func (r *Run) compact(task runtime.Task) {
 func (r *Run) sumUp(task runtime.Task, told []session.Part) (*session.Event, error) {
 	root := r.team.Root
 	if root.Hooks[Summary] > 0 {
-		v, actions, err := r.callback(task, &Callback{Hook: Summary, Value: session.AppendContent(nil, "user", told)}, &scope{agent: root})
+		var actions session.Actions
+		v, err := r.callback(task, &Callback{Hook: Summary, Value: session.AppendContent(nil, "user", told)}, &scope{agent: root}, &actions)
 		if err == nil && v == nil {
 			err = emptySummary()
 		}
 		if err != nil {
 			return nil, err
 		}
-		return contentEvent("", v, actions)
+		return contentEvent("", v, &actions)
 	}
 	for _, a := range r.team.Agents {
 		if a.Kind == LLM {

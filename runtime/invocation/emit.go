@@ -49,7 +49,8 @@ func (r *Run) replace(task runtime.Task, e *session.Event) error {
 		if r.team.Plugins[i].Hooks&(1<<OnEvent) == 0 {
 			continue
 		}
-		v, actions, err := r.plugin(task, i, OnEvent, nil, e.Append(nil))
+		var actions session.Actions
+		v, err := r.plugin(task, i, OnEvent, nil, e.Append(nil), &actions)
 		if err != nil {
 			return err
 		}
@@ -62,7 +63,7 @@ func (r *Run) replace(task runtime.Task, e *session.Event) error {
 			r.complete(other)
 			*e = *other
 		}
-		e.Actions.Merge(actions)
+		e.Actions.Merge(&actions)
 	}
 	return nil
 }

@@ -10,7 +10,9 @@ import (
 
 // generator is an agent of host code that runs.
 type generator struct {
+	next   *generator // that runs, too
 	of     *Run
+	run    uint32
 	task   runtime.Task
 	agent  *Agent
 	branch string
@@ -20,13 +22,14 @@ type generator struct {
 
 // generate runs an agent of host code to its end.
 func (r *Run) generate(task runtime.Task, a *Agent, run uint32, branch string, out sink) error {
-	g := &generator{of: r, task: task, agent: a, branch: branch, out: out}
-	if r.running == nil {
-		r.running = make(map[uint32]*generator)
-	}
-	r.running[run] = g
+	g := &generator{next: r.running, of: r, run: run, task: task, agent: a, branch: branch, out: out}
+	r.running = g
 	err := r.world.Agent(task, a.Number, run, branch, r.asked)
-	delete(r.running, run)
+	at := &r.running
+	for *at != g {
+		at = &(*at).next
+	}
+	*at = g.next
 	if g.err != nil {
 		return g.err
 	}
@@ -35,11 +38,12 @@ func (r *Run) generate(task runtime.Task, a *Agent, run uint32, branch string, o
 
 // generatorOf is the generator of a run, if it is running.
 func (r *Run) generatorOf(run uint32) (*generator, error) {
-	g := r.running[run]
-	if g == nil {
-		return nil, fault.New(fault.CallAfterEnd, "run "+strconv.Itoa(int(run))+" of an agent has ended")
+	for g := r.running; g != nil; g = g.next {
+		if g.run == run {
+			return g, nil
+		}
 	}
-	return g, nil
+	return nil, fault.New(fault.CallAfterEnd, "run "+strconv.Itoa(int(run))+" of an agent has ended")
 }
 
 // Yield takes an event of a generator and returns it as it was stored, when the generator may go on. An error ends the

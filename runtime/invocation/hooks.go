@@ -8,76 +8,60 @@ import (
 
 // scope is where host code is called: an agent's run, and the step that it is about.
 type scope struct {
-	agent   *Agent // nil for none
+	agent   *Agent
 	run     uint32
 	context uint32 // 0 for none
 }
 
-// plugin calls a hook of the i-th plugin, if it has that.
-func (r *Run) plugin(task runtime.Task, i int, hook Hook, at *scope, v []byte) (answer []byte, actions *session.Actions, err error) {
+// plugin calls a hook of the i-th plugin, if it has that, as callback does.
+func (r *Run) plugin(task runtime.Task, i int, hook Hook, at *scope, v []byte, into *session.Actions) (answer []byte, err error) {
 	if r.team.Plugins[i].Hooks&(1<<hook) == 0 {
-		return nil, &session.Actions{}, nil
+		return nil, nil
 	}
-	return r.callback(task, &Callback{Hook: hook, Plugin: uint32(i + 1), Value: v}, at)
+	return r.callback(task, &Callback{Hook: hook, Plugin: uint32(i + 1), Value: v}, at, into)
 }
 
 // ask calls the hook of the plugins, and then the agent's callbacks, until one answers. The actions of all that were
-// called are united.
-func (r *Run) ask(task runtime.Task, at *scope, hook Hook, v []byte) (answer []byte, actions *session.Actions, err error) {
-	actions = &session.Actions{}
-	for i := range r.team.Plugins {
-		answer, given, err := r.plugin(task, i, hook, at, v)
-		if err != nil {
-			return nil, actions, err
-		}
-		actions.Merge(given)
-		if answer != nil {
-			return answer, actions, nil
-		}
+// called are united with those of the caller.
+func (r *Run) ask(task runtime.Task, at *scope, hook Hook, v []byte, into *session.Actions) (answer []byte, err error) {
+	var given session.Actions
+	for i := 0; i < len(r.team.Plugins) && err == nil && answer == nil; i++ {
+		answer, err = r.plugin(task, i, hook, at, v, &given)
 	}
-	for i := range at.agent.Hooks[hook] {
-		answer, given, err := r.callback(task, &Callback{Hook: hook, Index: i, Value: v}, at)
-		if err != nil {
-			return nil, actions, err
-		}
-		actions.Merge(given)
-		if answer != nil {
-			return answer, actions, nil
-		}
+	for i := uint32(0); i < at.agent.Hooks[hook] && err == nil && answer == nil; i++ {
+		answer, err = r.callback(task, &Callback{Hook: hook, Index: i, Value: v}, at, &given)
 	}
-	return nil, actions, nil
+	into.Merge(&given)
+	return answer, err
 }
 
-// callback calls host code, and applies what it did to the state that the invocation sees.
-func (r *Run) callback(task runtime.Task, c *Callback, at *scope) (answer []byte, actions *session.Actions, err error) {
-	actions = &session.Actions{}
+// callback calls host code, applies what it did to the state that the invocation sees, and unites its actions with those
+// of the caller.
+func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.Actions) (answer []byte, err error) {
 	if at != nil {
-		c.Run, c.Context = at.run, at.context
-		if at.agent != nil {
-			c.Agent = at.agent.Number
-		}
+		c.Run, c.Context, c.Agent = at.run, at.context, at.agent.Number
 	}
 	v, err := r.world.Callback(task, c)
 	if err != nil || v == nil {
-		return nil, actions, err
+		return nil, err
 	}
 	if value.KindOf(v) != value.KindMap {
-		return nil, actions, session.New(session.InvalidInvocation, "callback", "the answer must be a map of value and actions")
+		return nil, session.New(session.InvalidInvocation, "callback", "the answer must be a map of value and actions")
 	}
 	if given, ok := value.Get(v, "actions"); ok && value.KindOf(given) != value.KindNil {
-		parsed, err := session.ParseActions(given)
+		actions, err := session.ParseActions(given)
+		if err == nil {
+			err = r.state.Apply(actions.StateDelta)
+		}
 		if err != nil {
-			return nil, actions, err
+			return nil, err
 		}
-		actions = &parsed
-		if err := r.state.Apply(actions.StateDelta); err != nil {
-			return nil, actions, err
-		}
+		into.Merge(&actions)
 	}
 	if answer, _ = value.Get(v, "value"); value.KindOf(answer) == value.KindNil {
 		answer = nil
 	}
-	return answer, actions, nil
+	return answer, nil
 }
 
 // has reports whether any host code is called for a hook.

@@ -1,7 +1,6 @@
 package invocation
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/turncore/turncore/abi/value"
@@ -12,7 +11,8 @@ import (
 
 // step is a model call of an agent, and the tool calls of its answer.
 type step struct {
-	*scope
+	scope
+	next   *step // that is open, too
 	of     *Run
 	d      *runtime.Dispatch
 	branch string
@@ -31,7 +31,7 @@ type step struct {
 }
 
 // converse calls the model of an agent again and again, until an answer has no tool calls, or none that goes on here.
-func (r *Run) converse(task runtime.Task, at *scope, branch string, out sink, resumed []session.Call) error {
+func (r *Run) converse(task runtime.Task, at *scope, branch string, out sink, resumed []*session.Call) error {
 	from := r.first
 	if len(resumed) > 0 {
 		from = resumed[0].Event
@@ -49,7 +49,7 @@ func (r *Run) converse(task runtime.Task, at *scope, branch string, out sink, re
 
 // step makes a model call, or takes the calls of an earlier answer, and runs the tools. more reports that the model must
 // see the results.
-func (r *Run) step(task runtime.Task, at *scope, branch string, out sink, from int, resumed []session.Call) (more bool, err error) {
+func (r *Run) step(task runtime.Task, at *scope, branch string, out sink, from int, resumed []*session.Call) (more bool, err error) {
 	s, err := r.open(at, at.agent.Config)
 	if err != nil {
 		return false, err
@@ -77,14 +77,16 @@ func (r *Run) goOnFrom(task runtime.Task, s *step) (more bool, err error) {
 		return false, s.err
 	case r.turn.Aborted():
 		return false, aborted()
-	case s.streams:
-		return false, session.New(session.InvocationUnfinished, "", joined("agent ", quote(s.agent.Name)))
-	case !s.given:
-		return false, session.New(session.InvocationUnfinished, "", joined("the model of agent ", quote(s.agent.Name), " gave no answer"))
+	case s.streams, !s.given:
+		what := "agent " + quote(s.agent.Name)
+		if !s.streams {
+			what = "the model of " + what + " gave no answer"
+		}
+		return false, session.New(session.InvocationUnfinished, "", what)
 	case len(s.calls) == 0:
 		return false, nil
 	}
-	return r.runCalls(task, s)
+	return r.runCalls(task, s, s.calls, nil)
 }
 
 // open begins a step.
@@ -94,27 +96,25 @@ func (r *Run) open(at *scope, config *runtime.Config) (*step, error) {
 		return nil, err
 	}
 	r.world.Step(d.Number(), at.agent.Number)
-	s := &step{scope: &scope{agent: at.agent, run: at.run, context: d.Number()}, of: r, d: d}
-	r.steps = append(r.steps, s)
+	s := &step{scope: scope{at.agent, at.run, d.Number()}, of: r, d: d}
+	s.next, r.steps = r.steps, s
 	return s, nil
 }
 
 // leave ends a step.
 func (r *Run) leave(s *step) {
-	for i := range r.steps {
-		if r.steps[i] == s {
-			r.steps = slices.Delete(r.steps, i, i+1)
-			break
-		}
+	at := &r.steps
+	for *at != s {
+		at = &(*at).next
 	}
+	*at = s.next
 	s.d.CloseStep()
 }
 
 // askModel gets an answer from a callback or from the model.
 func (r *Run) askModel(task runtime.Task, s *step) error {
 	if r.has(s.agent, BeforeModel) {
-		v, actions, err := r.ask(task, s.scope, BeforeModel, nil)
-		s.actions.Merge(actions)
+		v, err := r.ask(task, &s.scope, BeforeModel, nil, &s.actions)
 		if err != nil {
 			return err
 		}
@@ -129,8 +129,7 @@ func (r *Run) askModel(task runtime.Task, s *step) error {
 	if err == nil || s.err != nil || r.stopped != nil || r.turn.Aborted() || !r.has(s.agent, ModelError) {
 		return err
 	}
-	v, actions, failure := r.ask(task, s.scope, ModelError, value.AppendString(nil, fault.MessageOf(err)))
-	s.actions.Merge(actions)
+	v, failure := r.ask(task, &s.scope, ModelError, value.AppendString(nil, fault.MessageOf(err)), &s.actions)
 	switch {
 	case failure != nil:
 		return failure
@@ -190,7 +189,7 @@ func (r *Run) Respond(task runtime.Task, context uint32, v []byte) error {
 
 // stepOf is the running step of a context.
 func (r *Run) stepOf(context uint32) (*step, error) {
-	for _, s := range r.steps {
+	for s := r.steps; s != nil; s = s.next {
 		if s.context == context {
 			return s, nil
 		}
@@ -204,8 +203,7 @@ func (r *Run) hear(task runtime.Task, s *step, e *session.Event, ahead bool) err
 		return stoppedBy(s.err)
 	}
 	if r.has(s.agent, AfterModel) {
-		v, actions, err := r.ask(task, s.scope, AfterModel, e.Append(nil))
-		s.actions.Merge(actions)
+		v, err := r.ask(task, &s.scope, AfterModel, e.Append(nil), &s.actions)
 		if err == nil && v != nil {
 			partial := e.Partial
 			if e, err = answerOf(v); err == nil {
@@ -262,8 +260,8 @@ func (r *Run) take(task runtime.Task, s *step, e *session.Event, ahead bool) err
 
 // textOf is the text of a content without its thoughts.
 func textOf(parts []session.Part) (text []byte, some bool) {
-	for _, p := range parts {
-		if p.Kind == session.PartText {
+	for i := range parts {
+		if p := &parts[i]; p.Kind == session.PartText {
 			text, some = append(text, p.Text...), true
 		}
 	}

@@ -108,7 +108,7 @@ func (s *stage) play(message string) error {
 		in.Options = js(s.options)
 	}
 	s.turn = turn
-	s.run, err = invocation.New(s.team, turn, s, in)
+	s.run, err = invocation.New(s.team, turn, s, &in)
 	if err != nil {
 		return err
 	}

@@ -16,11 +16,10 @@ func (r *Run) instruct(task runtime.Task, s *step) error {
 		if from.agent.Hooks[from.hook] == 0 {
 			continue
 		}
-		v, actions, err := r.callback(task, &Callback{Hook: from.hook}, &scope{agent: from.agent, run: s.run, context: s.context})
+		v, err := r.callback(task, &Callback{Hook: from.hook}, &scope{from.agent, s.run, s.context}, &s.actions)
 		if err != nil {
 			return err
 		}
-		s.actions.Merge(actions)
 		text, ok := value.String(v)
 		if !ok && v != nil {
 			return session.New(session.InvalidAgent, "instruction", "the callback must give a string")
@@ -92,7 +91,7 @@ func (r *Run) RequestPart(context uint32, have int, mark uint64, tools bool) (*P
 		return nil, err
 	}
 	p := s.part(request, have, mark, tools)
-	if k := r.shownTo(s.agent); k.Have == have && k.Mark == mark {
+	if k := r.shownTo(s.agent); int(k.Have) == have && k.Mark == mark {
 		k.note(p)
 	}
 	return p, nil
@@ -101,7 +100,7 @@ func (r *Run) RequestPart(context uint32, have int, mark uint64, tools bool) (*P
 // Shown is what host code keeps of what the model of an agent was asked.
 type Shown struct {
 	Agent uint32
-	Have  int    // contents
+	Have  uint32 // contents
 	Mark  uint64 // of the last one
 	Tools bool
 }
@@ -120,7 +119,7 @@ func (s *shared) shownTo(a *Agent) *Shown {
 // note notes what host code gets.
 func (k *Shown) note(p *Part) {
 	if p.Mark != 0 {
-		k.Have, k.Mark, k.Tools = p.From+p.count, p.Mark, k.Tools || p.Tools != nil
+		k.Have, k.Mark, k.Tools = uint32(p.From+p.count), p.Mark, k.Tools || p.Tools != nil
 	}
 }
 
@@ -131,7 +130,7 @@ func (r *Run) offer(s *step) *Part {
 		return nil
 	}
 	k := r.shownTo(s.agent)
-	p := s.part(request, k.Have, k.Mark, !k.Tools || s.asked != nil)
+	p := s.part(request, int(k.Have), k.Mark, !k.Tools || s.asked != nil)
 	k.note(p)
 	return p
 }
@@ -148,7 +147,8 @@ func (s *step) part(request *Request, have int, mark uint64, tools bool) *Part {
 		p.count++
 	}
 	p.Contents = value.AppendListHeader(make([]byte, 0, size+8), p.count)
-	for _, c := range contents[p.From : p.From+p.count] {
+	for i := range p.count {
+		c := &contents[p.From+i]
 		p.Contents, p.Mark = session.AppendContent(p.Contents, c.Role, c.Parts), c.Mark
 	}
 	if tools {

@@ -9,33 +9,36 @@ import (
 )
 
 // answered finds the calls that a message answers, and the agent that made them. The invocation goes on under their id.
-func (r *Run) answered(parts []session.Part) (agent *Agent, calls []session.Call, err error) {
-	for i, p := range parts {
+func (r *Run) answered(parts []session.Part) (agent *Agent, calls []*session.Call, err error) {
+	for i := range parts {
+		p := &parts[i]
 		if p.Kind != session.PartResponse {
 			continue
 		}
 		field := "message.parts[" + strconv.Itoa(i) + "].functionResponse.id"
 		c, state := r.Log.Call(p.ID)
 		for _, other := range calls {
-			if other.ID == c.ID {
+			if other.ID == p.ID {
 				state = session.CallDone
 			}
 		}
+		code, wrong := session.InvalidInvocation, ""
 		switch {
 		case state == session.CallDone:
-			return nil, nil, session.New(session.CallAnswered, field, quote(p.ID))
+			code, wrong = session.CallAnswered, quote(p.ID)
 		case state == session.CallUnknown:
-			return nil, nil, session.New(session.CallNotAsked, field, quote(p.ID))
+			code, wrong = session.CallNotAsked, quote(p.ID)
 		case len(calls) > 0 && calls[0].Event != c.Event:
-			return nil, nil, session.New(session.InvalidInvocation, field, "the calls must be of one event")
-		}
-		if c.Confirmation != nil {
-			if v, _ := value.Get(p.Value, "confirmed"); value.KindOf(v) != value.KindBool {
-				return nil, nil, session.New(session.InvalidInvocation, field, "the answer must be a map whose member confirmed is true or false")
+			wrong = "the calls must be of one event"
+		default:
+			if v, _ := value.Get(p.Value, "confirmed"); c.Confirmation != nil && value.KindOf(v) != value.KindBool {
+				wrong = "the answer must be a map whose member confirmed is true or false"
+			} else if agent = r.team.Find(c.Author); agent == nil || agent.Kind != LLM {
+				wrong = "the team has no LLM agent " + quote(c.Author)
 			}
 		}
-		if agent = r.team.Find(c.Author); agent == nil || agent.Kind != LLM {
-			return nil, nil, session.New(session.InvalidInvocation, field, "the team has no LLM agent "+quote(c.Author))
+		if wrong != "" {
+			return nil, nil, session.New(code, field, wrong)
 		}
 		c.Answer = p.Value
 		calls = append(calls, c)
@@ -47,7 +50,7 @@ func (r *Run) answered(parts []session.Part) (agent *Agent, calls []session.Call
 }
 
 // resume lets the agent go on that made the calls, and then those around it.
-func (r *Run) resume(task runtime.Task, a *Agent, calls []session.Call) error {
+func (r *Run) resume(task runtime.Task, a *Agent, calls []*session.Call) error {
 	at := &scope{agent: a, run: r.nextRun()}
 	branch := calls[0].Branch
 	if err := r.converse(task, at, branch, r.emit, calls); err != nil {
@@ -80,10 +83,9 @@ func (r *Run) goOn(task runtime.Task, a *Agent, branch string) error {
 
 // resumeCalls runs the calls that the user has confirmed, with the arguments that were shown. more reports that all
 // calls of the answer have their results.
-func (r *Run) resumeCalls(task runtime.Task, s *step, answered []session.Call) (more bool, err error) {
+func (r *Run) resumeCalls(task runtime.Task, s *step, answered []*session.Call) (more bool, err error) {
 	var calls []call // the answers of the others are their results
-	for i := range answered {
-		a := &answered[i]
+	for _, a := range answered {
 		if a.Confirmation == nil {
 			continue
 		}
@@ -93,31 +95,5 @@ func (r *Run) resumeCalls(task runtime.Task, s *step, answered []session.Call) (
 		}
 		calls = append(calls, c)
 	}
-	if err := r.beforeCalls(task, s, calls); err != nil {
-		return false, err
-	}
-	results := make([]result, len(calls))
-	err = r.world.Together(task, len(calls), func(task runtime.Task, i int) (err error) {
-		results[i], err = r.runCall(task, s, &calls[i])
-		return err
-	})
-	if err != nil {
-		return false, err
-	}
-	e := &session.Event{Author: s.agent.Name, Branch: s.branch}
-	for i := range results {
-		if results[i].some {
-			e.Parts = append(e.Parts, results[i].part)
-		}
-		e.Actions.Merge(&results[i].actions)
-	}
-	if len(e.Parts) > 0 {
-		e.Role, e.HasContent = "user", true
-	}
-	if e.HasContent || !e.Actions.Empty() {
-		if err := s.out(task, e, true); err != nil {
-			return false, err
-		}
-	}
-	return r.afterCalls(task, s, e, r.Log.Waiting(answered[0].Event))
+	return r.runCalls(task, s, calls, answered)
 }

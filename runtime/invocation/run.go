@@ -23,47 +23,51 @@ type Input struct {
 // Run is an invocation, or the run of an agent that is a tool in one, which has a log of its own.
 type Run struct {
 	Input
+	setting
 	*shared
 	id     string      // of the invocation, in its events
 	first  int         // the log's length at the start
 	unsaid bool        // the user's message could not be stored
 	failed func(error) // overtake
 	asked  []byte      // content that an agent that is a tool answers; nil for the invocation
+
+	rewind     string
+	compaction compaction
 }
 
-// shared is what all of an invocation has.
-type shared struct {
-	team  *Team
-	turn  *runtime.Turn
-	world World
-	state *session.State
-
+// setting is what all runs of an invocation have from its start on.
+type setting struct {
+	team     *Team
+	turn     *runtime.Turn
+	world    World
+	state    *session.State
 	maxCalls int
-	calls    int // of models
-	rewind   string
-	shown    []Shown
+}
 
-	compaction compaction
+// shared is what they have in common as it changes.
+type shared struct {
+	calls int // of models
+	shown []Shown
 
 	busy    bool // an event is being stored or delivered
 	stopped error
 	// Why an event could not be stored that the invocation had gone ahead of.
 	overtaken error
 	lastRun   uint32
-	running   map[uint32]*generator // by run
-	steps     []*step               // open ones
+	running   *generator // the last one of those that run
+	steps     *step      // the last one of those that are open
 }
 
 // New prepares an invocation of a team. turn is its clock; its id is the invocation's.
-func New(team *Team, turn *runtime.Turn, world World, in Input) (*Run, error) {
+func New(team *Team, turn *runtime.Turn, world World, in *Input) (*Run, error) {
 	state, err := session.NewState(in.State)
 	if err != nil {
 		return nil, err
 	}
-	common := &shared{
-		team: team, turn: turn, world: world, state: state, maxCalls: DefaultModelCalls, shown: in.Shown,
+	r := &Run{
+		Input: *in, setting: setting{team, turn, world, state, DefaultModelCalls}, shared: &shared{shown: in.Shown},
+		id: turn.ID, first: in.Log.Len(),
 	}
-	r := &Run{Input: in, shared: common, id: turn.ID, first: in.Log.Len()}
 	r.failed = r.overtake
 	return r, r.configure(in.Options)
 }
@@ -119,7 +123,7 @@ func (r *Run) Run(task runtime.Task) error {
 		err = r.stopped
 	}
 	for i := range r.team.Plugins {
-		if _, _, failure := r.plugin(task, i, AfterRun, nil, nil); failure != nil && err == nil {
+		if _, failure := r.plugin(task, i, AfterRun, nil, nil, &session.Actions{}); failure != nil && err == nil {
 			err = failure
 		}
 	}
@@ -130,18 +134,17 @@ func (r *Run) Run(task runtime.Task) error {
 }
 
 // begin stores the user's message and chooses the agent that answers it.
-func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []session.Call, err error) {
+func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []*session.Call, err error) {
 	if r.Message == nil {
 		return r.choose(), nil, nil
 	}
-	actions := &session.Actions{}
+	e := &session.Event{Author: "user", Role: "user", HasContent: true}
 	message := r.Message
 	for i := range r.team.Plugins {
-		v, given, err := r.plugin(task, i, UserMessage, nil, message)
+		v, err := r.plugin(task, i, UserMessage, nil, message, &e.Actions)
 		if err != nil {
 			return nil, nil, err
 		}
-		actions.Merge(given)
 		if v != nil {
 			message = v
 		}
@@ -153,7 +156,7 @@ func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []session.Call, er
 	if agent, resumed, err = r.answered(parts); err != nil {
 		return nil, nil, err
 	}
-	e := &session.Event{Author: "user", Role: "user", Parts: parts, HasContent: true, Actions: *actions}
+	e.Parts = parts
 	if len(resumed) > 0 {
 		e.Branch = resumed[0].Branch
 	}
@@ -179,16 +182,17 @@ func (r *Run) choose() *Agent {
 }
 
 // answer lets plugins answer, or the agent.
-func (r *Run) answer(task runtime.Task, agent *Agent, resumed []session.Call) error {
+func (r *Run) answer(task runtime.Task, agent *Agent, resumed []*session.Call) error {
 	for i := range r.team.Plugins {
-		v, actions, err := r.plugin(task, i, BeforeRun, nil, nil)
+		var actions session.Actions
+		v, err := r.plugin(task, i, BeforeRun, nil, nil, &actions)
 		if err != nil {
 			return err
 		}
 		if v == nil && actions.Empty() {
 			continue
 		}
-		e, err := contentEvent(agent.Name, v, actions)
+		e, err := contentEvent(agent.Name, v, &actions)
 		if err != nil {
 			return err
 		}
@@ -238,8 +242,9 @@ func (r *Run) goBack(task runtime.Task) error {
 // GetState returns a value of the state, nil if there is none.
 func (r *Run) GetState(name string) []byte { return r.state.Get(name) }
 
-// StateNames are the names in the state, in the order of their bytes.
-func (r *Run) StateNames() []string { return r.state.Names() }
+// State are the values of the state by name, in the order of the names' bytes. The slice must not be changed, and holds
+// until the state does.
+func (r *Run) State() []session.Member { return r.state.Members() }
 
 func aborted() error {
 	e := fault.Plain("the invocation was aborted")

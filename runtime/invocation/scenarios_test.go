@@ -260,8 +260,8 @@ func TestScenario19Deletes(t *testing.T) {
 	s.state["|a"], s.state["user/app/u|b"] = js("1"), js("2")
 	s.agent = func(s *stage, _, run uint32) error {
 		_, err := s.run.Yield(s, run, js(`{"actions":{"stateDelta":{"a":null,"user:b":null}}}`))
-		if names := s.run.StateNames(); len(names) > 0 {
-			t.Errorf("the invocation sees %v", names)
+		if state := s.run.State(); len(state) > 0 {
+			t.Errorf("the invocation sees %v", state)
 		}
 		return err
 	}

@@ -107,15 +107,16 @@ func NewTeam(app string, root uint32, definitions []Definition, plugins []Plugin
 	if app == "" {
 		return nil, session.New(session.InvalidAgent, "app", "must be a non-empty string")
 	}
-	for i, d := range definitions {
+	for i := range definitions {
+		d := &definitions[i]
 		a := &Agent{Number: uint32(i + 1), Kind: d.Kind, Name: d.Name, Description: d.Description, Config: d.Config, Model: d.Model}
-		if err := team.admit(a, &d); err != nil {
+		if err := team.admit(a, d); err != nil {
 			return nil, err
 		}
 		team.Agents = append(team.Agents, a)
 	}
-	for i, d := range definitions {
-		if err := team.join(team.Agents[i], d.Children); err != nil {
+	for i, a := range team.Agents {
+		if err := team.join(a, definitions[i].Children); err != nil {
 			return nil, err
 		}
 	}
@@ -137,17 +138,21 @@ func (t *Team) admit(a *Agent, d *Definition) error {
 	invalid := func(field, what string) error {
 		return session.New(session.InvalidAgent, "agent "+quote(a.Name)+": "+field, what)
 	}
+	field, wrong := "name", ""
 	switch {
 	case a.Name == "" || a.Name == "user" || a.Name == "system":
-		return invalid("name", `must be a non-empty string other than "user" and "system"`)
+		wrong = `must be a non-empty string other than "user" and "system"`
 	case t.Find(a.Name) != nil:
-		return invalid("name", "another agent has it")
+		wrong = "another agent has it"
 	case a.Kind >= kinds:
-		return invalid("kind", "is unknown")
+		field, wrong = "kind", "is unknown"
 	case (a.Kind == LLM) != (a.Config != nil):
-		return invalid("model", "an agent has one if it is an LLM agent")
+		field, wrong = "model", "an agent has one if it is an LLM agent"
 	case len(d.Hooks) > len(a.Hooks):
-		return invalid("hooks", "has more than there are")
+		field, wrong = "hooks", "has more than there are"
+	}
+	if wrong != "" {
+		return invalid(field, wrong)
 	}
 	copy(a.Hooks[:], d.Hooks)
 	return a.configure(d.Options, invalid)

@@ -39,19 +39,19 @@ func (r *Run) identify(task runtime.Task, s *step, e *session.Event) ([]call, er
 		if p.Kind != session.PartCall {
 			continue
 		}
-		taken := func(c call) bool { return c.id == p.ID }
-		if p.ID == "" || slices.ContainsFunc(calls, taken) || slices.ContainsFunc(s.calls, taken) || r.Log.HasCall(p.ID) {
-			*p = p.WithID(r.turn.NewID("c"))
+		if p.ID == "" || hasCall(calls, p.ID) || hasCall(s.calls, p.ID) || r.Log.HasCall(p.ID) {
+			p.SetID(r.turn.NewID("c"))
 		}
-		c := call{id: p.ID, name: p.Name, args: p.Value}
-		if len(calls) < len(s.refused) {
-			c.refused = s.refused[len(calls)]
+		n := len(calls)
+		calls = append(calls, call{id: p.ID, name: p.Name, args: p.Value})
+		c := &calls[n]
+		if n < len(s.refused) {
+			c.refused = s.refused[n]
 		}
 		if c.refused != "" {
-			calls = append(calls, c)
 			continue
 		}
-		asked, err := r.confirmation(task, s, &c)
+		asked, err := r.confirmation(task, s, c)
 		if err != nil {
 			return nil, err
 		}
@@ -62,9 +62,17 @@ func (r *Run) identify(task runtime.Task, s *step, e *session.Event) ([]call, er
 		if c.waits || slices.Contains(s.agent.longRunning, c.name) {
 			e.LongRunning = append(e.LongRunning, c.id)
 		}
-		calls = append(calls, c)
 	}
 	return calls, nil
+}
+
+func hasCall(calls []call, id string) bool {
+	for i := range calls {
+		if calls[i].id == id {
+			return true
+		}
+	}
+	return false
 }
 
 // confirmation returns what a person is asked before a call runs; nil if it runs without.
@@ -73,11 +81,10 @@ func (r *Run) confirmation(task runtime.Task, s *step, c *call) ([]byte, error) 
 	switch {
 	case slices.Contains(s.agent.confirm, c.name):
 	case slices.Contains(s.agent.asks, c.name):
-		answer, actions, err := r.callback(task, &Callback{Hook: Confirm, Value: c.described("", nil)}, s.scope)
+		answer, err := r.callback(task, &Callback{Hook: Confirm, Value: c.described("", nil)}, &s.scope, &s.actions)
 		if err != nil {
 			return nil, err
 		}
-		s.actions.Merge(actions)
 		switch kind := value.KindOf(answer); {
 		case kind == value.KindMap:
 			more = answer
@@ -112,39 +119,40 @@ func (c *call) described(name string, v []byte) []byte {
 	return m.value()
 }
 
-// runCalls runs the calls of a step at once and makes one event of their results, in the order of the calls. more
-// reports that the model must see them.
-func (r *Run) runCalls(task runtime.Task, s *step) (more bool, err error) {
-	results := make([]result, len(s.calls))
-	if err := r.beforeCalls(task, s, s.calls); err != nil {
+// runCalls runs calls of a step at once and makes one event of their results, in the order of the calls. more reports
+// that the model must see them: that all calls have their results, those of the event too whose answers resumed the step.
+func (r *Run) runCalls(task runtime.Task, s *step, calls []call, resumed []*session.Call) (more bool, err error) {
+	results := make([]result, len(calls))
+	if err := r.beforeCalls(task, s, calls); err != nil {
 		return false, err
 	}
-	err = r.world.Together(task, len(s.calls), func(task runtime.Task, i int) (err error) {
-		if !s.calls[i].waits {
-			results[i], err = r.runCall(task, s, &s.calls[i])
+	err = r.world.Together(task, len(calls), func(task runtime.Task, i int) error {
+		if calls[i].waits {
+			return nil
 		}
-		return err
+		return r.runCall(task, s, &calls[i], &results[i])
 	})
 	if err != nil {
 		return false, err
 	}
-	e := &session.Event{Author: s.agent.Name, Branch: s.branch, Role: "user", HasContent: true}
+	e := &session.Event{Author: s.agent.Name, Branch: s.branch}
 	waits := false
 	for i := range results {
 		if results[i].some {
-			e.Parts = append(e.Parts, results[i].part)
+			e.AddPart(results[i].part)
+			e.Role, e.HasContent = "user", true
 		} else {
 			waits = true
 		}
 		e.Actions.Merge(&results[i].actions)
 	}
-	if len(e.Parts) == 0 {
-		e.Role, e.HasContent = "", false
-	}
-	if len(e.Parts) > 0 || !e.Actions.Empty() {
+	if e.HasContent || !e.Actions.Empty() {
 		if err := s.out(task, e, true); err != nil {
 			return false, err
 		}
+	}
+	if resumed != nil {
+		waits = r.Log.Waiting(resumed[0].Event)
 	}
 	return r.afterCalls(task, s, e, waits)
 }
@@ -177,28 +185,22 @@ func (r *Run) afterCalls(task runtime.Task, s *step, e *session.Event, waits boo
 }
 
 // runCall runs a call with the callbacks around it. Its error is that of the invocation: a tool's own goes to the model.
-func (r *Run) runCall(task runtime.Task, s *step, c *call) (result, error) {
-	var res result
+func (r *Run) runCall(task runtime.Task, s *step, c *call, res *result) (err error) {
 	var v []byte
-	var err error
 	if r.has(s.agent, BeforeTool) {
-		answer, actions, err := r.ask(task, s.scope, BeforeTool, c.described("", nil))
-		res.actions.Merge(actions)
-		if err != nil {
-			return res, err
+		if v, err = r.ask(task, &s.scope, BeforeTool, c.described("", nil), &res.actions); err != nil {
+			return err
 		}
-		v = answer
 	}
 	if v == nil {
-		if v, err = r.execute(task, s, c, &res); err != nil {
-			return res, err
+		if v, err = r.execute(task, s, c, res); err != nil {
+			return err
 		}
 	}
 	if v != nil && r.has(s.agent, AfterTool) {
-		answer, actions, err := r.ask(task, s.scope, AfterTool, c.described("result", v))
-		res.actions.Merge(actions)
+		answer, err := r.ask(task, &s.scope, AfterTool, c.described("result", v), &res.actions)
 		if err != nil {
-			return res, err
+			return err
 		}
 		if answer != nil {
 			v = answer
@@ -207,7 +209,7 @@ func (r *Run) runCall(task runtime.Task, s *step, c *call) (result, error) {
 	if v != nil {
 		res.part, res.some = session.NewResponse(c.id, c.name, wrapped(v)), true
 	}
-	return res, nil
+	return nil
 }
 
 // wrapped makes a map of a result that is none.
@@ -238,8 +240,7 @@ func (r *Run) execute(task runtime.Task, s *step, c *call, res *result) ([]byte,
 	}
 	text := value.AppendString(nil, reason(err))
 	if r.has(s.agent, ToolError) {
-		answer, actions, failure := r.ask(task, s.scope, ToolError, c.described("error", text))
-		res.actions.Merge(actions)
+		answer, failure := r.ask(task, &s.scope, ToolError, c.described("error", text), &res.actions)
 		if failure != nil || answer != nil {
 			return answer, failure
 		}

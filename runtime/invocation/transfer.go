@@ -17,7 +17,7 @@ const transferNumber = 1<<31 - 1
 // targets are the agents to which an agent with a model may hand over: those below it, the one above it, and the others
 // below that one.
 func (a *Agent) targets() []*Agent {
-	list := slices.Clone(a.Children)
+	list := append([]*Agent(nil), a.Children...)
 	if p := a.Parent; p != nil && p.Kind == LLM {
 		if !a.apart {
 			list = append(list, p)

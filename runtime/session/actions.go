@@ -121,32 +121,20 @@ func readDelta(v []byte, to *[]Member, strict bool) *flaw {
 func (a *Actions) readConfirmations(v []byte) *flaw {
 	return members(v, func(id, v []byte) *flaw {
 		a.Confirmations = append(a.Confirmations, Member{value.UTF8(string(id)), v})
-		return members(v, func(name, v []byte) *flaw {
-			var s string
-			switch string(name) {
-			case "name", "hint":
-				return text(v, &s)
-			case "args":
-				if value.KindOf(v) != value.KindMap {
-					return invalid(wantMap)
-				}
-			}
-			return nil
-		})
+		var s string
+		var args []byte
+		return named(v, confirmationMembers[:], &s, &s, &args)
 	})
 }
 
+var (
+	confirmationMembers = [...]string{"name", "hint", "args"}
+	compactionMembers   = [...]string{"first", "last"}
+)
+
 // readCompaction returns the ids of the first and the last event that a compaction stands for.
 func readCompaction(v []byte) (first, last string, f *flaw) {
-	f = members(v, func(name, v []byte) *flaw {
-		switch string(name) {
-		case "first":
-			return text(v, &first)
-		case "last":
-			return text(v, &last)
-		}
-		return nil
-	})
+	f = named(v, compactionMembers[:], &first, &last)
 	if f == nil && first == "" {
 		f = invalid("must be the id of an event").in("first")
 	}
@@ -205,13 +193,14 @@ func united(a, b []Member) []Member {
 	for i := range a {
 		places[a[i].Name] = i
 	}
-	for _, m := range b {
+	for k := range b {
+		m := &b[k]
 		if i, ok := places[m.Name]; ok {
 			out[i].Value = m.Value
 			continue
 		}
 		places[m.Name] = len(out)
-		out = append(out, m)
+		out = append(out, *m)
 	}
 	return out
 }
@@ -222,10 +211,13 @@ func (a *Actions) mergeArtifacts(b []ArtifactVersion) {
 	}
 	out := make([]ArtifactVersion, len(a.ArtifactDelta), len(a.ArtifactDelta)+len(b))
 	copy(out, a.ArtifactDelta)
-	for _, v := range b {
-		i := slices.IndexFunc(out, func(o ArtifactVersion) bool { return o.Name == v.Name })
-		if i < 0 {
-			out = append(out, v)
+	for k := range b {
+		v, i := &b[k], 0
+		for i < len(out) && out[i].Name != v.Name {
+			i++
+		}
+		if i == len(out) {
+			out = append(out, *v)
 		} else {
 			out[i].Version = max(out[i].Version, v.Version)
 		}

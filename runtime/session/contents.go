@@ -1,7 +1,6 @@
 package session
 
 import (
-	"slices"
 	"sort"
 	"strings"
 
@@ -41,7 +40,9 @@ const maxViews = 8
 // projection is what a view shows, kept up to date as events come.
 type projection struct {
 	View
-	read     int // events of the log that it has read
+	*Log
+	read     int     // events of the log that it has read
+	covers   []cover // compactions that it shows
 	contents []Content
 	origins  []int32 // the event at whose place each content stands, ascending
 }
@@ -60,39 +61,43 @@ func (l *Log) Contents(v View) []Content {
 	if !v.None {
 		v.From = 0
 	}
-	i := slices.IndexFunc(l.views, func(p *projection) bool { return p.View == v })
-	if i < 0 {
-		if i = len(l.views); i == maxViews {
+	i := 0
+	for i < len(l.views) && l.views[i].View != v {
+		i++
+	}
+	if i == len(l.views) {
+		if i == maxViews {
 			i--
 			l.views = l.views[:i]
 		}
-		l.views = append(l.views, &projection{View: v})
+		l.views = append(l.views, &projection{View: v, Log: l})
 	}
 	p := l.views[i]
 	copy(l.views[1:], l.views[:i])
 	l.views[0] = p
-	p.update(l)
+	p.update()
 	return p.contents[:len(p.contents):len(p.contents)]
 }
 
-func (p *projection) update(l *Log) {
-	if p.read == len(l.entries) {
+func (w *projection) update() {
+	l := w.Log
+	if w.read == len(l.entries) {
 		return
 	}
-	low := int32(p.read)
-	for i := range l.entries[p.read:] {
-		low = min(low, l.entries[p.read+i].low)
+	low := int32(w.read)
+	for i := range l.entries[w.read:] {
+		low = min(low, l.entries[w.read+i].low)
 	}
-	p.read = len(l.entries)
-	n := len(p.origins)
-	for n > 0 && p.origins[n-1] >= low {
+	w.read = len(l.entries)
+	n := len(w.origins)
+	for n > 0 && w.origins[n-1] >= low {
 		n--
 	}
-	clear(p.contents[n:])
-	p.contents, p.origins = p.contents[:n], p.origins[:n]
+	clear(w.contents[n:])
+	w.contents, w.origins = w.contents[:n], w.origins[:n]
 
-	w := walk{Log: l, projection: p, covers: l.coversOf(p.View)}
-	low = max(low, int32(p.From))
+	w.covers = l.coversOf(&w.View)
+	low = max(low, int32(w.From))
 	first := sort.Search(len(l.shown), func(i int) bool { return l.shown[i] >= low })
 	next := sort.Search(len(w.covers), func(i int) bool { return w.covers[i].first >= low })
 	for _, i := range l.shown[first:] {
@@ -105,7 +110,7 @@ func (p *projection) update(l *Log) {
 
 // coversOf returns the compactions that a view shows, in order of their ranges. Those inside the range of another are left
 // out, so that the ends of the ranges ascend, too.
-func (l *Log) coversOf(v View) []cover {
+func (l *Log) coversOf(v *View) []cover {
 	var list []cover
 	for _, c := range l.covers {
 		if v.sees(l.entries[c.event].branch) && int(c.first) >= v.From {
@@ -137,21 +142,14 @@ func (v *View) sees(branch string) bool {
 	return ok && (branch == "" || rest == "" || rest[0] == '.')
 }
 
-// walk is the work of bringing a projection up to date.
-type walk struct {
-	*Log
-	*projection
-	covers []cover
-}
-
 // isCovered reports whether a compaction stands for the i-th event.
-func (w *walk) isCovered(i int32) bool {
+func (w *projection) isCovered(i int32) bool {
 	k := sort.Search(len(w.covers), func(k int) bool { return w.covers[k].last >= i })
 	return k < len(w.covers) && w.covers[k].first <= i
 }
 
 // isOpen reports whether a call of an event waits, or has its response outside of what compactions stand for.
-func (w *walk) isOpen(e *entry) bool {
+func (w *projection) isOpen(e *entry) bool {
 	for c := e.call; c < e.call+e.calls; c++ {
 		call := &w.calls[c]
 		if call.waits && !w.isAnswered(call) {
@@ -165,7 +163,7 @@ func (w *walk) isOpen(e *entry) bool {
 }
 
 // lastAnswer returns the last answer to a call that no event undid, -1 if there is none.
-func (w *walk) lastAnswer(c *callEntry) int32 {
+func (w *projection) lastAnswer(c *callEntry) int32 {
 	a := c.last
 	for a >= 0 && w.entries[w.answers[a].event].undone {
 		a = w.answers[a].before
@@ -174,7 +172,7 @@ func (w *walk) lastAnswer(c *callEntry) int32 {
 }
 
 // put adds a content, whose mark has what it is made of besides.
-func (w *walk) put(c Content, origin int32) {
+func (w *projection) put(c Content, origin int32) {
 	if n := len(w.contents); n > 0 {
 		c.mark(w.contents[n-1].Mark)
 	} else if w.Salt != 0 {
@@ -197,7 +195,7 @@ func (c *Content) mark(n uint64) {
 }
 
 // addSummary adds the content of a compaction.
-func (w *walk) addSummary(c cover) {
+func (w *projection) addSummary(c cover) {
 	e := &w.entries[c.event]
 	role, parts, _ := readContent(e.content, nil, false)
 	shown := parts[:0]
@@ -228,10 +226,10 @@ func isBlank(p *Part) bool {
 }
 
 // own reports whether what an author says is shown as it is.
-func (w *walk) own(author string) bool { return author == "user" || author == w.Agent }
+func (w *projection) own(author string) bool { return author == "user" || author == w.Agent }
 
 // add adds what the view shows of the i-th event.
-func (w *walk) add(i int32) {
+func (w *projection) add(i int32) {
 	e := &w.entries[i]
 	if e.content == nil || e.compacts || !w.sees(e.branch) {
 		return
@@ -243,7 +241,8 @@ func (w *walk) add(i int32) {
 	role, parts, _ := readContent(e.content, nil, false)
 	c := Content{Role: "user", At: e.at, Author: e.author, Event: int(i)}
 	if !own {
-		if c.Parts = told(e.author, parts); c.Parts != nil {
+		c.Parts = told(append(make([]Part, 0, len(parts)+1), NewText("For context:")), e.author, parts, false)
+		if len(c.Parts) > 1 {
 			w.put(c, i)
 		}
 		return
@@ -273,7 +272,7 @@ func (w *walk) add(i int32) {
 }
 
 // addAnswers adds the responses to the calls of an event, in the order of the calls.
-func (w *walk) addAnswers(e *entry, origin int32) {
+func (w *projection) addAnswers(e *entry, origin int32) {
 	c := Content{Role: "user", Event: -1}
 	read := int32(-1)
 	var parts []Part
@@ -298,16 +297,22 @@ func (w *walk) addAnswers(e *entry, origin int32) {
 	}
 }
 
-// told is what another agent said and did, in words; nil if there is nothing to tell.
-func told(author string, parts []Part) []Part {
-	var list []Part
+// told appends what an author said and did, in words. Data and files stay as they are, unless notes are asked for.
+func told(list []Part, author string, parts []Part, notes bool) []Part {
 	for p := range parts {
 		part := &parts[p]
-		if part.Kind == PartThought || part.Kind == PartText && len(part.Text) == 0 {
+		switch part.Kind {
+		case PartThought:
 			continue
-		}
-		if list == nil {
-			list = append(make([]Part, 0, len(parts)+1), NewText("For context:"))
+		case PartText:
+			if len(part.Text) == 0 && !(notes && part.Signature() != nil) {
+				continue
+			}
+		case PartOther, PartCodeResult:
+			if notes {
+				list = append(list, NewText("["+author+"] "+string(part.Note())))
+				continue
+			}
 		}
 		list = append(list, tell(author, part))
 	}
@@ -316,18 +321,21 @@ func told(author string, parts []Part) []Part {
 
 // tell is a part of another agent's event in words. Data and files stay as they are.
 func tell(author string, part *Part) Part {
-	text := append(append([]byte{'['}, author...), "] "...)
+	said := ""
 	switch part.Kind {
 	case PartText:
-		text = append(append(text, "said: "...), part.Text...)
+		said = "said: " + string(part.Text)
 	case PartCall:
-		text = append(text, "called tool `"+part.Name+"` with "...)
-		text, _ = value.AppendJSON(text, part.Value)
+		said = "called tool `" + part.Name + "` with " + jsonOf(part.Value)
 	case PartResponse:
-		text = append(text, "tool `"+part.Name+"` returned "...)
-		text, _ = value.AppendJSON(text, part.Value)
+		said = "tool `" + part.Name + "` returned " + jsonOf(part.Value)
 	default:
 		return *part
 	}
-	return NewText(string(text))
+	return NewText("[" + author + "] " + said)
+}
+
+func jsonOf(v []byte) string {
+	text, _ := value.AppendJSON(nil, v)
+	return string(text)
 }

@@ -5,7 +5,7 @@ import "github.com/turncore/turncore/abi/value"
 // Digest returns what is to be summed up, as texts, and the ids of the first and the last event that the summary then
 // stands for: all but the last keep invocations. The last compaction is summed up again, with the overlap invocations
 // before its end in full. It returns nothing if fewer than need invocations have come since, besides those that stay.
-func (l *Log) Digest(need, keep, overlap int) (told []Part, first, last string) {
+func (l *Log) Digest(need, keep, overlap int) (list []Part, first, last string) {
 	old := cover{event: -1, last: -1}
 	if n := len(l.covers); n > 0 {
 		old = l.covers[n-1]
@@ -39,31 +39,14 @@ func (l *Log) Digest(need, keep, overlap int) (told []Part, first, last string) 
 	if old.event < 0 {
 		old.first = l.shown[from]
 	} else {
-		told = l.tell(told, old.event)
+		list = told(list, l.entries[old.event].author, l.parts(old.event), true)
 	}
 	for _, i := range l.shown[from : to+1] {
 		if !l.entries[i].compacts {
-			told = l.tell(told, i)
+			list = told(list, l.entries[i].author, l.parts(i), true)
 		}
 	}
-	return told, l.id(old.first), l.id(l.shown[to])
-}
-
-// tell appends what an event says, as texts.
-func (l *Log) tell(told []Part, i int32) []Part {
-	author := l.entries[i].author
-	parts := l.parts(i)
-	for p := range parts {
-		part := &parts[p]
-		switch {
-		case part.Kind == PartThought || isBlank(part):
-		case part.Kind == PartOther || part.Kind == PartCodeResult:
-			told = append(told, NewText("["+author+"] "+string(part.Note())))
-		default:
-			told = append(told, tell(author, part))
-		}
-	}
-	return told
+	return list, l.id(old.first), l.id(l.shown[to])
 }
 
 func (l *Log) id(i int32) string {

@@ -1,9 +1,6 @@
 package session
 
-import (
-	"github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/runtime/fault"
-)
+import "github.com/turncore/turncore/runtime/fault"
 
 // info describes a code.
 type info struct {
@@ -23,7 +20,7 @@ func New(code fault.Code, field, what string) *fault.Error {
 		}
 	}
 	if field != "" {
-		e.Details = value.AppendString(value.AppendString(value.AppendMapHeader(nil, 1), "field"), field)
+		e.Details = appendText([]byte{0x81}, "field", field)
 		what = field + ": " + what
 	}
 	if what != "" {

@@ -1,9 +1,6 @@
 package session
 
-import (
-	"github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/internal/suggestion"
-)
+import "github.com/turncore/turncore/internal/suggestion"
 
 // Event is something that happened in a session: what somebody said, and what that does. An event without content may
 // still change the state.
@@ -119,16 +116,11 @@ func readUsage(v []byte, to *[]byte) *flaw {
 	if f := filled(v, to); f != nil {
 		return f
 	}
-	return members(v, func(name, v []byte) *flaw {
-		switch string(name) {
-		case "promptTokens", "completionTokens", "totalTokens", "cachedTokens", "reasoningTokens":
-			if n, ok := value.Int(v); !ok || n < 0 {
-				return invalid(wantCount)
-			}
-		}
-		return nil
-	})
+	n := &count{}
+	return named(v, usageCounts[:], n, n, n, n, n)
 }
+
+var usageCounts = [...]string{"promptTokens", "completionTokens", "totalTokens", "cachedTokens", "reasoningTokens"}
 
 // Append appends the event, a map. Members that are empty, false or 0 are left out.
 func (e *Event) Append(dst []byte) []byte {
@@ -139,13 +131,17 @@ func (e *Event) Append(dst []byte) []byte {
 	return appendKept(dst, eventMembers[:], kept[:], nil)
 }
 
+// AddPart adds a part to the content.
+func (e *Event) AddPart(p Part) { e.Parts = append(e.Parts, p) }
+
 // size is about the number of bytes of the event.
 func (e *Event) size() int {
 	n := 96 + len(e.ID) + len(e.InvocationID) + len(e.Author) + len(e.Branch) + len(e.ErrorMessage) + len(e.Usage) + len(e.Metadata)
 	for i := range e.Parts {
 		n += len(e.Parts[i].Raw)
 	}
-	for _, m := range e.Actions.StateDelta {
+	for i := range e.Actions.StateDelta {
+		m := &e.Actions.StateDelta[i]
 		n += 32 + len(m.Name) + len(m.Value)
 	}
 	return n

@@ -208,11 +208,16 @@ func distinctAt(v []byte, i, depth int) (end int, f *flaw) {
 // appendMembers appends a map.
 func appendMembers(dst []byte, list []Member) []byte {
 	start := len(dst)
-	dst = value.AppendMapHeader(dst, len(list))
-	for _, m := range list {
+	return value.OrderMap(appendAll(value.AppendMapHeader(dst, len(list)), list), start)
+}
+
+// appendAll appends members.
+func appendAll(dst []byte, list []Member) []byte {
+	for i := range list {
+		m := &list[i]
 		dst = append(value.AppendString(dst, m.Name), orNil(m.Value)...)
 	}
-	return value.OrderMap(dst, start)
+	return dst
 }
 
 var null = []byte{0xc0}

@@ -28,8 +28,32 @@ func readKept(v []byte, at any) *flaw {
 		*to = b
 	case *[]byte:
 		return filled(v, to)
+	case *count:
+		if n, ok := value.Int(v); !ok || n < 0 {
+			return invalid(wantCount)
+		}
+	case *blob:
+		if value.KindOf(v) != value.KindBytes {
+			return invalid("must be bytes")
+		}
 	}
 	return nil
+}
+
+// Members that are checked and nothing else.
+type (
+	count struct{} // an integer from 0 on
+	blob  struct{} // bytes
+)
+
+// named reads the members of a map that have names of a list, each to where it is kept. Others may be anything.
+func named(v []byte, names []string, kept ...any) *flaw {
+	return members(v, func(name, v []byte) *flaw {
+		if i := indexOf(names, name); i >= 0 {
+			return readKept(v, kept[i])
+		}
+		return nil
+	})
 }
 
 // isKept reports whether a member is not empty, false or 0.
@@ -71,10 +95,7 @@ func appendKept(dst []byte, names []string, kept []any, others []Member) []byte 
 			dst = appendMember(value.AppendString(dst, names[i]), at)
 		}
 	}
-	for _, m := range others {
-		dst = append(value.AppendString(dst, m.Name), orNil(m.Value)...)
-	}
-	return dst
+	return appendAll(dst, others)
 }
 
 func appendMember(dst []byte, at any) []byte {
@@ -97,7 +118,8 @@ func appendMember(dst []byte, at any) []byte {
 	case *[]ArtifactVersion:
 		start := len(dst)
 		dst = value.AppendMapHeader(dst, len(*of))
-		for _, v := range *of {
+		for i := range *of {
+			v := &(*of)[i]
 			dst = value.AppendInt(value.AppendString(dst, v.Name), int64(v.Version))
 		}
 		return value.OrderMap(dst, start)

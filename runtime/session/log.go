@@ -302,22 +302,22 @@ func (l *Log) HasCall(id string) bool {
 }
 
 // Call returns a function call and what became of it. One that waits for an answer from outside is pending until the user
-// responds to it, whatever its agent says in between.
-func (l *Log) Call(id string) (Call, CallState) {
+// responds to it, whatever its agent says in between. One that is unknown is nil.
+func (l *Log) Call(id string) (*Call, CallState) {
 	i, ok := l.callOf(id)
 	if !ok || l.undone(l.calls[i].event) {
-		return Call{}, CallUnknown
+		return nil, CallUnknown
 	}
 	c := &l.calls[i]
 	state := CallDone
 	if !l.isAnswered(c) {
 		if state = CallPending; !c.waits {
-			return Call{}, CallUnknown
+			return nil, CallUnknown
 		}
 	}
 	e := &l.entries[c.event]
-	part := l.parts(c.event)[c.part]
-	call := Call{
+	part := &l.parts(c.event)[c.part]
+	call := &Call{
 		ID: id, Name: part.Name, Args: part.Value, Event: int(c.event), Author: e.author, InvocationID: e.invocation, Branch: e.branch,
 	}
 	actions, _ := value.Get(e.body, eventMembers[eventActions])

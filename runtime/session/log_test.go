@@ -61,7 +61,7 @@ func event(t testing.TB, text string) []byte {
 func callState(l *session.Log, id string) string {
 	c, state := l.Call(id)
 	name := [...]string{session.CallUnknown: "unknown", session.CallPending: "pending", session.CallDone: "done"}[state]
-	if (state == session.CallUnknown) != (c.ID == "") {
+	if (state == session.CallUnknown) != (c == nil) {
 		name += " with a call of another state"
 	}
 	return name

@@ -19,7 +19,7 @@ const (
 	PartCodeResult                 // what code printed that a model ran
 )
 
-// Part is a part of a content. It must not be changed: build others with the functions of this package.
+// Part is a part of a content. Only the methods of this package change it.
 type Part struct {
 	Kind  PartKind
 	Raw   []byte // the part, a map
@@ -82,35 +82,16 @@ func (p *Part) read(v []byte) *flaw {
 	case PartResponse:
 		return p.readFunction(v, "response")
 	}
-	return members(v, func(name, v []byte) *flaw {
-		switch string(name) {
-		case "data":
-			if value.KindOf(v) != value.KindBytes {
-				return invalid("must be bytes")
-			}
-		case "mimeType", "fileUri":
-			if value.KindOf(v) != value.KindString {
-				return invalid(wantString)
-			}
-		}
-		return nil
-	})
+	var s string
+	return named(v, mediumMembers[:], &blob{}, &s, &s)
 }
+
+var mediumMembers = [...]string{"data", "mimeType", "fileUri"}
 
 // readFunction reads a function call, or a response.
 func (p *Part) readFunction(v []byte, content string) *flaw {
 	p.Value = emptyMap
-	f := members(v, func(name, v []byte) *flaw {
-		switch string(name) {
-		case "id":
-			return text(v, &p.ID)
-		case "name":
-			return text(v, &p.Name)
-		case content:
-			return filled(v, &p.Value)
-		}
-		return nil
-	})
+	f := named(v, []string{"id", "name", content}, &p.ID, &p.Name, &p.Value)
 	if f == nil && p.Name == "" {
 		f = invalid(wantName).in("name")
 	}
@@ -183,7 +164,7 @@ func AppendContent(dst []byte, role string, parts []Part) []byte {
 	}
 	dst = value.AppendMapHeader(dst, n)
 	if role != "" {
-		dst = value.AppendString(value.AppendString(dst, "role"), role)
+		dst = appendText(dst, "role", role)
 	}
 	dst = value.AppendListHeader(value.AppendString(dst, "parts"), len(parts))
 	for i := range parts {
@@ -194,20 +175,26 @@ func AppendContent(dst []byte, role string, parts []Part) []byte {
 
 // NewText makes a part of text.
 func NewText(s string) Part {
-	return Part{Kind: PartText, Raw: value.AppendString(value.AppendString([]byte{0x81}, "text"), s), Text: []byte(s)}
+	return Part{Kind: PartText, Raw: appendText([]byte{0x81}, "text", s), Text: []byte(s)}
+}
+
+// appendText appends a member that is a text.
+func appendText(dst []byte, name, text string) []byte {
+	return value.AppendString(value.AppendString(dst, name), text)
 }
 
 // NewThought makes a part of a model's reasoning. The signature, a value, is what its provider wants back with it; nil for
 // none.
 func NewThought(s string, signature []byte) Part {
-	raw := value.AppendString(value.AppendString(value.AppendMapHeader(nil, 2), "text"), s)
+	raw := appendText([]byte{0x82}, "text", s)
 	raw = value.AppendBool(value.AppendString(raw, "thought"), true)
 	p := Part{Kind: PartThought, Raw: raw, Text: []byte(s)}
-	return p.Signed(signature)
+	p.Sign(signature)
+	return p
 }
 
-// Signed returns the part, which has no signature, with one: a value, nil for none.
-func (p Part) Signed(signature []byte) Part {
+// Sign gives the part, which has no signature, one: a value, nil for none.
+func (p *Part) Sign(signature []byte) {
 	if signature != nil {
 		raw := p.Raw
 		p.Raw = value.AppendMapHeader(nil, value.Len(raw)+1)
@@ -217,7 +204,6 @@ func (p Part) Signed(signature []byte) Part {
 		})
 		p.Raw = append(value.AppendString(p.Raw, signatureName), signature...)
 	}
-	return p
 }
 
 const signatureName = "thoughtSignature"
@@ -242,37 +228,44 @@ func NewResponse(id, name string, response []byte) Part {
 }
 
 func newFunction(kind PartKind, member, content, id, name string, v []byte) Part {
-	raw := value.AppendString(value.AppendMapHeader(nil, 1), member)
+	raw := value.AppendString([]byte{0x81}, member)
 	if id == "" {
-		raw = value.AppendMapHeader(raw, 2)
+		raw = append(raw, 0x82)
 	} else {
-		raw = value.AppendString(value.AppendString(value.AppendMapHeader(raw, 3), "id"), id)
+		raw = appendText(append(raw, 0x83), "id", id)
 	}
-	raw = value.AppendString(value.AppendString(raw, "name"), name)
+	raw = appendText(raw, "name", name)
 	raw = append(value.AppendString(raw, content), v...)
 	return Part{Kind: kind, Raw: raw, ID: id, Name: name, Value: v}
 }
 
-// Inline returns the data of a part that holds some, with its media type and a name for people, which may be empty. ok
-// reports that it does.
-func (p *Part) Inline() (mimeType, name string, data []byte, ok bool) {
+// Medium is data, or a file, in a part.
+type Medium struct {
+	MimeType string
+	Name     string // for people; empty for none
+	Data     []byte // bytes, a value; nil for a file
+	URI      string // of a file
+}
+
+// Medium returns the data of a part that holds some, or the file that it names; nil for other parts.
+func (p *Part) Medium() *Medium {
+	if p.Kind != PartOther {
+		return nil
+	}
 	v, _ := value.Get(p.Raw, "inlineData")
-	data, ok = value.Get(v, "data")
-	mime, _ := value.GetString(v, "mimeType")
-	display, _ := value.GetString(v, "displayName")
-	return string(mime), string(display), data, ok && p.Kind == PartOther
+	if data, ok := value.Get(v, "data"); ok {
+		return &Medium{MimeType: string(textIn(v, "mimeType")), Name: string(textIn(v, "displayName")), Data: data}
+	}
+	v, _ = value.Get(p.Raw, "fileData")
+	m := &Medium{MimeType: string(textIn(v, "mimeType")), URI: string(textIn(v, "fileUri"))}
+	if m.MimeType == "" || m.URI == "" {
+		return nil
+	}
+	return m
 }
 
-// File returns the address of a part that names a file, with its media type. ok reports that it does.
-func (p *Part) File() (mimeType, uri string, ok bool) {
-	v, _ := value.Get(p.Raw, "fileData")
-	at, _ := value.GetString(v, "fileUri")
-	mime, _ := value.GetString(v, "mimeType")
-	return string(mime), string(at), len(at) > 0 && len(mime) > 0 && p.Kind == PartOther
-}
-
-// WithID returns a function call, or a response, with another id. Its further members stay.
-func (p Part) WithID(id string) Part {
+// SetID gives a function call, or a response, another id. Its further members stay.
+func (p *Part) SetID(id string) {
 	raw := value.AppendMapHeader(nil, value.Len(p.Raw))
 	_ = value.Each(p.Raw, func(key, v []byte) bool {
 		raw = value.AppendText(raw, key)
@@ -284,7 +277,6 @@ func (p Part) WithID(id string) Part {
 		return true
 	})
 	p.Raw, p.ID = raw, id
-	return p
 }
 
 func appendWithID(dst, v []byte, id string) []byte {
@@ -293,7 +285,7 @@ func appendWithID(dst, v []byte, id string) []byte {
 		n++
 	}
 	dst = value.AppendMapHeader(dst, n)
-	dst = value.AppendString(value.AppendString(dst, "id"), id)
+	dst = appendText(dst, "id", id)
 	_ = value.Each(v, func(key, v []byte) bool {
 		if string(key) != "id" {
 			dst = append(value.AppendText(dst, key), v...)
@@ -315,11 +307,11 @@ func (p *Part) Note() []byte {
 			return true
 		}
 		if note = textIn(v, "code", "output"); note == nil {
-			note = append(append(append([]byte{'['}, key...), ": "...), textIn(v, "name", "fileUri", "mimeType")...)
+			text := "[" + string(key) + ": " + string(textIn(v, "name", "fileUri", "mimeType"))
 			if data, ok := value.Get(v, "data"); ok {
-				note = append(note, ", "+strconv.Itoa(value.Len(data))+" bytes"...)
+				text += ", " + strconv.Itoa(value.Len(data)) + " bytes"
 			}
-			note = append(note, ']')
+			note = []byte(text + "]")
 		}
 		return false
 	})

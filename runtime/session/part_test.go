@@ -47,7 +47,7 @@ func part(t *testing.T, text string) session.Part {
 	return parts[0]
 }
 
-func TestWithID(t *testing.T) {
+func TestSetID(t *testing.T) {
 	for _, c := range [][2]string{
 		{`{functionCall: {name: "t", args: {a: 1}}}`, `{"functionCall":{"id":"new","name":"t","args":{"a":1}}}`},
 		{`{functionCall: {id: "old", name: "t"}, thoughtSignature: "s"}`, `{"functionCall":{"id":"new","name":"t"},"thoughtSignature":"s"}`},
@@ -57,7 +57,8 @@ func TestWithID(t *testing.T) {
 	} {
 		old := part(t, c[0])
 		before := show(t, old.Raw)
-		p := old.WithID("new")
+		p := old
+		p.SetID("new")
 		if got := show(t, p.Raw); got != c[1] {
 			t.Errorf("%s became %s", c[0], got)
 		}

@@ -1,7 +1,7 @@
 package session
 
 import (
-	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/turncore/turncore/abi/value"
@@ -17,33 +17,31 @@ func (l *Log) RewindBefore(invocation string) ([]Member, error) {
 	if !ok {
 		return nil, New(InvocationNotFound, "rewindBefore", strconv.Quote(invocation))
 	}
-	// Only names that changed since can differ.
-	type change struct{ before, after []byte }
-	changes := make(map[string]*change)
-	var names []string
-	for i := int(from); i < len(l.entries); i++ {
+	type change struct {
+		name  string
+		v     []byte
+		since bool // not before the invocation
+	}
+	var list []change
+	for i := range l.entries {
 		l.eachChange(i, func(name, v []byte) {
-			c := changes[string(name)]
-			if c == nil {
-				c = &change{}
-				changes[string(name)] = c
-				names = append(names, string(name))
-			}
-			c.after = v
+			list = append(list, change{string(name), orNil(v), i >= int(from)})
 		})
 	}
-	for i := range l.entries[:from] {
-		l.eachChange(i, func(name, v []byte) {
-			if c := changes[string(name)]; c != nil {
-				c.before = v
-			}
-		})
-	}
-	slices.Sort(names)
+	sort.SliceStable(list, func(i, j int) bool { return list[i].name < list[j].name })
 	var delta []Member
-	for _, name := range names {
-		if c := changes[name]; string(orNil(c.before)) != string(orNil(c.after)) {
-			delta = append(delta, Member{name, orNil(c.before)})
+	for len(list) > 0 {
+		name, before, after := list[0].name, null, []byte(nil)
+		for len(list) > 0 && list[0].name == name {
+			if list[0].since {
+				after = list[0].v
+			} else {
+				before = list[0].v
+			}
+			list = list[1:]
+		}
+		if after != nil && string(before) != string(after) {
+			delta = append(delta, Member{name, before})
 		}
 	}
 	return delta, nil

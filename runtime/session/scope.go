@@ -114,7 +114,8 @@ type Change struct {
 // Changes returns what changes of the state are to a store. Those of the scope temp are left out.
 func Changes(app, user string, delta []Member) []Change {
 	var list []Change
-	for _, m := range delta {
+	for i := range delta {
+		m := &delta[i]
 		c := Change{Value: m.Value}
 		if value.KindOf(c.Value) <= value.KindNil {
 			c.Value = nil
@@ -137,9 +138,9 @@ func Changes(app, user string, delta []Member) []Change {
 // Persistent returns the changes that a store keeps: all but those of the scope temp.
 func Persistent(delta []Member) []Member {
 	var list []Member
-	for _, m := range delta {
-		if scope, _ := Scope(m.Name); scope != ScopeTemp {
-			list = append(list, m)
+	for i := range delta {
+		if scope, _ := Scope(delta[i].Name); scope != ScopeTemp {
+			list = append(list, delta[i])
 		}
 	}
 	return list
@@ -156,7 +157,8 @@ type ArtifactChange struct {
 // sessions.
 func Artifacts(app, user string, delta []ArtifactVersion) []ArtifactChange {
 	var list []ArtifactChange
-	for _, v := range delta {
+	for i := range delta {
+		v := &delta[i]
 		c := ArtifactChange{Name: v.Name, Version: v.Version}
 		if rest, ok := strings.CutPrefix(v.Name, scopes[ScopeUser]); ok {
 			c.Scope, c.Name = UserScope(app, user), rest

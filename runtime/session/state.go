@@ -52,15 +52,6 @@ func (s *State) Get(name string) []byte {
 // then changes nothing.
 func (s *State) Set(name string, v []byte) error { return s.Apply([]Member{{name, v}}) }
 
-// Names are the names that have values, in the order of their UTF-8 bytes.
-func (s *State) Names() []string {
-	names := make([]string, len(s.list))
-	for i := range s.list {
-		names[i] = s.list[i].Name
-	}
-	return names
-}
-
 // Members are the values by name, in the order of the names. The slice must not be changed, and holds until the state does.
 func (s *State) Members() []Member { return s.list }
 
@@ -69,7 +60,8 @@ func (s *State) Apply(delta []Member) error {
 	if err := s.Check(delta); err != nil {
 		return err
 	}
-	for _, m := range delta {
+	for k := range delta {
+		m := &delta[k]
 		i, ok := s.find(m.Name)
 		if ok {
 			s.size -= len(m.Name) + len(s.list[i].Value)
@@ -84,7 +76,7 @@ func (s *State) Apply(delta []Member) error {
 			s.list = append(s.list, Member{})
 			copy(s.list[i+1:], s.list[i:])
 		}
-		s.list[i] = m
+		s.list[i] = *m
 		s.size += len(m.Name) + len(m.Value)
 	}
 	return nil

@@ -24,7 +24,11 @@ func TestState(t *testing.T) {
 	if got := show(t, s.Append(nil)); got != `{"9":0,"10":0,"app:x":{"y":2},"b":1}` {
 		t.Errorf("state %s", got)
 	}
-	if got := strings.Join(s.Names(), " "); got != "10 9 app:x b" {
+	var names []string
+	for _, m := range s.Members() {
+		names = append(names, m.Name)
+	}
+	if got := strings.Join(names, " "); got != "10 9 app:x b" {
 		t.Errorf("names %s", got)
 	}
 	if s.Get("a") != nil || s.Get("") != nil || s.Get("app:") != nil || show(t, s.Get("app:x")) != `{"y":2}` {
@@ -45,7 +49,7 @@ func TestState(t *testing.T) {
 		t.Errorf("state %s", got)
 	}
 	empty, err := session.NewState(nil)
-	if err != nil || show(t, empty.Append(nil)) != "{}" || len(empty.Names()) != 0 {
+	if err != nil || show(t, empty.Append(nil)) != "{}" || len(empty.Members()) != 0 {
 		t.Errorf("an empty state: %v", err)
 	}
 }

@@ -28,12 +28,12 @@ func Create(app, user, id string, now int64, state []byte) (Write, error) {
 	if err != nil {
 		return Write{}, err
 	}
-	for _, m := range s.Members() {
-		if scope, _ := Scope(m.Name); scope == ScopeSession {
-			e.Actions.StateDelta = append(e.Actions.StateDelta, m)
+	for i := range s.list {
+		if scope, _ := Scope(s.list[i].Name); scope == ScopeSession {
+			e.Actions.StateDelta = append(e.Actions.StateDelta, s.list[i])
 		}
 	}
 	w := e.Write(app, user)
-	w.State = Changes(app, user, s.Members())
+	w.State = Changes(app, user, s.list)
 	return w, nil
 }
