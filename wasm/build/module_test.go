@@ -139,8 +139,9 @@ func toldSize(t *testing.T, file string) int {
 	return told
 }
 
-// agentBudget is what an agent that does nothing may add to the core module, in bytes after brotli 11.
-const agentBudget = 10_000
+// agentBudget is what an agent that does nothing may add to the core module, in bytes: as it is, and after brotli 11. The
+// latter differs by 2,000 with any change of the core: brotli finds other places to begin a block.
+var agentBudget = weight{Raw: 60_000, Brotli: 12_000}
 
 func TestAnAgentAddsLittle(t *testing.T) {
 	core := filepath.Join(buildDir, wasip1Target.file)
@@ -154,10 +155,10 @@ func TestAnAgentAddsLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	more := weights[1].Brotli - weights[0].Brotli
-	t.Logf("%d bytes brotli 11 of %d", more, agentBudget)
-	if more > agentBudget {
-		t.Errorf("an agent adds %d bytes brotli 11, %d allowed", more, agentBudget)
+	raw, brotli := weights[1].Raw-weights[0].Raw, weights[1].Brotli-weights[0].Brotli
+	t.Logf("%d bytes of %d, %d bytes brotli 11 of %d", raw, agentBudget.Raw, brotli, agentBudget.Brotli)
+	if raw > agentBudget.Raw || brotli > agentBudget.Brotli {
+		t.Errorf("an agent adds %d bytes, %d bytes brotli 11, %d and %d allowed", raw, brotli, agentBudget.Raw, agentBudget.Brotli)
 	}
 }
 
