@@ -28,6 +28,14 @@ func TestFrame(t *testing.T) {
 	}
 }
 
+// What wazero needs to know a base again is still there after the passes that follow.
+func TestFrameKeepsItsBaseWhereBlocksMeet(t *testing.T) {
+	code, _ := improve(parse(t, framed+"get 1; i64.load 16; drop; "+calling+"get 1; i64.load 24; drop; "+leaving), []byte{typeI32, typeI32})
+	if got := text(code); !strings.Contains(got, "br_if 2; end; get 2; set 2; get 2; i64.load 32; ") {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestFramesThatAreLeftAlone(t *testing.T) {
 	for name, source := range map[string]string{
 		"the stack pointer is set":          framed + "i32.const 4; tee 1; global.set 0; " + calling + leaving,

@@ -4,12 +4,12 @@ import "testing"
 
 func TestWithoutIdle(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
-		{"its own value", "get 1; set 1; get 1; end", "get 1; end"},
+		{"its own value", "get 1; set 1; get 1; end", "get 1; set 1; get 1; end"},
 		{"another's value", "get 1; set 2; get 2; end", "get 1; set 2; get 2; end"},
 		{"set twice", "get 1; tee 2; set 2; get 2; end", "get 1; set 2; get 2; end"},
-		{"its own value, twice", "get 1; tee 1; set 1; get 1; end", "get 1; end"},
+		{"its own value, twice", "get 1; tee 1; set 1; get 1; end", "get 1; set 1; get 1; end"},
 		{"set again after a call", "get 1; tee 2; global.set 0; call 7; global.get 0; tee 2; drop; get 2; end", "get 1; global.set 0; call 7; global.get 0; tee 2; drop; get 2; end"},
-		{"read before that", "get 1; tee 2; global.set 0; get 2; set 2; get 1; set 2; end", "get 1; tee 2; global.set 0; get 1; set 2; end"},
+		{"read before that", "get 1; tee 2; global.set 0; get 2; set 2; get 1; set 2; end", "get 1; tee 2; global.set 0; get 2; set 2; get 1; set 2; end"},
 		{"the end", "get 1; tee 2; global.set 0; i32.const 0; return; end", "get 1; global.set 0; i32.const 0; return; end"},
 		{"a branch", "block; get 1; tee 2; br_if 0; get 1; set 2; end; get 2; end", "block; get 1; tee 2; br_if 0; get 1; set 2; end; get 2; end"},
 		{"a loop", "get 1; tee 2; drop; loop; get 1; set 2; end; end", "get 1; tee 2; drop; loop; get 1; set 2; end; end"},

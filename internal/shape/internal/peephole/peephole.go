@@ -4,7 +4,7 @@
 //   - A jump sets a local and goes through a table at the head of its function. Most of them can be plain branches.
 //   - An address is computed anew for each access to memory. Engines that compare every address with the size of the
 //     memory then do so each time.
-//   - Locals are set to their own values, and to others that nobody reads.
+//   - Locals are set to values that nobody reads.
 //   - Structures are copied and zeroed by instructions meant for whole ranges of memory, truth values are compared with
 //     zero again and again, and a check for nil goes on behind its panic.
 //
@@ -128,9 +128,7 @@ func rewriteFunction(body, params []byte) ([]byte, error) {
 		return nil, err
 	}
 	had := len(types)
-	code, types = shorten(code, types)
-	code, types = plainBlocks(shareAddresses(directBranches(code), types))
-	code = withoutIdle(code)
+	code, types = improve(code, types)
 	if len(types) > had {
 		groups++
 	}
@@ -139,4 +137,11 @@ func rewriteFunction(body, params []byte) ([]byte, error) {
 		out = append(binary.AppendUvarint(out, uint64(more)), typeI32)
 	}
 	return encode(out, code), nil
+}
+
+// improve returns a function's code after all passes, and the types of its locals.
+func improve(code []instruction, types []byte) ([]instruction, []byte) {
+	code, types = shorten(code, types)
+	code, types = plainBlocks(shareAddresses(directBranches(code), types))
+	return withoutIdle(code), types
 }
