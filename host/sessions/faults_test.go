@@ -166,6 +166,32 @@ func TestSecondWriterAtEachEvent(t *testing.T) {
 	}
 }
 
+// TestDeletedAtEachEvent has somebody else delete the session after each event: nothing makes it anew.
+func TestDeletedAtEachEvent(t *testing.T) {
+	stored := len(strings.Fields(busyEvents)) - 2
+	for n := 1; n < stored; n++ {
+		p := stage(t, sessions.Config{Agent: busy()})
+		var list []*sessions.Event
+		var failure error
+		for e, err := range p.r.Run(t.Context(), input(sessions.Text("hello"))) {
+			if failure = err; err != nil {
+				break
+			}
+			if list = append(list, e); !e.Partial && len(whole(list)) == n {
+				if err := p.r.Sessions().Delete(t.Context(), "u", "s"); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if !errors.Is(failure, host.CodeSessionConflict) {
+			t.Errorf("after %d: %v", n, failure)
+		}
+		if _, err := p.r.Sessions().Get(t.Context(), "u", "s"); !errors.Is(err, host.CodeSessionNotFound) {
+			t.Errorf("after %d the session is there: %v", n, err)
+		}
+	}
+}
+
 // next runs another agent on the same store.
 func (p *play) next() []*sessions.Event {
 	p.Helper()

@@ -651,8 +651,34 @@ func appendRuleCases() []testCase {
 			p.append(s, session, next("t2", "5", seen))
 			p.append(s, session, next("t1", "6", p.load(s, session, "").Revision))
 			p.append(s, session, next("t3", "7", "")) // which checks nothing
-			p.append(s, "another", next("t1", "8", "nobody's"))
+			p.refusedAppend(s, "another", next("t1", "8", "nobody's"), conflict, `"another"`)
 			if got := p.ids(s, session, store.EventQuery{}); got != "1 2 3 4 5 6 7" {
+				p.Errorf("events %s", got)
+			}
+		}},
+		{name: "an append to a session that has been deleted", run: func(p *place) {
+			s := p.appender()
+			sessions, ok := s.(store.Sessions)
+			if !ok {
+				p.Log("the store has no Sessions")
+				return
+			}
+			a := happened("2")
+			a.Key, a.Turn, a.Revision = "k", "t", p.event(s, session, "1")
+			p.event(s, "another", "1")
+			if err := sessions.Delete(p.Context(), session); err != nil {
+				p.Fatal(err)
+			}
+			p.refusedAppend(s, session, a, conflict, `"session"`)
+			if got := listed(p, sessions, 10); !slices.Equal(got, []string{"another"}) {
+				p.Errorf("the sessions are %q", got)
+			}
+			p.write(s, session, put(message("m", "1"))) // makes another one of that id
+			s = p.asAppender(p.again(s))
+			p.refusedAppend(s, session, a, conflict, `"session"`)
+			a.Revision = p.load(s, session, "").Revision
+			p.append(s, session, a)
+			if got := p.ids(s, session, store.EventQuery{}); got != "2" {
 				p.Errorf("events %s", got)
 			}
 		}},

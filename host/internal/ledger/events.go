@@ -46,12 +46,16 @@ func (e *Events) find(revision uint64) (behind int, there bool) {
 	return i, there
 }
 
-// AppendConflict tells whether another turn has appended to the session after a revision; "" checks nothing.
+// AppendConflict tells whether another turn has appended to the session after a revision, or the revision is one of a
+// session that has been deleted; "" checks nothing.
 func (s *Session[T]) AppendConflict(seen, turn string) bool {
-	if seen == "" || s.Appended == 0 {
+	if seen == "" {
 		return false
 	}
 	n, ok := s.Known(seen)
+	if s.Appended == 0 {
+		return !ok
+	}
 	// A fork knows the revisions of the events that it began with, too.
 	known := ok && s.Appended <= n || seen == strconv.FormatUint(s.Appended, 10)
 	return !known && !s.Keys.Own(turn, s.Appended)

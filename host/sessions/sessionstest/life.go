@@ -96,9 +96,13 @@ func lifeCases() []testCase {
 				p.code("loading it", err, host.CodeSessionNotFound)
 			}
 			p.is("another one", text(p.get("t").State()), `{"app:a":1,"user:u":1}`)
+			_, err := p.all.Append(p.Context(), s, said("late"))
+			p.code("an append to it", err, host.CodeSessionConflict)
+			_, err = p.all.Get(p.Context(), user, session)
+			p.code("loading it after that", err, host.CodeSessionNotFound)
 			again := p.create(session, nil)
 			p.is("the one made anew", p.words(again)+text(again.State()), `{"app:a":1,"user:u":1}`)
-			_, err := p.all.Append(p.Context(), s, said("late"))
+			_, err = p.all.Append(p.Context(), s, said("late"))
 			p.code("an append with the old handle", err, host.CodeSessionConflict)
 			p.is("the one made anew, stored", p.words(p.get(session)), "")
 		}},

@@ -168,6 +168,8 @@ export const lives: Record<string, Run> = {
     }
     const shared = { 'app:a': 1, 'user:u': 1 };
     equal((await place.get('t')).state, shared, 'another one');
+    await fails(() => place.append(session, said('late')), 'E_SESSION_CONFLICT');
+    equal(await place.service.getSession(KEY), undefined, 'the session after an append to it');
     const again = await place.create();
     equal([again.events, again.state], [[], shared], 'the one made anew');
     await fails(() => place.append(session, said('late')), 'E_SESSION_CONFLICT');

@@ -11,6 +11,7 @@ import { Keys } from './keys.js';
 import {
   begin,
   nextRevision,
+  NO_REVISION,
   readRevision,
   revisionText,
   sessionOf,
@@ -45,7 +46,7 @@ export function* append(
   const { event, state = [], artifacts = [] } = appended;
   const isEmpty = event === undefined && state.length === 0 && artifacts.length === 0;
   const there = yield* sessionOf(tables, session);
-  if (there === undefined && isEmpty) return '0.0';
+  if (there === undefined && isEmpty) return NO_REVISION;
   const row = there ?? (yield* begin(tables, session, now));
   const keys = new Keys(tables, row, appended);
   let changed = yield* keys.forget();
@@ -95,15 +96,16 @@ class Appending {
     row.appended = at;
   }
 
-  /** @throws TurncoreError E_SESSION_CONFLICT if another turn has appended since a revision */
+  /**
+   * @throws TurncoreError E_SESSION_CONFLICT if another turn has appended since a revision, or the revision is one of a
+   *   session that has been deleted
+   */
   *#check(revision: string): Step<void> {
     const { id, appended } = this.#row;
     if (revision === '' || appended <= (shown(this.#row, revision) ?? -1)) return;
     // A fork knows the revisions of the events that it began with, too.
     if (revision === revisionText({ ...this.#row, revision: appended })) return;
-    if (appended !== 0 && !(yield* this.#keys.isOwn(appended))) {
-      throw appendConflict(id);
-    }
+    if (appended === 0 || !(yield* this.#keys.isOwn(appended))) throw appendConflict(id);
   }
 
   *#addEvent(event: EventRow): Step<void> {

@@ -12,7 +12,15 @@ import { sessionError } from '../store-errors.js';
 import { invalidRecord } from './faults.js';
 import { requireEpoch } from './journal-rows.js';
 import { Keys } from './keys.js';
-import { begin, nextRevision, revisionText, sessionOf, setSession, shown } from './session-rows.js';
+import {
+  begin,
+  nextRevision,
+  NO_REVISION,
+  revisionText,
+  sessionOf,
+  setSession,
+  shown,
+} from './session-rows.js';
 import {
   findRecord,
   freeForks,
@@ -73,7 +81,7 @@ export class Committing {
   *run(writes: readonly Row[]): Step<string> {
     yield* requireEpoch(this.#tables, this.#commit);
     const there = yield* sessionOf(this.#tables, this.#id);
-    if (there === undefined && writes.length === 0) return '0.0';
+    if (there === undefined && writes.length === 0) return NO_REVISION;
     this.#row = there ?? (yield* begin(this.#tables, this.#id, this.#now));
     const row = this.#row;
     this.#keys = new Keys(this.#tables, row, this.#commit);

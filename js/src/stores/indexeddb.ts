@@ -36,6 +36,9 @@ export function indexedDBStore(name = 'turncore', options: IndexedDBOptions = {}
 /** How long the browser may take to open a database, in ms. */
 const PATIENCE = 15_000;
 
+/** How many times as long it may take to answer: it does so when the transactions of other tabs have ended. */
+const ANSWER = 4;
+
 /** Settings of tests. */
 interface TestOptions {
   readonly clock?: Clock;
@@ -117,24 +120,53 @@ class BrowserDatabase implements Database {
       tx.oncomplete = () => resolve();
       tx.onabort = () => reject(tx.error ?? new DOMException('', 'AbortError'));
     });
+    done.catch(() => undefined); // nobody waits for that of a transaction that the browser has forgotten
     const tables = new IndexedDBTables(tx);
     let result: T;
     try {
-      result = await runLater(run(tables));
+      result = await runLater(run(tables), (question) => this.#answered(tx, question));
     } catch (error) {
       try {
         tx.abort();
       } catch {
         // It was aborted already.
       }
-      await done.catch(() => undefined);
+      if ((error as Error).name !== FORGOTTEN) {
+        await this.#answered(tx, done).catch(() => undefined);
+      }
       // What made the database abort says more than that it did.
       throw tx.error !== null && (error as Error).name === 'AbortError' ? tx.error : error;
     }
-    await done;
+    await this.#answered(tx, done);
     if (mode === 'readwrite') this.transactions++;
     for (const content of tables.dropped) this.#dropFile(content);
     return result;
+  }
+
+  /**
+   * Waits for the browser. Chromium may answer nothing at all in a transaction that began while it took the data away.
+   *
+   * @throws DOMException TimeoutError: then the next transaction opens the database again
+   */
+  #answered(tx: IDBTransaction, question: unknown): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      // In steps: a page that was frozen has its timers first, and then the answers.
+      let left = ANSWER;
+      const wait = (): void => {
+        if (left-- > 0) {
+          timer = setTimeout(wait, this.#patience);
+          return;
+        }
+        this.#opening = undefined;
+        tx.db.close();
+        reject(new DOMException('', FORGOTTEN));
+      };
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      wait();
+      Promise.resolve(question)
+        .then(resolve, reject)
+        .finally(() => clearTimeout(timer));
+    });
   }
 
   /** Begins a transaction: in a database opened again, if another tab has had this one closed meanwhile. */
@@ -217,6 +249,9 @@ class BrowserDatabase implements Database {
   }
 }
 
+/** The error of a transaction in which the browser answers nothing. */
+const FORGOTTEN = 'TimeoutError';
+
 /** What errors of IndexedDB mean, by their names. */
 const REASONS: Readonly<Record<string, string>> = {
   QuotaExceededError: 'the browser gives it no more space',
@@ -225,4 +260,5 @@ const REASONS: Readonly<Record<string, string>> = {
   UnknownError: 'the browser failed to read or write it',
   NotFoundError: 'it lacks tables: it was made by something else',
   AbortError: 'the browser has ended the transaction',
+  [FORGOTTEN]: 'the browser does not answer',
 };

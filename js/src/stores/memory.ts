@@ -198,7 +198,11 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
     const { appended = 0 } = log ?? {};
     const { event, artifacts = [], revision = '' } = append;
     // A fork knows the revisions of the events that it began with, too.
-    if (appended !== 0 && revision !== String(appended) && !session!.knows(append)(appended)) {
+    if (
+      revision !== '' &&
+      revision !== String(appended) &&
+      session?.knows(append)(appended) !== true
+    ) {
       throw appendConflict(id);
     }
     if (event !== undefined && log?.ids.has(event.id) === true) {

@@ -61,6 +61,9 @@ export function revisionText({ number, revision }: SessionRow): string {
   return `${number}.${revision}`;
 }
 
+/** The revision of a session that is not there. */
+export const NO_REVISION = '0';
+
 /** The number and the revision of a text. */
 export function readRevision(
   text: string,
@@ -71,9 +74,9 @@ export function readRevision(
 
 /** The revision of a text; undefined for one that the session never had. */
 export function shown(row: SessionRow, text: string): number | undefined {
+  if (text === NO_REVISION) return 0;
   const [number, revision] = readRevision(text) ?? [];
   if (number === undefined || revision === undefined) return undefined;
-  if (number === 0) return revision === 0 ? 0 : undefined;
   const had = number === row.number && revision >= row.created && revision <= row.revision;
   return had ? revision : undefined;
 }

@@ -59,6 +59,7 @@ import {
   checkSession,
   infoOf,
   nextRevision,
+  NO_REVISION,
   readRevision,
   revisionText,
   sessionOf,
@@ -159,7 +160,8 @@ export class TableStore implements DatabaseStore {
     const session = requireSession(id);
     const { revision, since, rows } = await this.#view(session, function* (tables) {
       const row = yield* sessionOf(tables, session);
-      if (row === undefined) return { revision: '0.0', since: after === '0.0', rows: [] };
+      if (row === undefined)
+        return { revision: NO_REVISION, since: after === NO_REVISION, rows: [] };
       const known = shown(row, after);
       const since = known !== undefined && known >= row.settled;
       const rows = since && known > 0 ? addedTo(tables, row, known) : allOf(tables, row);

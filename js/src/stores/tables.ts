@@ -233,12 +233,15 @@ export function runNow<T>(step: Step<T>): T {
 }
 
 /** Runs a computation whose tables answer later. */
-export async function runLater<T>(step: Step<T>): Promise<T> {
+export async function runLater<T>(
+  step: Step<T>,
+  answered = async (question: unknown): Promise<unknown> => question,
+): Promise<T> {
   let next = step.next();
   while (next.done !== true) {
     let answer: unknown;
     try {
-      answer = await next.value;
+      answer = await answered(next.value);
     } catch (error) {
       next = step.throw(error);
       continue;

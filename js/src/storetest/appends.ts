@@ -65,14 +65,21 @@ async function revisionOf(store: Store, session = 's'): Promise<string> {
 }
 
 /** Appends what must fail with a code and store nothing. */
-async function refused(store: Appender, append: Append, want: string, words: string[] = []) {
-  const before = [await said(store, 's'), await revisionOf(store)];
-  const error = await failureOf(() => store.append('s', append));
+async function refused(
+  store: Appender,
+  append: Append,
+  want: string,
+  words: string[] = [],
+  session = 's',
+) {
+  const before = [await said(store, session), await revisionOf(store, session)];
+  const error = await failureOf(() => store.append(session, append));
   equal(isTurncoreError(error) ? error.code : String(error), want, JSON.stringify(append));
   for (const word of words) {
     equal(String(error).includes(word), true, `${String(error)} names ${word}`);
   }
-  equal([await said(store, 's'), await revisionOf(store)], before, 'after a refused append');
+  const after = [await said(store, session), await revisionOf(store, session)];
+  equal(after, before, 'after a refused append');
 }
 
 const events: Record<string, Run> = {
@@ -400,8 +407,26 @@ const rules: Record<string, Run> = {
     await store.append('s', next('t2', '5', seen));
     await store.append('s', next('t1', '6', await revisionOf(store)));
     await store.append('s', next('t3', '7', ''));
-    await store.append('other', next('t1', '8', 'nobody’s'));
+    await refused(store, next('t1', '8', 'nobody’s'), CONFLICT, ['"other"'], 'other');
     equal(await ids(store, 's'), '1 2 3 4 5 6 7', 'the events');
+  },
+
+  'an append to a session that has been deleted is refused': async (opened) => {
+    const store = await opened.appender();
+    const revision = await store.append('s', happened('1'));
+    const late = happened('2', { key: 'k', turn: 't', revision });
+    await store.append('other', happened('1'));
+    await store.delete('s');
+    await refused(store, late, CONFLICT, ['"s"']);
+    equal(
+      (await store.list()).sessions.map(({ id }) => id),
+      ['other'],
+      'the list',
+    );
+    await store.commit('s', { deltas: [put(message('m'))] }); // makes another one of that id
+    for await (const each of opened.twice(store)) await refused(each, late, CONFLICT, ['"s"']);
+    await store.append('s', { ...late, revision: await revisionOf(store) });
+    equal(await ids(store, 's'), '2', 'the events');
   },
 
   'commits and appends are no conflict of each other': async (opened) => {

@@ -199,6 +199,22 @@ describe('early ends', { skip }, () => {
     assert.deepEqual(stored, ['user: go', 'a: 1', 'a: 2', 'other: between']);
   });
 
+  it('a session that is deleted between two events', async () => {
+    const { agent, done } = five();
+    const { runner, service } = await stage({ agent });
+    const events: Event[] = [];
+    await assert.rejects(
+      async () => {
+        for await (const event of runner.runAsync({ ...WHO, newMessage: 'go' })) {
+          if (events.push(event) === 2) await service.deleteSession(KEY);
+        }
+      },
+      (error) => isTurncoreError(error, 'E_SESSION_CONFLICT'),
+    );
+    assert.equal(done.at(-1), 'cleaned');
+    assert.equal(await service.getSession(KEY), undefined);
+  });
+
   it('leaves an agent that a generator runs', async () => {
     const inner = five();
     const { say } = await stage({

@@ -125,13 +125,18 @@ func (a *appending) apply() error {
 	return nil
 }
 
-// check returns the E_SESSION_CONFLICT of what another turn has appended, nil if it has not.
+// check returns the E_SESSION_CONFLICT of what another turn has appended, or of a session that has been deleted, nil if
+// there is none.
 func (a *appending) check() error {
-	if a.a.Revision == "" || a.row.appended == 0 {
+	if a.a.Revision == "" {
 		return nil
 	}
-	if seen, ok := a.row.known(a.a.Revision); ok && a.row.appended <= seen {
+	seen, ok := a.row.known(a.a.Revision)
+	switch {
+	case ok && a.row.appended <= seen:
 		return nil
+	case a.row.appended == 0:
+		return store.AppendConflict(a.id, "", "")
 	}
 	// A fork knows the revisions of the events that it began with, too.
 	if a.a.Revision == revisionText(a.row.number, a.row.appended) {

@@ -79,14 +79,17 @@ func milliseconds(micros int64) time.Time {
 }
 
 // noRevision is the revision of a session that is not there.
-const noRevision = "0.0"
+const noRevision = "0"
 
 func revisionText(number, revision int64) string {
 	return strconv.FormatInt(number, 10) + "." + strconv.FormatInt(revision, 10)
 }
 
-// readRevision reads what revisionText has written.
+// readRevision reads what revisionText has written, or noRevision.
 func readRevision(text string) (number, revision int64, ok bool) {
+	if text == noRevision {
+		return 0, 0, true
+	}
 	a, b, found := strings.Cut(text, ".")
 	number, err := strconv.ParseInt(a, 10, 64)
 	if err != nil || !found {
@@ -99,11 +102,8 @@ func readRevision(text string) (number, revision int64, ok bool) {
 // known reads a revision of the session. ok is false for one that it never had.
 func (r *sessionRow) known(text string) (revision int64, ok bool) {
 	number, revision, ok := readRevision(text)
-	switch {
-	case !ok:
-		return 0, false
-	case number == 0:
-		return 0, revision == 0
+	if !ok || number == 0 {
+		return 0, text == noRevision
 	}
 	return revision, number == r.number && revision >= r.created && revision <= r.revision
 }
