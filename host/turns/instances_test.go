@@ -417,6 +417,8 @@ func TestWhileAnInstanceStarts(t *testing.T) {
 					all, _ := c.members()
 					for _, m := range all {
 						m.become(func(m *member) { m.trap = true })
+					}
+					for range all {
 						if err := <-c.start(t.Context(), "last"); !errors.Is(err, host.CodeInstanceFailed) {
 							t.Errorf("%v", err)
 						}
