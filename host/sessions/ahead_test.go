@@ -81,14 +81,7 @@ func TestToolEndsItsGoroutine(t *testing.T) {
 		return nil, nil
 	}))
 	p := stage(t, sessions.Config{Agent: agent, Plugins: []*sessions.Plugin{plugin}})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for range p.r.Run(t.Context(), input(sessions.Text("hello"))) {
-			continue
-		}
-	}()
-	<-done
+	p.runs()
 	if after != 1 {
 		t.Errorf("the hook after the run ran %d times", after)
 	}

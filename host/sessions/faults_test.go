@@ -146,21 +146,10 @@ func TestSecondWriterAtEachEvent(t *testing.T) {
 	stored := len(strings.Fields(busyEvents)) - 2
 	for n := 1; n < stored; n++ {
 		p := stage(t, sessions.Config{Agent: busy()})
-		var list []*sessions.Event
-		var failure error
-		for e, err := range p.r.Run(t.Context(), input(sessions.Text("hello"))) {
-			if failure = err; err != nil {
-				break
-			}
-			if list = append(list, e); !e.Partial && len(whole(list)) == n {
-				if _, err := p.r.Sessions().Append(t.Context(), p.stored(), &sessions.Event{Author: "other"}); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if !errors.Is(failure, host.CodeSessionConflict) {
-			t.Errorf("after %d: %v", n, failure)
-		}
+		list := p.conflict(n, func() error {
+			_, err := p.r.Sessions().Append(t.Context(), p.stored(), &sessions.Event{Author: "other"})
+			return err
+		})
 		p.is("stored after "+strconv.Itoa(n), p.log(), strings.TrimSpace("user:hello "+shown(whole(list)...)+" other:"))
 		p.is("the next invocation", shown(p.next()...), "a:again")
 	}
@@ -171,25 +160,45 @@ func TestDeletedAtEachEvent(t *testing.T) {
 	stored := len(strings.Fields(busyEvents)) - 2
 	for n := 1; n < stored; n++ {
 		p := stage(t, sessions.Config{Agent: busy()})
-		var list []*sessions.Event
-		var failure error
-		for e, err := range p.r.Run(t.Context(), input(sessions.Text("hello"))) {
-			if failure = err; err != nil {
-				break
-			}
-			if list = append(list, e); !e.Partial && len(whole(list)) == n {
-				if err := p.r.Sessions().Delete(t.Context(), "u", "s"); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if !errors.Is(failure, host.CodeSessionConflict) {
-			t.Errorf("after %d: %v", n, failure)
-		}
+		p.conflict(n, func() error { return p.r.Sessions().Delete(t.Context(), "u", "s") })
 		if _, err := p.r.Sessions().Get(t.Context(), "u", "s"); !errors.Is(err, host.CodeSessionNotFound) {
 			t.Errorf("after %d the session is there: %v", n, err)
 		}
 	}
+}
+
+// conflict runs an invocation that meddle disturbs after its n-th event that is stored: it ends with a conflict. The events
+// are those that were delivered.
+func (p *play) conflict(n int, meddle func() error) []*sessions.Event {
+	p.Helper()
+	var list []*sessions.Event
+	for e, err := range p.r.Run(p.Context(), input(sessions.Text("hello"))) {
+		if err != nil {
+			if !errors.Is(err, host.CodeSessionConflict) {
+				p.Errorf("after %d: %v", n, err)
+			}
+			return list
+		}
+		if list = append(list, e); !e.Partial && len(whole(list)) == n {
+			if err := meddle(); err != nil {
+				p.Fatal(err)
+			}
+		}
+	}
+	p.Errorf("after %d nothing conflicts", n)
+	return list
+}
+
+// runs runs an invocation on a goroutine of its own, which it may end.
+func (p *play) runs() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range p.r.Run(p.Context(), input(sessions.Text("hello"))) {
+			continue
+		}
+	}()
+	<-done
 }
 
 // next runs another agent on the same store.
@@ -344,14 +353,7 @@ func TestExecutorEndsItsGoroutine(t *testing.T) {
 		return nil
 	}}
 	p := stage(t, sessions.Config{Agent: agent})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for range p.r.Run(t.Context(), input(sessions.Text("hello"))) {
-			continue
-		}
-	}()
-	<-done
+	p.runs()
 	p.is("the next invocation", shown(p.next()...), "a:again")
 }
 

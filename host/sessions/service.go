@@ -89,7 +89,7 @@ func (s *Service) Create(ctx context.Context, user, id string, state map[string]
 		return nil, err
 	}
 	// Whoever appends to a session that is not there has seen none of its revisions.
-	before := snapshot{revision: "0"}
+	before := snapshot{revision: store.NoRevision}
 	if len(a.State) > 0 {
 		if before.state, err = s.loadState(ctx, key, user, map[string][]byte{}); err != nil {
 			return nil, err

@@ -34,14 +34,17 @@ type Appender interface {
 	OpenArtifact(ctx context.Context, session, scope, name string, version int) (content io.ReaderAt, size int64, err error)
 }
 
+// NoRevision is the revision of a session that is not there, in every store.
+const NoRevision = "0"
+
 // Append is what one transaction of an [Appender] stores.
 //
 // Key, Turn, Ended and Epoch are as in [Commit]: an append and a commit of one turn never have the same key.
 //
 // If Revision is set, the append fails with E_SESSION_CONFLICT, and nothing is stored, when another turn has appended to
-// the session after Revision, or when the session that had Revision has been deleted. "0" is the revision of a session
-// that is not there. Commits of records, and what Turn itself has appended, are no conflict. It fails with
-// E_SESSION_CONFLICT also if the session has an event of the same id, or if an artifact's version is not the next one.
+// the session after Revision, or when the session that had Revision has been deleted. Commits of records, and what Turn
+// itself has appended, are no conflict. It fails with E_SESSION_CONFLICT also if the session has an event of the same id, or
+// if an artifact's version is not the next one.
 type Append struct {
 	// Event is stored behind the session's others; nil for none, as for the initial state of a session.
 	Event *SessionEvent

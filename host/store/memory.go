@@ -130,7 +130,7 @@ func (m *InMemory) Commit(_ context.Context, id string, c Commit) (string, error
 		return "", Conflict(id, record.Kind(kind).String(), key)
 	}
 	if !there && len(writes) == 0 {
-		return "0", nil
+		return NoRevision, nil
 	}
 	if !there {
 		m.add(id, s)

@@ -57,7 +57,7 @@ func (m *InMemory) Append(_ context.Context, id string, a Append) (string, error
 		return "", err
 	}
 	if !there && a.Empty() {
-		return "0", nil
+		return NoRevision, nil
 	}
 	if !there {
 		m.add(id, s)

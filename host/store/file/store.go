@@ -302,7 +302,7 @@ func (s *Store) Load(ctx context.Context, session, after string) (*store.Convers
 	}
 	f, err := s.enter(session, false)
 	if f == nil {
-		return &store.Conversation{Revision: "0"}, err
+		return &store.Conversation{Revision: store.NoRevision}, err
 	}
 	c, rows, err := s.rowsOf(f, after)
 	s.leave(f)

@@ -36,6 +36,7 @@ export type {
   StateChange,
   StateValue,
 } from '../store/appender.js';
+export { NO_REVISION } from '../store/appender.js';
 export type { Journal, JournalAppend, JournalCompaction, JournalPart } from '../store/journal.js';
 export type {
   BytesReader,

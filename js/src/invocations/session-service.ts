@@ -17,7 +17,7 @@ import { isTurncoreError, TurncoreError } from '../errors.js';
 import { fullModule } from '../front/create-runner.js';
 import { Host, type HostOptions, sharedHost } from '../host/host.js';
 import { invocationError } from '../session-errors.js';
-import type { Append, StateChange, StateValue } from '../store/appender.js';
+import { type Append, NO_REVISION, type StateChange, type StateValue } from '../store/appender.js';
 import { copiesAtOnce, pooled } from '../store/pooled.js';
 import type { PageOptions } from '../store/store.js';
 import { storeError } from '../store-errors.js';
@@ -145,7 +145,7 @@ export class SessionService {
         state: state === undefined ? null : writeState(state),
       }),
     );
-    const append = appendOf(this.store, args!, '0');
+    const append = appendOf(this.store, args!, NO_REVISION);
     await named(key, async () => {
       if ((await this.store.events(stored, { limit: 1 })).length > 0) throw exists(stored);
       if (append.state.length > 0) {

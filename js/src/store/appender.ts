@@ -49,15 +49,18 @@ export interface Appender extends Store {
   ): Awaitable<BytesReader>;
 }
 
+/** The revision of a session that is not there, in every store. */
+export const NO_REVISION = '0';
+
 /**
  * What one transaction of an {@link Appender} stores.
  *
  * `key`, `turn`, `ended` and `epoch` are as in {@link Commit}: an append and a commit of one turn never have the same key.
  *
  * If `revision` is given, the append fails with E_SESSION_CONFLICT, and nothing is stored, when another turn has appended to
- * the session after `revision`, or when the session that had `revision` has been deleted. `0` is the revision of a
- * session that is not there. Commits of records, and what `turn` itself has appended, are no conflict. It fails with
- * E_SESSION_CONFLICT also if the session has an event of the same id, or if an artifact's version is not the next one.
+ * the session after `revision`, or when the session that had `revision` has been deleted. Commits of records, and what
+ * `turn` itself has appended, are no conflict. It fails with E_SESSION_CONFLICT also if the session has an event of the
+ * same id, or if an artifact's version is not the next one.
  */
 export interface Append extends Pick<Commit, 'key' | 'turn' | 'ended' | 'revision' | 'epoch'> {
   /** Is stored behind the session's other events. Absent for none, as for the initial state of a session. */

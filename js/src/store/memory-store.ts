@@ -4,6 +4,7 @@
 import { systemClock } from '../entropy.js';
 import type { ConduitBytes } from '../primitives/readers.js';
 import { sessionError, storeError } from '../store-errors.js';
+import { NO_REVISION } from './appender.js';
 import { collectBytes } from './byte-store.js';
 import { MemoryReader } from '../readers/memory-reader.js';
 import { MemorySession } from './memory-session.js';
@@ -42,7 +43,7 @@ export class MemoryStore implements Sessions {
     const answered = there?.keys.get(key);
     if (answered !== undefined) return answered.revision;
     (there ?? new MemorySession(session, 0, 0)).check(commit);
-    if (there === undefined && deltas.length === 0) return '0';
+    if (there === undefined && deltas.length === 0) return NO_REVISION;
     const of = deltas.length > 0 ? this.write(session) : there!;
     for (const delta of deltas) of.apply(delta);
     const revision = String(of.revision);

@@ -1,7 +1,14 @@
 /**
  * Events, state and artifacts in a transaction of a database.
  */
-import type { Append, Artifact, EventQuery, SessionEvent, StateValue } from '../store/appender.js';
+import {
+  type Append,
+  type Artifact,
+  type EventQuery,
+  NO_REVISION,
+  type SessionEvent,
+  type StateValue,
+} from '../store/appender.js';
 import { appendConflict } from '../store/append-faults.js';
 import { byName } from '../store/by-name.js';
 import { sessionError } from '../store-errors.js';
@@ -11,7 +18,6 @@ import { Keys } from './keys.js';
 import {
   begin,
   nextRevision,
-  NO_REVISION,
   readRevision,
   revisionText,
   sessionOf,

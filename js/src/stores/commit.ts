@@ -4,6 +4,7 @@
 import { recordName } from '../collections/deltas.js';
 import { type Entry, RECORD_KINDS } from '../collections/kinds.js';
 import { messageOf } from '../errors.js';
+import { NO_REVISION } from '../store/appender.js';
 import type { Commit } from '../store/store.js';
 import { decodeRecord, type ReadOptions } from '../stored/codec.js';
 import { idOf, kindNumber } from '../stored/form.js';
@@ -12,15 +13,7 @@ import { sessionError } from '../store-errors.js';
 import { invalidRecord } from './faults.js';
 import { requireEpoch } from './journal-rows.js';
 import { Keys } from './keys.js';
-import {
-  begin,
-  nextRevision,
-  NO_REVISION,
-  revisionText,
-  sessionOf,
-  setSession,
-  shown,
-} from './session-rows.js';
+import { begin, nextRevision, revisionText, sessionOf, setSession, shown } from './session-rows.js';
 import {
   findRecord,
   freeForks,
@@ -181,7 +174,7 @@ export class Committing {
     const known = this.#places.get(kind);
     if (known !== undefined) return known;
     const place = yield* lastPlace(this.#tables, this.#row, kind);
-    // One that is no number of JavaScript's is that of a damaged row, which says so.
+    // A place that is not a number comes from a damaged row: reading it fails with what is wrong.
     if (!Number.isSafeInteger(place)) yield* this.#ofKind(kind);
     return place;
   }

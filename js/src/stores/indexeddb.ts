@@ -59,6 +59,9 @@ export function openIndexedDB(
   return new TableStore(new BrowserDatabase(name, opfs, version, patience), clock);
 }
 
+/** A connection to the database, or one that is being made. */
+type Opening = Promise<IDBDatabase>;
+
 class BrowserDatabase implements Database {
   readonly #name: string;
   readonly #version: number;
@@ -66,7 +69,7 @@ class BrowserDatabase implements Database {
   readonly files: OriginFiles;
   /** Files that are being deleted. */
   readonly #dropping = new Set<Promise<void>>();
-  #opening: Promise<IDBDatabase> | undefined;
+  #opening: Opening | undefined;
   /** Why it is not open yet: the browser opens it when other tabs let it. */
   #blocked: Error | undefined;
   #closed = false;
@@ -115,7 +118,8 @@ class BrowserDatabase implements Database {
     mode: IDBTransactionMode,
     run: (tables: IndexedDBTables) => Step<T>,
   ): Promise<T> {
-    const tx = await this.#begin(mode);
+    const { tx, opening } = await this.#begin(mode);
+    const answered = (question: unknown): Promise<unknown> => this.#answered(opening, tx, question);
     const done = new Promise<void>((resolve, reject) => {
       tx.oncomplete = () => resolve();
       tx.onabort = () => reject(tx.error ?? new DOMException('', 'AbortError'));
@@ -124,7 +128,7 @@ class BrowserDatabase implements Database {
     const tables = new IndexedDBTables(tx);
     let result: T;
     try {
-      result = await runLater(run(tables), (question) => this.#answered(tx, question));
+      result = await runLater(run(tables), answered);
     } catch (error) {
       try {
         tx.abort();
@@ -132,12 +136,12 @@ class BrowserDatabase implements Database {
         // It was aborted already.
       }
       if ((error as Error).name !== FORGOTTEN) {
-        await this.#answered(tx, done).catch(() => undefined);
+        await answered(done).catch(() => undefined);
       }
       // What made the database abort says more than that it did.
       throw tx.error !== null && (error as Error).name === 'AbortError' ? tx.error : error;
     }
-    await this.#answered(tx, done);
+    await answered(done);
     if (mode === 'readwrite') this.transactions++;
     for (const content of tables.dropped) this.#dropFile(content);
     return result;
@@ -148,7 +152,7 @@ class BrowserDatabase implements Database {
    *
    * @throws DOMException TimeoutError: then the next transaction opens the database again
    */
-  #answered(tx: IDBTransaction, question: unknown): Promise<unknown> {
+  #answered(opening: Opening, tx: IDBTransaction, question: unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {
       // In steps: a page that was frozen has its timers first, and then the answers.
       let left = ANSWER;
@@ -157,7 +161,7 @@ class BrowserDatabase implements Database {
           timer = setTimeout(wait, this.#patience);
           return;
         }
-        this.#opening = undefined;
+        this.#forget(opening);
         tx.db.close();
         reject(new DOMException('', FORGOTTEN));
       };
@@ -170,17 +174,23 @@ class BrowserDatabase implements Database {
   }
 
   /** Begins a transaction: in a database opened again, if another tab has had this one closed meanwhile. */
-  async #begin(mode: IDBTransactionMode): Promise<IDBTransaction> {
+  async #begin(mode: IDBTransactionMode): Promise<{ tx: IDBTransaction; opening: Opening }> {
     for (let tries = 0; ; tries++) {
       const opening = this.#open();
       const db = await opening;
       try {
-        return db.transaction(NAMES, mode, { durability: 'strict' });
+        const tx = db.transaction(NAMES, mode, { durability: 'strict' });
+        return { tx, opening };
       } catch (error) {
         if ((error as Error).name !== 'InvalidStateError' || tries > 0) throw error;
-        if (this.#opening === opening) this.#opening = undefined;
+        this.#forget(opening);
       }
     }
+  }
+
+  /** Has the next transaction open the database again, unless another has done so. */
+  #forget(opening: Opening): void {
+    if (this.#opening === opening) this.#opening = undefined;
   }
 
   /** Deletes the file of a content that was dropped. One that is left, since the page was closed, is collected. */
@@ -189,15 +199,13 @@ class BrowserDatabase implements Database {
     this.#dropping.add(dropping);
   }
 
-  #open(): Promise<IDBDatabase> {
+  #open(): Opening {
     if (this.#closed) throw new Error('it is closed');
     if (this.#blocked !== undefined) throw this.#blocked;
     if (this.#opening === undefined) {
       const opening = this.#request();
       this.#opening = opening;
-      opening.catch(() => {
-        if (this.#opening === opening) this.#opening = undefined;
-      });
+      opening.catch(() => this.#forget(opening));
     }
     return this.#opening;
   }

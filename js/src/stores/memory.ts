@@ -8,14 +8,15 @@ import {
   otherEnd,
   otherEpoch,
 } from '../store/append-faults.js';
-import type {
-  Append,
-  Appender,
-  Artifact,
-  EventQuery,
-  ForkPoint,
-  SessionEvent,
-  StateValue,
+import {
+  type Append,
+  type Appender,
+  type Artifact,
+  type EventQuery,
+  type ForkPoint,
+  NO_REVISION,
+  type SessionEvent,
+  type StateValue,
 } from '../store/appender.js';
 import { byName } from '../store/by-name.js';
 import type { Journal, JournalAppend, JournalCompaction, JournalPart } from '../store/journal.js';
@@ -163,7 +164,7 @@ class AppendingStore extends MemoryStore implements Appender, Journal {
     const answered = there?.keys.get(key);
     if (answered !== undefined) return answered.revision;
     const isEmpty = event === undefined && state.length === 0 && artifacts.length === 0;
-    if (there === undefined && isEmpty) return '0';
+    if (there === undefined && isEmpty) return NO_REVISION;
     const added = isEmpty ? [] : this.#check(id, append);
     const session = isEmpty ? there! : this.write(id);
     if (!isEmpty) {

@@ -1,6 +1,7 @@
 /**
  * Rows of sessions in a transaction of a database.
  */
+import { NO_REVISION } from '../store/appender.js';
 import type { SessionInfo } from '../store/store.js';
 import { invalidSession } from './faults.js';
 import { ask, type SessionRow, sessionSum, type Step, type Tables } from './tables.js';
@@ -60,9 +61,6 @@ export function* nextRevision(tables: Tables, after: number, now: () => number):
 export function revisionText({ number, revision }: SessionRow): string {
   return `${number}.${revision}`;
 }
-
-/** The revision of a session that is not there. */
-export const NO_REVISION = '0';
 
 /** The number and the revision of a text. */
 export function readRevision(

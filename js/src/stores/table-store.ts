@@ -6,14 +6,15 @@ import { type Clock, systemClock } from '../entropy.js';
 import { invalidValue, isTurncoreError } from '../errors.js';
 import type { ConduitBytes } from '../primitives/readers.js';
 import type { Conversation } from '../sessions/conversation.js';
-import type {
-  Append,
-  Appender,
-  Artifact,
-  EventQuery,
-  ForkPoint,
-  SessionEvent,
-  StateValue,
+import {
+  type Append,
+  type Appender,
+  type Artifact,
+  type EventQuery,
+  type ForkPoint,
+  NO_REVISION,
+  type SessionEvent,
+  type StateValue,
 } from '../store/appender.js';
 import { noArtifact } from '../store/append-faults.js';
 import type { Journal, JournalAppend, JournalCompaction, JournalPart } from '../store/journal.js';
@@ -59,7 +60,6 @@ import {
   checkSession,
   infoOf,
   nextRevision,
-  NO_REVISION,
   readRevision,
   revisionText,
   sessionOf,

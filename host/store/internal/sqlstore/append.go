@@ -80,7 +80,7 @@ func (a *appending) run() (revision string, err error) {
 	case err != nil:
 		return "", err
 	case a.row == nil && a.a.Empty():
-		return noRevision, nil
+		return store.NoRevision, nil
 	case a.row == nil:
 		if a.row, err = a.begin(a.id); err != nil {
 			return "", err

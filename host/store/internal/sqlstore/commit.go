@@ -119,7 +119,7 @@ func (c *committing) run(writes []write) (revision string, err error) {
 	case err != nil:
 		return "", err
 	case c.row == nil && len(writes) == 0:
-		return noRevision, nil
+		return store.NoRevision, nil
 	case c.row == nil:
 		if c.row, err = c.begin(c.id); err != nil {
 			return "", err

@@ -14,7 +14,7 @@ func (s *Store) Load(ctx context.Context, session, after string) (*store.Convers
 	if err := checkSession(session); err != nil {
 		return nil, err
 	}
-	c := &store.Conversation{Revision: noRevision}
+	c := &store.Conversation{Revision: store.NoRevision}
 	var rows []recordRow
 	err := s.view(ctx, session, func(t *tx) error {
 		r, err := t.session("findSession", session)
@@ -22,7 +22,7 @@ func (s *Store) Load(ctx context.Context, session, after string) (*store.Convers
 			return err
 		}
 		if r == nil {
-			if after == noRevision {
+			if after == store.NoRevision {
 				c.After = after
 			}
 			return nil

@@ -78,16 +78,13 @@ func milliseconds(micros int64) time.Time {
 	return time.UnixMicro(micros).UTC().Truncate(time.Millisecond)
 }
 
-// noRevision is the revision of a session that is not there.
-const noRevision = "0"
-
 func revisionText(number, revision int64) string {
 	return strconv.FormatInt(number, 10) + "." + strconv.FormatInt(revision, 10)
 }
 
-// readRevision reads what revisionText has written, or noRevision.
+// readRevision reads what revisionText has written, or [store.NoRevision].
 func readRevision(text string) (number, revision int64, ok bool) {
-	if text == noRevision {
+	if text == store.NoRevision {
 		return 0, 0, true
 	}
 	a, b, found := strings.Cut(text, ".")
@@ -103,7 +100,7 @@ func readRevision(text string) (number, revision int64, ok bool) {
 func (r *sessionRow) known(text string) (revision int64, ok bool) {
 	number, revision, ok := readRevision(text)
 	if !ok || number == 0 {
-		return 0, text == noRevision
+		return 0, text == store.NoRevision
 	}
 	return revision, number == r.number && revision >= r.created && revision <= r.revision
 }
