@@ -21,6 +21,17 @@ hosts_passed() {
   ((count == $1)) || fail "$count hosts played, not $1"
 }
 
+# part_of N: the part, such as 2/3, that this commit plays of what is played in N parts: TURNCORE_LONG makes it the whole.
+part_of() {
+  local commit
+  if [[ -n ${TURNCORE_LONG:-} ]]; then
+    echo 1/1
+    return
+  fi
+  commit=$(git rev-parse HEAD)
+  echo "$((16#${commit::8} % $1 + 1))/$1"
+}
+
 # fail MESSAGE: ends the lane.
 fail() {
   echo "$*" >&2

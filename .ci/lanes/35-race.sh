@@ -4,7 +4,11 @@
 # random under it, and those of files that are torn or damaged, or whose process is killed: one goroutine after the other
 # reads them. So is the building of agents, in one goroutine too, and what plays the corpus once more on the native
 # engine, for a table or for a store whose suite runs here; test-long watches these. A command that is built wrong is
-# compiled here as well, and agents run here. Of recordings, those that were made up are left to the lane go.
+# compiled here as well, and agents run here. Of recordings, those that were made up are left to the lane go; so are, of
+# what each engine does for the command, wazero's conversations with each provider, as the native engine's run here.
+# Of the corpus each engine, and how it is used, plays a quarter that follows on that of the one before; of the modules that
+# want to harm their host a quarter runs. Other quarters do from commit to commit; CORPUS_PART=2/4 and MODULES_PART=2/4 say
+# which, and TURNCORE_LONG makes it the whole.
 source .ci/lib.sh
 need_c_compiler
 need_wasm
@@ -30,8 +34,9 @@ if [[ -z ${TURNCORE_LONG:-} ]]; then
   elsewhere+='|^TestMarks$|^TestStoreKeepsTheCorpus$|^TestKeepsTheCorpus$|^TestStoredForms$|^TestSeams$'
   # One goroutine: modules that are compiled, and texts that are read.
   elsewhere+='|^TestInstancesShareAnImage$|^TestMemoryOnTheHeap$|^TestWorkflowOfThePage$'
-  elsewhere+='|^TestHostileJournals$|^TestMutations$|^TestRewrite$|^TestCandidates$|^TestDraw$'
-  command='|^TestRunAgent$|^TestMadeRecordings$'
+  elsewhere+='|^TestHostileJournals$|^TestMutations$|^TestRewrite$|^TestCandidates$|^TestDraw$|^TestFormer$|^TestUpdating$'
+  command='|^TestRunAgent$|^TestMadeRecordings$|^TestProviders$/^wazero$'
+  export CORPUS_PART=${CORPUS_PART:-$(part_of 4)} MODULES_PART=${MODULES_PART:-$(part_of 4)}
 fi
 beside go_test_in host/cmd/turncore -race -count="${ROUNDS:-1}" -skip="$elsewhere${command:-}"
 beside go_test -race -count="${ROUNDS:-1}" -skip="$elsewhere" "${watched[@]}"

@@ -11,16 +11,24 @@ suite() {
   sed -nE "s/^ *[a-z_]+\.go:[0-9]+: store: ([0-9]+ passed)$/$1: \1/p" <<<"$out"
 }
 
-{
-  suite memory host/store TestInMemory
-  suite file host/store/file TestStore
-  suite SQLite host/store/sqlite TestSuite
-  suite PostgreSQL host/store/postgres TestSuite
-  suite 'sessions in memory' host/sessions TestService
-  suite 'sessions in files' host/store/file TestSessions
-  suite 'sessions in SQLite' host/store/sqlite TestSessions
-  suite 'sessions in PostgreSQL' host/store/postgres TestSessions
-} | hosts_passed 8
-beside go_test_in host/store/sqlite -count=1 -skip='^Test(Suite|Sessions)$'
-beside go_test_in host/store/postgres -count=1 -skip='^Test(Suite|Sessions)$'
+on_postgres() {
+  {
+    suite PostgreSQL host/store/postgres TestSuite
+    suite 'sessions in PostgreSQL' host/store/postgres TestSessions
+  } | hosts_passed 2
+  go_test_in host/store/postgres -count=1 -skip='^Test(Suite|Sessions)$'
+}
+on_others() {
+  {
+    suite memory host/store TestInMemory
+    suite file host/store/file TestStore
+    suite SQLite host/store/sqlite TestSuite
+    suite 'sessions in memory' host/sessions TestService
+    suite 'sessions in files' host/store/file TestSessions
+    suite 'sessions in SQLite' host/store/sqlite TestSessions
+  } | hosts_passed 6
+  go_test_in host/store/sqlite -count=1 -skip='^Test(Suite|Sessions)$'
+}
+beside on_postgres # both wait for the disk
+beside on_others
 together

@@ -1,10 +1,11 @@
-# The conformance corpus on every host: native, wazero's interpreter and compiler, the latter with metering, native and wazero
-# with several instances and wazero with one for each turn, wazero with an agent that adds nothing to the core, Node
-# 20 and 24, Node with the build of GOOS=js, and Chromium's pages and workers. Each writes the same log, byte for
-# byte. So does Node with the core module, as far as it goes. What native and wazero do is recorded and replayed by each
-# other and in Node, once where several recorded the same; journals of invocations on the other engines are replayed at
-# once. Deno, Bun, workerd, Firefox and WebKitGTK play a quarter of the scenarios with the packed package, another one from
-# commit to commit; CORPUS_PART=2/4 says which, and TURNCORE_LONG makes it the whole.
+# The conformance corpus on every host. Native, wazero's compiler, Node 20 and 24 and a page of Chromium play the whole, and
+# Node with the core module as far as it goes. A quarter each, another one from commit to commit, play wazero's interpreter,
+# its compiler with metering, with an agent that adds nothing to the core and with an instance for each turn, native and
+# wazero with several instances, Node with metering and with the build of GOOS=js, a worker of Chromium, and, with the packed
+# package, Deno, Bun, workerd, Firefox and WebKitGTK; CORPUS_PART=2/4 says which, and TURNCORE_LONG makes it the whole. Each
+# writes the same log, byte for byte. What native and wazero do is recorded and replayed by each other, once where several
+# recorded the same; Node replays a third of it, or with TURNCORE_LONG the whole. Journals of invocations on the other engines
+# are replayed at once.
 source .ci/lib.sh
 need_js
 need_chromium
@@ -14,6 +15,11 @@ logs=$PWD/build/conformance
 rm -rf "$logs"
 mkdir -p "$logs/journals"
 
+export CORPUS_PART=${CORPUS_PART:-} # without one those that play a part play all
+if [[ -z $CORPUS_PART && -z ${TURNCORE_LONG:-} ]]; then CORPUS_PART=$(part_of 4); fi
+part=${CORPUS_PART:-1/1}
+echo "part $part of the corpus on more hosts; again: CORPUS_PART=$part make test LANES=conformance"
+
 played_in_go() {
   TURNCORE_CONFORMANCE_TO="$logs" TURNCORE_RECORD_TO="$logs/journals" \
     go test -count=1 -v -run='^TestCorpus$' ./host/conformance >"$logs/go.txt" || { grep -vE '^ *(---|===) (PASS|RUN)' "$logs/go.txt"; exit 1; }
@@ -21,10 +27,10 @@ played_in_go() {
 played_in_js() {
   node js/test/conformance/node.mjs "$logs/node.log" "Node $(node --version)"
   "$node24" js/test/conformance/node.mjs "$logs/node24.log" "Node $("$node24" --version)"
-  node js/test/conformance/node.mjs "$logs/node-go.log" "Node $(node --version), GOOS=js" go
-  node js/test/conformance/node.mjs "$logs/node-metered.log" "Node $(node --version), metered" metered
+  node js/test/conformance/node.mjs "$logs/node-go.log" "Node $(node --version), GOOS=js" go "$part"
+  node js/test/conformance/node.mjs "$logs/node-metered.log" "Node $(node --version), metered" metered "$part"
   node js/test/conformance/node.mjs "$logs/core.log" "Node $(node --version), core module" core
-  node js/test/conformance/chromium.mjs "$logs/page.log" "$logs/worker.log"
+  node js/test/conformance/chromium.mjs "$logs/page.log" "$logs/worker.log" "$part"
 }
 beside played_in_go
 # The corpus has listeners that throw, of which Node tells on stderr: it is shown if something fails.
@@ -34,19 +40,13 @@ together
 hosts_passed 8 < <(grep -E 'conformance_test.go:[0-9]+: .* passed$' "$logs/go.txt" | sed 's/.*conformance_test.go:[0-9]*: //')
 hosts_passed 7 <"$logs/js.txt"
 
-for log in "$logs"/*.log; do
-  part=()
-  [[ $log == */core.log ]] && part=(-n "$(stat -c %s "$log")")
-  cmp "${part[@]}" "$logs/native.log" "$log" || fail "$(basename "$log") differs from native.log"
-done
+partly=("$logs"/{node-go,node-metered,worker}.log) # Go compares the logs of its hosts that play a part itself
+node js/test/conformance/sections.mjs "$logs/native.log" "$part" "${partly[@]}" ||
+  fail 'these differ from native.log'
+whole=("$logs"/{wazero,node,node24,page}.log)
+for log in "${whole[@]}"; do cmp "$logs/native.log" "$log" || fail "$(basename "$log") differs from native.log"; done
+cmp -n "$(stat -c %s "$logs/core.log")" "$logs/native.log" "$logs/core.log" || fail 'core.log differs from native.log'
 
-part=${CORPUS_PART:-}
-if [[ -z $part && -n ${TURNCORE_LONG:-} ]]; then part=1/1; fi
-if [[ -z $part ]]; then
-  commit=$(git rev-parse HEAD)
-  part=$((16#${commit::8} % 4 + 1))/4
-fi
-echo "part $part of the corpus on more hosts; again: CORPUS_PART=$part make test LANES=conformance"
 on_more_hosts() {
   pack build/conformance/package
   node js/test/conformance/hosts.mjs build/conformance/package/turncore-*.tgz "$logs/native.log" "$part" \
@@ -58,7 +58,7 @@ beside on_more_hosts
 count=$(find "$logs/journals" -name '*.journal' | wc -l)
 ((count > 0)) || fail 'nothing was recorded'
 node .ci/recordings/distinct.mjs "$logs/journals"
-beside node --expose-gc .ci/recordings/folder.mjs "$logs/journals"
+beside node --expose-gc .ci/recordings/folder.mjs "$logs/journals" "$(part_of 3)"
 export TURNCORE_REPLAY_FROM="$logs/journals"
 beside go_test -count=1 -run='^TestReplayFolder$' ./host/journal
 together

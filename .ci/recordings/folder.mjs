@@ -1,6 +1,7 @@
-// Replays every journal of a folder in Node, with a guest that collects garbage
+// Replays the journals of a folder, or a part of them, in Node, with a guest that collects garbage
 // all the time and collections of the host forced before steps chosen at
-// random. Usage: node --expose-gc .ci/recordings/folder.mjs FOLDER
+// random. Usage: node --expose-gc .ci/recordings/folder.mjs FOLDER [PART]
+// PART: 2/3 is every third journal, the second first.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,11 +9,16 @@ import { mulberry32 } from '../../js/dist/entropy.js';
 import { loadModule } from '../../js/dist/index.js';
 import { replay } from '../../js/dist/entries/replay.js';
 
-const [folder] = process.argv.slice(2);
+const [folder, part = '1/1'] = process.argv.slice(2);
 const module = loadModule(
   readFileSync(new URL('../../wasm/full/turncore-full.wasm', import.meta.url)),
 );
-const files = readdirSync(folder).filter((name) => name.endsWith('.journal'));
+const [which, of] = part.split('/').map(Number);
+if (!(1 <= which && which <= of)) throw new Error(`${part} is no part: write it as 2/3`);
+const files = readdirSync(folder)
+  .filter((name) => name.endsWith('.journal'))
+  .sort()
+  .filter((_, i) => i % of === which - 1);
 const random = mulberry32(1);
 const total = { journals: 0, entries: 0, failed: 0 };
 

@@ -28,8 +28,36 @@ const (
 	invocationsCorpus = "../../runtime/testdata/invocations"
 )
 
-// logsTo names the environment variable with a folder that the logs are written to, for other hosts' to be compared with.
+// logsTo names the environment variable with a folder that logs of the whole corpus are written to, for other hosts' to be
+// compared with.
 const logsTo = "TURNCORE_CONFORMANCE_TO"
+
+// partFrom names the environment variable with the part that those play who play no whole: 2/4 is the second of four, to
+// which each file gives every fourth scenario. Without it they play the whole too.
+const partFrom = "CORPUS_PART"
+
+// part is one of so many parts of the corpus, the first is 0.
+type part struct{ which, of int }
+
+func partOf(t *testing.T) part {
+	t.Helper()
+	text := os.Getenv(partFrom)
+	if text == "" {
+		return part{0, 1}
+	}
+	var p part
+	if n, err := fmt.Sscanf(text, "%d/%d", &p.which, &p.of); n != 2 || err != nil || p.which < 1 || p.which > p.of {
+		t.Fatalf("%s is %q, which is no part: write it as 2/5", partFrom, text)
+	}
+	p.which--
+	return p
+}
+
+// after is the part that follows after so many others.
+func (p part) after(n int) part { return part{(p.which + n) % p.of, p.of} }
+
+// has tells whether a file gives its scenario with the index to the part.
+func (p part) has(index int) bool { return index%p.of == p.which }
 
 func load(t testing.TB) []*conformance.File {
 	t.Helper()
@@ -87,25 +115,37 @@ func engines(t *testing.T) []host.Engine {
 // hostOn is an engine, and how a host uses it.
 type hostOn struct {
 	host.Engine
-	instances int // as in turns.HostOptions
+	instances int  // as in turns.HostOptions
+	part      part // what it plays
 }
 
-// hosts are the engines, and those of the tests again with several instances, and wazero with one for each turn.
+// hosts are the engines, and those of the tests again with several instances, and wazero with one for each turn. Native and
+// wazero play the whole corpus, unless the race detector watches. Each of the others plays the part of [partFrom] that
+// follows on that of the one before, so that four of them play four quarters.
 func hosts(t *testing.T) (all []hostOn) {
+	mine := partOf(t)
+	add := func(e host.Engine, instances int) {
+		if !underRace && (e.Name() == native.Name || e.Name() == wazero.Name) {
+			all = append(all, hostOn{e, instances, part{0, 1}})
+			return
+		}
+		all = append(all, hostOn{e, instances, mine})
+		mine = mine.after(1)
+	}
 	for _, e := range engines(t) {
-		all = append(all, hostOn{e, 1})
+		add(e, 1)
 	}
 	for _, e := range hosttest.Engines(t) {
-		all = append(all, hostOn{named{e, e.Name() + "-pool"}, 4})
+		add(named{e, e.Name() + "-pool"}, 4)
 		if e.Name() == wazero.Name {
-			all = append(all, hostOn{named{e, e.Name() + "-per-turn"}, turns.PerTurn})
+			add(named{e, e.Name() + "-per-turn"}, turns.PerTurn)
 		}
 	}
 	return all
 }
 
-// Every engine plays every scenario as the corpus says, and writes the same log as the first, whichever instances its turns
-// are in.
+// Every engine plays each scenario of its part as the corpus says, and writes the same log as the first that played it,
+// whichever instances its turns are in.
 func TestCorpus(t *testing.T) {
 	files := load(t)
 	first := map[string]string{}
@@ -115,8 +155,8 @@ func TestCorpus(t *testing.T) {
 			var common, full strings.Builder // what the core module plays too comes first
 			for _, file := range files {
 				player := conformance.NewPlayer(conformance.Options{Engine: e.Engine, Host: turns.HostOptions{Instances: e.instances}})
-				for _, s := range file.Scenarios {
-					if !s.Playable(conformance.Features()...) {
+				for i, s := range file.Scenarios {
+					if !e.part.has(i) || !s.Playable(conformance.Features()...) {
 						continue
 					}
 					if t.Run(s.ID, func(t *testing.T) { play(t, player, s, first, &common, &full) }) {
@@ -132,7 +172,7 @@ func TestCorpus(t *testing.T) {
 			if passed == 0 {
 				t.Error("nothing was played")
 			}
-			if folder := os.Getenv(logsTo); folder != "" {
+			if folder := os.Getenv(logsTo); folder != "" && e.part.of == 1 {
 				name := strings.ReplaceAll(e.Name(), " ", "-") + ".log"
 				if err := os.WriteFile(filepath.Join(folder, name), []byte(common.String()+full.String()), 0o644); err != nil {
 					t.Error(err)
@@ -142,15 +182,20 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// Functions that panic where others return errors make no difference, but for what errors that hold such a one say.
+// Functions that panic where others return errors make no difference, but for what errors that hold such a one say. Under
+// the race detector a part of the corpus shows that.
 func TestPanics(t *testing.T) {
 	engine := hosttest.Engines(t)[0]
+	mine := part{0, 1}
+	if underRace {
+		mine = partOf(t)
+	}
 	played := 0
 	for _, file := range load(t) {
 		returning := conformance.NewPlayer(conformance.Options{Engine: engine})
 		panicking := conformance.NewPlayer(conformance.Options{Engine: engine, Panics: true})
-		for _, s := range file.Scenarios {
-			if !s.Playable(conformance.Features()...) {
+		for i, s := range file.Scenarios {
+			if !mine.has(i) || !s.Playable(conformance.Features()...) {
 				continue
 			}
 			played++
@@ -275,7 +320,10 @@ func playInvocations(t *testing.T, e hostOn, first map[string]string, logs *stri
 		return log
 	}
 	for _, file := range loadInvocations(t) {
-		for _, s := range file.Scenarios {
+		for i, s := range file.Scenarios {
+			if !e.part.has(i) {
+				continue
+			}
 			if t.Run(s.ID, func(t *testing.T) {
 				fault = false
 				log := play(t, s)

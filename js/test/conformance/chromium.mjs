@@ -1,16 +1,19 @@
 // Plays the conformance corpus in headless Chromium, in a page and in a worker, prints what came of it and writes the
 // logs to files. In the page IndexedDB keeps what storage callbacks get.
 //
-//   node chromium.mjs PAGE-LOG WORKER-LOG
+//   node chromium.mjs PAGE-LOG WORKER-LOG PART      PART of the corpus for the worker: 2/5 is the second fifth, 1/1 is all
 import { writeFile } from 'node:fs/promises';
 
 import { launchChromium } from '../browser/chromium.mjs';
 import { startPackageServer } from '../browser/package-server.mjs';
 import { readCorpus } from './corpus.mjs';
+import { partOf } from './play.mjs';
 
-const [pageLog, workerLog] = process.argv.slice(2);
+const [pageLog, workerLog, part] = process.argv.slice(2);
 // As text: an object would lose keys such as __proto__ on the way into the page.
-const files = JSON.stringify(await readCorpus());
+const corpus = await readCorpus();
+const files = JSON.stringify(corpus);
+const some = JSON.stringify(partOf(corpus, part));
 const server = await startPackageServer();
 const browser = await launchChromium();
 let failed = false;
@@ -18,7 +21,7 @@ try {
   const page = await browser.newPage();
   await page.goto(`${server.address}/`);
   await report('Chromium page', pageLog, await page.evaluate(inPage, files), true);
-  await report('Chromium worker', workerLog, await page.evaluate(inWorker, files));
+  await report('Chromium worker', workerLog, await page.evaluate(inWorker, some));
 } finally {
   await browser.close();
   server.stop();

@@ -12,6 +12,7 @@ import { runtimes } from '../hosts/runtimes.mjs';
 import { workers } from '../hosts/workers.mjs';
 import { readCorpus } from './corpus.mjs';
 import { partOf } from './play.mjs';
+import { difference, sections } from './sections.mjs';
 
 const [tarball, log, part, ...names] = process.argv.slice(2);
 const hosts = new Map([...runtimes, ...workers, ...pages].map((host) => [host.name, host]));
@@ -46,7 +47,7 @@ try {
     const { passed, failures, logs } = await host
       .play(project, [part])
       .catch((error) => ({ passed: [], failures: [error.stack], logs: [] }));
-    const wrong = [...failures, ...logs.flatMap(difference)];
+    const wrong = [...failures, ...logs.flatMap((text) => difference(text, wanted))];
     if (logs.length === 0) wrong.push('no log');
     for (const failure of wrong) console.log(`FAILED ${name}: ${failure}`);
     console.log(`${name}: ${passed.length} passed`);
@@ -54,27 +55,4 @@ try {
   }
 } finally {
   await project.remove();
-}
-
-/** The log's sections of the scenarios in files, and of the variants of these in which a storage call fails. */
-function sections(text, files) {
-  const ids = new Set(files.flatMap(({ scenarios }) => scenarios.map(({ id }) => id)));
-  const mine = (section) => {
-    const [, id] = /^# (\S+)/.exec(section);
-    return ids.has(id);
-  };
-  const found = text.split(/^(?=# )/m).filter(mine);
-  if (found.length === 0) throw new Error(`${log} holds no scenario of part ${part}`);
-  return found;
-}
-
-/** What is wrong with a log, if anything: the first line that differs. */
-function difference(text) {
-  if (text === wanted.join('')) return [];
-  const is = text.split('\n');
-  const should = wanted.join('').split('\n');
-  let at = 0;
-  while (is[at] === should[at]) at += 1;
-  const scenario = should.slice(0, at + 1).findLast((line) => line.startsWith('# '));
-  return [`${scenario}: the log says\n${is[at]}\ninstead of\n${should[at]}`];
 }

@@ -1,7 +1,9 @@
 // Plays the conformance corpus in this Node, prints what came of it and writes the log to a file. A SQLite file keeps what
 // storage callbacks get, in memory where Node has no SQLite.
 //
-//   node node.mjs LOG NAME [full|core|go|metered]      go: with the build of GOOS=js, by Go's own loader
+//   node node.mjs LOG NAME [full|core|go|metered [PART]]
+//
+// go: with the build of GOOS=js, by Go's own loader. PART: 2/5 is the second fifth of the scenarios; without one all.
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,9 +12,9 @@ import { runInThisContext } from 'node:vm';
 
 import { dist } from '../smoke/package-folder.mjs';
 import { readCorpus } from './corpus.mjs';
-import { playCorpus } from './play.mjs';
+import { partOf, playCorpus } from './play.mjs';
 
-const [file, name, build = 'full'] = process.argv.slice(2);
+const [file, name, build = 'full', part] = process.argv.slice(2);
 const conformance = await import(new URL('conformance/index.js', dist));
 const { loadModule, memoryStore } = await import(new URL('index.js', dist));
 const { meteredModule } = await import(new URL('entries/metering.js', dist));
@@ -25,7 +27,7 @@ const store = hasSQLite ? sqliteStore(join(folder, 'corpus.db')) : memoryStore()
 const modules = { full: () => loadModule(fullModuleURL), core: loadModule, go: goModule, metered };
 const { passed, failures, log, commits } = await playCorpus(
   conformance,
-  await readCorpus(),
+  partOf(await readCorpus(), part),
   { module: await modules[build]() },
   build === 'core',
   store,
