@@ -120,12 +120,12 @@ type hostOn struct {
 }
 
 // hosts are the engines, and those of the tests again with several instances, and wazero with one for each turn. Native and
-// wazero play the whole corpus, unless the race detector watches. Each of the others plays the part of [partFrom] that
-// follows on that of the one before, so that four of them play four quarters.
+// wazero's compiler, however they are used, play the whole corpus, unless the race detector watches. Each of the others plays
+// the part of [partFrom] that follows on that of the one before, so that four of them play four quarters.
 func hosts(t *testing.T) (all []hostOn) {
 	mine := partOf(t)
-	add := func(e host.Engine, instances int) {
-		if !underRace && (e.Name() == native.Name || e.Name() == wazero.Name) {
+	add := func(e host.Engine, instances int, whole bool) {
+		if whole && !underRace {
 			all = append(all, hostOn{e, instances, part{0, 1}})
 			return
 		}
@@ -133,12 +133,12 @@ func hosts(t *testing.T) (all []hostOn) {
 		mine = mine.after(1)
 	}
 	for _, e := range engines(t) {
-		add(e, 1)
+		add(e, 1, e.Name() == native.Name || e.Name() == wazero.Name)
 	}
 	for _, e := range hosttest.Engines(t) {
-		add(named{e, e.Name() + "-pool"}, 4)
+		add(named{e, e.Name() + "-pool"}, 4, true)
 		if e.Name() == wazero.Name {
-			add(named{e, e.Name() + "-per-turn"}, turns.PerTurn)
+			add(named{e, e.Name() + "-per-turn"}, turns.PerTurn, true)
 		}
 	}
 	return all
