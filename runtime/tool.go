@@ -167,6 +167,11 @@ func (d *Dispatch) beginTool(run *toolRun) {
 	d.turn.emit(d, EventToolExecutionStart, call)
 }
 
+// Executes reports whether the execution of an id is running.
+func (d *Dispatch) Executes(id string) bool {
+	return slices.ContainsFunc(d.running, func(run *toolRun) bool { return run.end.ExecutionID == id })
+}
+
 // endTool reports the end of an execution. It returns false if the end of the dispatch has already reported it.
 func (d *Dispatch) endTool(run *toolRun, failed bool) bool {
 	if run.cut {

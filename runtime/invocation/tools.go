@@ -157,11 +157,13 @@ func (r *Run) runCalls(task runtime.Task, s *step, calls []call, resumed []*sess
 	return r.afterCalls(task, s, e, waits)
 }
 
-// beforeCalls waits for the events so far if a call does not wait by itself, as a call of the host does.
+// beforeCalls waits for the events so far if a call does not wait by itself, as a call of the host does, or if its time is
+// bounded.
 func (r *Run) beforeCalls(task runtime.Task, s *step, calls []call) error {
+	timed := s.agent.Model != nil && s.agent.Model.Times()
 	for i := range calls {
 		tool, _ := s.d.Tools().Get(calls[i].name)
-		if s.agent.asTool(calls[i].name) != nil || tool != nil && tool.InModule() {
+		if timed || s.agent.asTool(calls[i].name) != nil || tool != nil && tool.InModule() {
 			r.world.Stored(task)
 			return r.stopped
 		}
@@ -270,7 +272,7 @@ func (r *Run) handle(task runtime.Task, s *step, c *call, res *result) ([]byte, 
 	if !known {
 		return nil, fault.Plain("no tool is named " + quote(c.name))
 	}
-	done, err := s.d.ExecuteTool(task, tool, c.args, runtime.ToolRun{ProviderCallID: c.id})
+	done, err := s.executeTool(task, tool, c)
 	for i := range s.executed {
 		if e := &s.executed[i]; e.id == done.ExecutionID {
 			res.actions.Merge(&e.actions)
@@ -278,6 +280,14 @@ func (r *Run) handle(task runtime.Task, s *step, c *call, res *result) ([]byte, 
 		}
 	}
 	return done.Value, err
+}
+
+func (s *step) executeTool(task runtime.Task, tool *runtime.Tool, c *call) (runtime.ToolResult, error) {
+	run := runtime.ToolRun{ProviderCallID: c.id}
+	if m := s.agent.Model; m != nil {
+		return m.Execute(task, s.d, tool, c.args, run)
+	}
+	return s.d.ExecuteTool(task, tool, c.args, run)
 }
 
 // Act takes what the handler of a tool does besides its result. id is that of the execution.
@@ -290,12 +300,18 @@ func (r *Run) Act(context uint32, id string, actions []byte) error {
 	if err != nil {
 		return err
 	}
+	if !s.d.Executes(id) {
+		return callOver()
+	}
 	if err := r.state.Apply(parsed.StateDelta); err != nil {
 		return err
 	}
 	s.executed = append(s.executed, execution{id, parsed})
 	return nil
 }
+
+// callOver refuses what no event would carry.
+func callOver() error { return fault.New(fault.CallAfterEnd, "the tool's call has ended") }
 
 // SetState changes what code of the invocation sees. If the handler of a tool makes the change, in the
 // execution of an id, the event of its result carries it.
@@ -306,6 +322,9 @@ func (r *Run) SetState(context uint32, id, name string, v []byte) error {
 	s, err := r.stepOf(context)
 	if err != nil {
 		return err
+	}
+	if !s.d.Executes(id) {
+		return callOver()
 	}
 	if err := r.state.Set(name, v); err != nil {
 		return err
