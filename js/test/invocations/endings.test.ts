@@ -50,6 +50,28 @@ function five(): { agent: BaseAgent; done: string[] } {
 }
 
 describe('early ends', { skip }, () => {
+  it('a caller leaves while the invocation waits for another one of the session', async () => {
+    const { agent } = five();
+    const { runner, load, say } = await stage({ agent });
+    const first = runner.runAsync({ ...WHO, newMessage: 'first' });
+    await first.next();
+    const second = runner.runAsync({ ...WHO, newMessage: 'second' });
+    const event = second.next();
+    const third = runner.run({ ...WHO, newMessage: 'third' });
+    assert.deepEqual(await second.return(), { done: true, value: undefined });
+    assert.deepEqual(await event, { done: true, value: undefined });
+    assert.equal((await load()).events.length, 2, 'the first one has ended');
+    await first.return();
+    await third;
+    assert.deepEqual(lines((await load()).events), [
+      'user: first',
+      'a: 1',
+      'user: third',
+      ...[1, 2, 3, 4, 5].map((n) => `a: ${n}`),
+    ]);
+    assert.equal((await say()).length, 5);
+  });
+
   for (let at = 1; at <= 5; at++) {
     it(`a caller leaves at event ${at}`, async () => {
       const { agent, done } = five();
