@@ -42,7 +42,7 @@ func (r *Run) around(task runtime.Task, at *scope, hook Hook, branch string, out
 	if err != nil || content == nil && actions.Empty() {
 		return false, err
 	}
-	e, err := contentEvent(at.agent.Name, content, &actions)
+	e, err := r.contentEvent(at.agent.Name, content, &actions)
 	if err != nil {
 		return false, err
 	}

@@ -6,6 +6,12 @@ import (
 	"github.com/turncore/turncore/runtime/session"
 )
 
+// hookNames are the names of hooks in errors.
+var hookNames = [Hooks]string{
+	"onUserMessage", "beforeRun", "afterRun", "onEvent", "beforeAgent", "afterAgent", "beforeModel", "afterModel", "onModelError",
+	"beforeTool", "afterTool", "onToolError", "instruction", "globalInstruction", "confirm", "summarize", "onError",
+}
+
 // scope is where host code is called: an agent's run, and the step that it is about.
 type scope struct {
 	agent   *Agent
@@ -42,6 +48,13 @@ func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.
 		c.Run, c.Context, c.Agent = at.run, at.context, at.agent.Number
 	}
 	v, err := r.world.Callback(task, c)
+	r.given = session.Giver{Hook: hookNames[c.Hook]}
+	if at != nil {
+		r.given.Agent = at.agent.Name
+	}
+	if c.Plugin > 0 {
+		r.given.Plugin = r.team.Plugins[c.Plugin-1].Name
+	}
 	if err != nil || v == nil {
 		return nil, err
 	}
@@ -50,11 +63,11 @@ func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.
 	}
 	if given, ok := value.Get(v, "actions"); ok && value.KindOf(given) != value.KindNil {
 		actions, err := session.ParseActions(given)
-		if err == nil {
-			err = r.state.Apply(actions.StateDelta)
-		}
 		if err != nil {
-			return nil, err
+			return nil, r.given.Error(err, ".actions")
+		}
+		if err := r.state.Apply(actions.StateDelta); err != nil {
+			return nil, r.given.Error(err, ".actions.stateDelta")
 		}
 		into.Merge(&actions)
 	}

@@ -206,7 +206,7 @@ func (r *Run) hear(task runtime.Task, s *step, e *session.Event, ahead bool) err
 		v, err := r.ask(task, &s.scope, AfterModel, e.Append(nil), &s.actions)
 		if err == nil && v != nil {
 			partial := e.Partial
-			if e, err = answerOf(v); err == nil {
+			if e, err = r.answerOf(v); err == nil {
 				e.Partial = partial
 			}
 		}
@@ -221,9 +221,18 @@ func (r *Run) hear(task runtime.Task, s *step, e *session.Event, ahead bool) err
 	return nil
 }
 
+// answerOf reads an answer that the callback gave which was called last.
+func (r *Run) answerOf(v []byte) (*session.Event, error) {
+	e, err := answerOf(v)
+	if err != nil {
+		err = r.given.Error(err, "")
+	}
+	return e, err
+}
+
 // takeValue takes an answer that a callback gave.
 func (r *Run) takeValue(task runtime.Task, s *step, v []byte) error {
-	e, err := answerOf(v)
+	e, err := r.answerOf(v)
 	if err != nil {
 		return err
 	}

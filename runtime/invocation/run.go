@@ -54,8 +54,9 @@ type shared struct {
 	// Why an event could not be stored that the invocation had gone ahead of.
 	overtaken error
 	lastRun   uint32
-	running   *generator // the last one of those that run
-	steps     *step      // the last one of those that are open
+	given     session.Giver // the host code that was called last
+	running   *generator    // the last one of those that run
+	steps     *step         // the last one of those that are open
 }
 
 // New prepares an invocation of a team. turn is its clock; its id is the invocation's.
@@ -140,16 +141,18 @@ func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []*session.Call, e
 	}
 	e := &session.Event{Author: "user", Role: "user", HasContent: true}
 	message := r.Message
+	var from *session.Giver
 	for i := range r.team.Plugins {
 		v, err := r.plugin(task, i, UserMessage, nil, message, &e.Actions)
 		if err != nil {
 			return nil, nil, err
 		}
 		if v != nil {
-			message = v
+			given := r.given
+			message, from = v, &given
 		}
 	}
-	parts, err := session.ParseMessage(message)
+	parts, err := session.ParseMessage(message, from)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -192,7 +195,7 @@ func (r *Run) answer(task runtime.Task, agent *Agent, resumed []*session.Call) e
 		if v == nil && actions.Empty() {
 			continue
 		}
-		e, err := contentEvent(agent.Name, v, &actions)
+		e, err := r.contentEvent(agent.Name, v, &actions)
 		if err != nil {
 			return err
 		}
@@ -206,15 +209,15 @@ func (r *Run) answer(task runtime.Task, agent *Agent, resumed []*session.Call) e
 	return r.run(task, agent, r.nextRun(), "", r.emit)
 }
 
-// contentEvent is an event of a content that host code gave, nil for none, and of actions.
-func contentEvent(author string, content []byte, actions *session.Actions) (*session.Event, error) {
+// contentEvent is an event of a content that the host code gave which was called last, nil for none, and of actions.
+func (r *Run) contentEvent(author string, content []byte, actions *session.Actions) (*session.Event, error) {
 	e := &session.Event{Author: author, Actions: *actions}
 	if content == nil {
 		return e, nil
 	}
 	role, parts, err := session.ParseContent(content)
 	if err != nil {
-		return nil, err
+		return nil, r.given.Error(err, "")
 	}
 	if role == "" {
 		role = "model"

@@ -91,7 +91,7 @@ func (r *Run) confirmation(task runtime.Task, s *step, c *call) ([]byte, error) 
 		case kind == value.KindBool && !isTrue(answer), answer == nil:
 			return nil, nil
 		case kind != value.KindBool: // what the host means is not known, and the tool must not run unasked
-			return nil, session.New(session.InvalidAgent, "confirm", "the callback must give a boolean or a map")
+			return nil, r.given.Error(session.New(session.InvalidAgent, "", "the callback must give a boolean or a map"), "")
 		}
 	default:
 		return nil, nil
