@@ -1,6 +1,8 @@
 package invocation
 
 import (
+	"strconv"
+
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/session"
 )
@@ -32,7 +34,7 @@ func (r *Run) run(task runtime.Task, a *Agent, run uint32, branch string, out si
 }
 
 // around calls a callback around an agent. It makes an event of the content that it gives, and of its actions if it
-// gives none; done reports a content.
+// gives none; done reports a content, or that another agent has answered.
 func (r *Run) around(task runtime.Task, at *scope, hook Hook, branch string, out sink) (done bool, err error) {
 	if !r.has(at.agent, hook) {
 		return false, nil
@@ -47,7 +49,17 @@ func (r *Run) around(task runtime.Task, at *scope, hook Hook, branch string, out
 		return false, err
 	}
 	e.Branch = branch
-	return content != nil, out(task, e, true)
+	if err := out(task, e, true); err != nil {
+		return false, err
+	}
+	name := e.Actions.TransferToAgent
+	if name == "" {
+		return content != nil, nil
+	}
+	if r.handed++; r.handed > r.maxCalls {
+		return false, session.New(session.ModelCallLimit, "", "callbacks have handed over more often than maxModelCalls allows, "+strconv.Itoa(r.maxCalls))
+	}
+	return true, r.handOver(task, at.agent, name, branch, out)
 }
 
 // sequence runs the agents of a sequential one, one after another.

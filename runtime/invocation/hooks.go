@@ -12,6 +12,10 @@ var hookNames = [Hooks]string{
 	"beforeTool", "afterTool", "onToolError", "instruction", "globalInstruction", "confirm", "summarize", "onError",
 }
 
+// handsOver is a set of hooks, whose actions may hand over to another agent: those around agents and around tools, and the
+// one that changes events.
+const handsOver = 1<<BeforeAgent | 1<<AfterAgent | 1<<BeforeTool | 1<<AfterTool | 1<<ToolError | 1<<OnEvent
+
 // scope is where host code is called: an agent's run, and the step that it is about.
 type scope struct {
 	agent   *Agent
@@ -65,6 +69,9 @@ func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.
 		actions, err := session.ParseActions(given)
 		if err != nil {
 			return nil, r.given.Error(err, ".actions")
+		}
+		if actions.TransferToAgent != "" && handsOver&(1<<c.Hook) == 0 {
+			return nil, r.given.Error(session.New(session.InvalidEvent, "transferToAgent", "callbacks around agents and tools alone hand over"), ".actions")
 		}
 		if err := r.state.Apply(actions.StateDelta); err != nil {
 			return nil, r.given.Error(err, ".actions.stateDelta")

@@ -54,6 +54,7 @@ type shared struct {
 	// Why an event could not be stored that the invocation had gone ahead of.
 	overtaken error
 	lastRun   uint32
+	handed    int           // how often callbacks have handed over
 	given     session.Giver // the host code that was called last
 	running   *generator    // the last one of those that run
 	steps     *step         // the last one of those that are open

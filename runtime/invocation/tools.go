@@ -174,11 +174,7 @@ func (r *Run) beforeCalls(task runtime.Task, s *step, calls []call) error {
 // afterCalls does what the results of a step's calls ask for.
 func (r *Run) afterCalls(task runtime.Task, s *step, e *session.Event, waits bool) (more bool, err error) {
 	if name := e.Actions.TransferToAgent; name != "" {
-		target := r.team.Find(name)
-		if target == nil || target.root() != s.agent.root() {
-			return false, session.New(session.InvalidInvocation, "transferToAgent", "no agent is named "+quote(name))
-		}
-		return false, r.run(task, target, r.nextRun(), s.branch, s.out)
+		return false, r.handOver(task, s.agent, name, s.branch, s.out)
 	}
 	if waits {
 		return false, pause
