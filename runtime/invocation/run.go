@@ -31,6 +31,7 @@ type Run struct {
 	failed func(error) // overtake
 	asked  []byte      // content that an agent that is a tool answers; nil for the invocation
 
+	outer      *Run // that the run's agent is a tool in; nil for none
 	rewind     string
 	compaction compaction
 }

@@ -39,7 +39,7 @@ func (r *Run) identify(task runtime.Task, s *step, e *session.Event) ([]call, er
 		if p.Kind != session.PartCall {
 			continue
 		}
-		if p.ID == "" || hasCall(calls, p.ID) || hasCall(s.calls, p.ID) || r.Log.HasCall(p.ID) {
+		if p.ID == "" || hasCall(calls, p.ID) || hasCall(s.calls, p.ID) || r.hasCall(p.ID) {
 			p.SetID(r.turn.NewID("c"))
 		}
 		n := len(calls)
@@ -64,6 +64,16 @@ func (r *Run) identify(task runtime.Task, s *step, e *session.Event) ([]call, er
 		}
 	}
 	return calls, nil
+}
+
+// hasCall reports whether a call of the run, or of one that it is a tool of, has an id.
+func (r *Run) hasCall(id string) bool {
+	for ; r != nil; r = r.outer {
+		if r.Log.HasCall(id) {
+			return true
+		}
+	}
+	return false
 }
 
 func hasCall(calls []call, id string) bool {
