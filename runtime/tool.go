@@ -169,7 +169,12 @@ func (d *Dispatch) beginTool(run *toolRun) {
 
 // Executes reports whether the execution of an id is running.
 func (d *Dispatch) Executes(id string) bool {
-	return slices.ContainsFunc(d.running, func(run *toolRun) bool { return run.end.ExecutionID == id })
+	for _, run := range d.running {
+		if run.end.ExecutionID == id {
+			return true
+		}
+	}
+	return false
 }
 
 // endTool reports the end of an execution. It returns false if the end of the dispatch has already reported it.

@@ -1,8 +1,6 @@
 package invocation
 
 import (
-	"strconv"
-
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/session"
 )
@@ -57,7 +55,7 @@ func (r *Run) around(task runtime.Task, at *scope, hook Hook, branch string, out
 		return content != nil, nil
 	}
 	if r.handed++; r.handed > r.maxCalls {
-		return false, session.New(session.ModelCallLimit, "", "callbacks have handed over more often than maxModelCalls allows, "+strconv.Itoa(r.maxCalls))
+		return false, r.tooMany()
 	}
 	return true, r.handOver(task, at.agent, name, branch, out)
 }

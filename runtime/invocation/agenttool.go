@@ -58,6 +58,8 @@ func (a *Agent) hasTool(name string) bool {
 }
 
 // asTool is the agent that is the tool of a name, nil for none.
+//
+//go:noinline
 func (a *Agent) asTool(name string) *agentTool {
 	for _, t := range a.tools {
 		if t.Name == name {

@@ -3,6 +3,7 @@ package invocation
 import (
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/session"
 )
 
@@ -52,13 +53,7 @@ func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.
 		c.Run, c.Context, c.Agent = at.run, at.context, at.agent.Number
 	}
 	v, err := r.world.Callback(task, c)
-	r.given = session.Giver{Hook: hookNames[c.Hook]}
-	if at != nil {
-		r.given.Agent = at.agent.Name
-	}
-	if c.Plugin > 0 {
-		r.given.Plugin = r.team.Plugins[c.Plugin-1].Name
-	}
+	r.called = c
 	if err != nil || v == nil {
 		return nil, err
 	}
@@ -68,13 +63,13 @@ func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.
 	if given, ok := value.Get(v, "actions"); ok && value.KindOf(given) != value.KindNil {
 		actions, err := session.ParseActions(given)
 		if err != nil {
-			return nil, r.given.Error(err, ".actions")
+			return nil, r.wrong(err, ".actions")
 		}
 		if actions.TransferToAgent != "" && handsOver&(1<<c.Hook) == 0 {
-			return nil, r.given.Error(session.New(session.InvalidEvent, "transferToAgent", "callbacks around agents and tools alone hand over"), ".actions")
+			return nil, r.wrong(session.New(session.InvalidEvent, "transferToAgent", "is not for this hook"), ".actions")
 		}
 		if err := r.state.Apply(actions.StateDelta); err != nil {
-			return nil, r.given.Error(err, ".actions.stateDelta")
+			return nil, r.wrong(err, ".actions.stateDelta")
 		}
 		into.Merge(&actions)
 	}
@@ -82,6 +77,29 @@ func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.
 		answer = nil
 	}
 	return answer, nil
+}
+
+// wrong is an error about what the callback has given that was called last. The field begins with the name of the hook and
+// a path from there, and the text ends with whose hook it is. Errors that are not of package session stay.
+func (r *Run) wrong(err error, path string) error {
+	e, ok := err.(*fault.Error)
+	if !ok {
+		return err
+	}
+	c := r.called
+	what := e.Message[len(session.New(e.Code, "", "").Message)+1:]
+	if at, some := value.GetString(e.Details, "field"); some {
+		path = joined(path, ".", string(at))
+		what = what[len(at)+2:]
+	}
+	whose := " (agent "
+	name := ""
+	if c.Plugin > 0 {
+		whose, name = " (plugin ", r.team.Plugins[c.Plugin-1].Name
+	} else {
+		name = r.team.Agents[c.Agent-1].Name
+	}
+	return session.New(e.Code, hookNames[c.Hook]+path, joined(what, whose, quote(name), ")"))
 }
 
 // has reports whether any host code is called for a hook.

@@ -123,7 +123,7 @@ func (r *Run) askModel(task runtime.Task, s *step) error {
 		}
 	}
 	if r.calls++; r.calls > r.maxCalls {
-		return session.New(session.ModelCallLimit, "", "maxModelCalls is "+strconv.Itoa(r.maxCalls))
+		return r.tooMany()
 	}
 	err := r.callModel(task, s)
 	if err == nil || s.err != nil || r.stopped != nil || r.turn.Aborted() || !r.has(s.agent, ModelError) {
@@ -137,6 +137,11 @@ func (r *Run) askModel(task runtime.Task, s *step) error {
 		return err
 	}
 	return r.takeValue(task, s, v)
+}
+
+// tooMany is the error of model calls, or of callbacks that hand over, beyond the bound.
+func (r *Run) tooMany() error {
+	return session.New(session.ModelCallLimit, "", "maxModelCalls is "+strconv.Itoa(r.maxCalls))
 }
 
 // callModel lets the model answer.
@@ -188,6 +193,8 @@ func (r *Run) Respond(task runtime.Task, context uint32, v []byte) error {
 }
 
 // stepOf is the running step of a context.
+//
+//go:noinline
 func (r *Run) stepOf(context uint32) (*step, error) {
 	for s := r.steps; s != nil; s = s.next {
 		if s.context == context {
@@ -225,7 +232,7 @@ func (r *Run) hear(task runtime.Task, s *step, e *session.Event, ahead bool) err
 func (r *Run) answerOf(v []byte) (*session.Event, error) {
 	e, err := answerOf(v)
 	if err != nil {
-		err = r.given.Error(err, "")
+		err = r.wrong(err, "")
 	}
 	return e, err
 }

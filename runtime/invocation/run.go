@@ -55,10 +55,10 @@ type shared struct {
 	// Why an event could not be stored that the invocation had gone ahead of.
 	overtaken error
 	lastRun   uint32
-	handed    int           // how often callbacks have handed over
-	given     session.Giver // the host code that was called last
-	running   *generator    // the last one of those that run
-	steps     *step         // the last one of those that are open
+	handed    int        // how often callbacks have handed over
+	called    *Callback  // the last one
+	running   *generator // the last one of those that run
+	steps     *step      // the last one of those that are open
 }
 
 // New prepares an invocation of a team. turn is its clock; its id is the invocation's.
@@ -143,18 +143,19 @@ func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []*session.Call, e
 	}
 	e := &session.Event{Author: "user", Role: "user", HasContent: true}
 	message := r.Message
-	var from *session.Giver
 	for i := range r.team.Plugins {
 		v, err := r.plugin(task, i, UserMessage, nil, message, &e.Actions)
 		if err != nil {
 			return nil, nil, err
 		}
 		if v != nil {
-			given := r.given
-			message, from = v, &given
+			if _, _, err := session.ParseContent(v); err != nil {
+				return nil, nil, r.wrong(err, "")
+			}
+			message = v
 		}
 	}
-	parts, err := session.ParseMessage(message, from)
+	parts, err := session.ParseMessage(message)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -219,7 +220,7 @@ func (r *Run) contentEvent(author string, content []byte, actions *session.Actio
 	}
 	role, parts, err := session.ParseContent(content)
 	if err != nil {
-		return nil, r.given.Error(err, "")
+		return nil, r.wrong(err, "")
 	}
 	if role == "" {
 		role = "model"

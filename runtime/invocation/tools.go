@@ -67,6 +67,8 @@ func (r *Run) identify(task runtime.Task, s *step, e *session.Event) ([]call, er
 }
 
 // hasCall reports whether a call of the run, or of one that it is a tool of, has an id.
+//
+//go:noinline
 func (r *Run) hasCall(id string) bool {
 	for ; r != nil; r = r.outer {
 		if r.Log.HasCall(id) {
@@ -76,6 +78,9 @@ func (r *Run) hasCall(id string) bool {
 	return false
 }
 
+// hasCall reports whether a call has an id.
+//
+//go:noinline
 func hasCall(calls []call, id string) bool {
 	for i := range calls {
 		if calls[i].id == id {
@@ -101,7 +106,7 @@ func (r *Run) confirmation(task runtime.Task, s *step, c *call) ([]byte, error) 
 		case kind == value.KindBool && !isTrue(answer), answer == nil:
 			return nil, nil
 		case kind != value.KindBool: // what the host means is not known, and the tool must not run unasked
-			return nil, r.given.Error(session.New(session.InvalidAgent, "", "the callback must give a boolean or a map"), "")
+			return nil, r.wrong(session.New(session.InvalidAgent, "", "the callback must give a boolean or a map"), "")
 		}
 	default:
 		return nil, nil
@@ -278,7 +283,14 @@ func (r *Run) handle(task runtime.Task, s *step, c *call, res *result) ([]byte, 
 	if !known {
 		return nil, fault.Plain("no tool is named " + quote(c.name))
 	}
-	done, err := s.executeTool(task, tool, c)
+	run := runtime.ToolRun{ProviderCallID: c.id}
+	var done runtime.ToolResult
+	var err error
+	if m := s.agent.Model; m != nil {
+		done, err = m.Execute(task, s.d, tool, c.args, run)
+	} else {
+		done, err = s.d.ExecuteTool(task, tool, c.args, run)
+	}
 	for i := range s.executed {
 		if e := &s.executed[i]; e.id == done.ExecutionID {
 			res.actions.Merge(&e.actions)
@@ -288,26 +300,15 @@ func (r *Run) handle(task runtime.Task, s *step, c *call, res *result) ([]byte, 
 	return done.Value, err
 }
 
-func (s *step) executeTool(task runtime.Task, tool *runtime.Tool, c *call) (runtime.ToolResult, error) {
-	run := runtime.ToolRun{ProviderCallID: c.id}
-	if m := s.agent.Model; m != nil {
-		return m.Execute(task, s.d, tool, c.args, run)
-	}
-	return s.d.ExecuteTool(task, tool, c.args, run)
-}
-
 // Act takes what the handler of a tool does besides its result. id is that of the execution.
 func (r *Run) Act(context uint32, id string, actions []byte) error {
-	s, err := r.stepOf(context)
+	s, err := r.executing(context, id)
 	if err != nil {
 		return err
 	}
 	parsed, err := session.ParseActions(actions)
 	if err != nil {
 		return err
-	}
-	if !s.d.Executes(id) {
-		return callOver()
 	}
 	if err := r.state.Apply(parsed.StateDelta); err != nil {
 		return err
@@ -316,8 +317,15 @@ func (r *Run) Act(context uint32, id string, actions []byte) error {
 	return nil
 }
 
-// callOver refuses what no event would carry.
-func callOver() error { return fault.New(fault.CallAfterEnd, "the tool's call has ended") }
+// executing is the running step of a context, in which the execution of an id runs: no event would carry what a later one
+// does.
+func (r *Run) executing(context uint32, id string) (*step, error) {
+	s, err := r.stepOf(context)
+	if err == nil && !s.d.Executes(id) {
+		err = fault.New(fault.CallAfterEnd, "the tool's call has ended")
+	}
+	return s, err
+}
 
 // SetState changes what code of the invocation sees. If the handler of a tool makes the change, in the
 // execution of an id, the event of its result carries it.
@@ -325,12 +333,9 @@ func (r *Run) SetState(context uint32, id, name string, v []byte) error {
 	if id == "" {
 		return r.state.Set(name, v)
 	}
-	s, err := r.stepOf(context)
+	s, err := r.executing(context, id)
 	if err != nil {
 		return err
-	}
-	if !s.d.Executes(id) {
-		return callOver()
 	}
 	if err := r.state.Set(name, v); err != nil {
 		return err

@@ -111,9 +111,8 @@ func ParseContent(v []byte) (role string, parts []Part, err error) {
 	return role, parts, nil
 }
 
-// ParseMessage reads the content that a user says, which host code may have given instead; from is nil if it has not. It
-// fails with E_INVALID_INVOCATION, which names the member.
-func ParseMessage(v []byte, from *Giver) (parts []Part, err error) {
+// ParseMessage reads the content that a user says. It fails with E_INVALID_INVOCATION, which names the member.
+func ParseMessage(v []byte) (parts []Part, err error) {
 	f := distinct(v)
 	if f == nil {
 		_, parts, f = readContent(v, nil, true)
@@ -123,9 +122,6 @@ func ParseMessage(v []byte, from *Giver) (parts []Part, err error) {
 	}
 	if f != nil {
 		f.code = InvalidInvocation
-		if from != nil {
-			return nil, from.Error(f.error(), "")
-		}
 		return nil, f.in("message").error()
 	}
 	return parts, nil

@@ -125,13 +125,10 @@ function callbackOf(hook: number, run: AnyFunction, plugin = ''): Callback {
   };
 }
 
-/** E_INVALID_EVENT of what a hook has answered, as the module has it. @param agent "" for none @param plugin "" for none */
+/** E_INVALID_EVENT of what a hook has answered, as the module has it. @param plugin "" for a hook of the agent */
 function wrongAnswer(field: string, why: string, agent: string, plugin: string): Error {
-  let who = agent === '' ? '' : `agent "${agent}": `;
-  if (plugin !== '') who = `plugin "${plugin}": ${who}`;
-  return invocationError('E_INVALID_EVENT', `${who}${field}: ${why}`, {
-    details: { ...(agent !== '' && { agent }), field, ...(plugin !== '' && { plugin }) },
-  });
+  const whose = plugin === '' ? `agent "${agent}"` : `plugin "${plugin}"`;
+  return invocationError('E_INVALID_EVENT', `${field}: ${why} (${whose})`, { details: { field } });
 }
 
 /** What agents do not use of a definition. */

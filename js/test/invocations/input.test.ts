@@ -119,7 +119,7 @@ describe('what is given to sessions', { skip }, () => {
         const { say } = await stage({ agent });
         assert.equal(
           await refusal(() => say()),
-          `E_INVALID_EVENT agent "a": ${name}: must be a text or an object`,
+          `E_INVALID_EVENT ${name}: must be a text or an object (agent "a")`,
         );
       }
       const onEvent = (): never => any(given);
@@ -129,7 +129,7 @@ describe('what is given to sessions', { skip }, () => {
       });
       assert.equal(
         await refusal(() => say()),
-        'E_INVALID_EVENT plugin "p": onEvent: must be an event',
+        'E_INVALID_EVENT onEvent: must be an event (plugin "p")',
       );
     }
   });
@@ -148,7 +148,7 @@ describe('what is given to sessions', { skip }, () => {
       });
       assert.equal(
         await refusal(() => say()),
-        'E_INVALID_AGENT agent "a": confirm: the callback must give a boolean or a map',
+        'E_INVALID_AGENT confirm: the callback must give a boolean or a map (agent "a")',
       );
       assert.equal(ran, 0);
     }
