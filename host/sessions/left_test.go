@@ -43,13 +43,15 @@ func TestLeftInvocationsKeepNothing(t *testing.T) {
 		t.Run(engine.Name(), func(t *testing.T) {
 			own := &measured{Engine: engine}
 			agent := &sessions.ParallelAgent{Name: "both", Agents: []sessions.Agent{
-				&sessions.LLMAgent{Name: "m", Tools: []*turns.Tool{tool("t", func(*sessions.ToolContext) (any, error) { return "ok", nil })},
+				&sessions.LLMAgent{
+					Name: "m", Tools: []*turns.Tool{tool("t", func(*sessions.ToolContext) (any, error) { return "ok", nil })},
 					Executor: func(_ *sessions.ModelContext, yield func(*sessions.Response) error) error {
 						if err := yield(&sessions.Response{Content: sessions.ModelText("He"), Partial: true}); err != nil {
 							return err
 						}
 						return yield(calls("t")[0])
-					}},
+					},
+				},
 				gives("c", said("one"), said("two")),
 			}}
 			p := stage(t, sessions.Config{Engine: own, Agent: agent, MaxModelCalls: 3})
