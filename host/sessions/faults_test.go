@@ -460,6 +460,39 @@ func TestClosedInTheQueue(t *testing.T) {
 	}
 }
 
+// A tool waits for an invocation of its own session that it has started without its context: that ends with the runner.
+func TestClosedInsideItself(t *testing.T) {
+	var p *play
+	waits, inner := make(chan struct{}), make(chan error, 1)
+	agent := script(calls("t"), says("never")).agent("a", tool("t", func(*sessions.ToolContext) (any, error) {
+		close(waits)
+		_, err := p.r.Collect(context.Background(), input(sessions.Text("inside")))
+		inner <- err
+		return nil, err
+	}))
+	p = stage(t, sessions.Config{Agent: agent})
+	outer := make(chan error, 1)
+	go func() {
+		_, err := p.r.Collect(t.Context(), input(sessions.Text("hello")))
+		outer <- err
+	}()
+	<-waits
+	time.Sleep(20 * time.Millisecond)
+	if err := p.r.Close(); err != nil {
+		t.Error(err)
+	}
+	for name, ended := range map[string]chan error{"inner": inner, "outer": outer} {
+		select {
+		case err := <-ended:
+			if !errors.Is(err, host.CodeClosed) {
+				t.Errorf("the %s one ends with %v", name, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("the %s one waits on", name)
+		}
+	}
+}
+
 // TestManyAtOnce runs sessions side by side, with several runs of one among them: each run is stored as a whole.
 func TestManyAtOnce(t *testing.T) {
 	p := stage(t, sessions.Config{Agent: busyEach()})
