@@ -167,6 +167,16 @@ func (d *Dispatch) beginTool(run *toolRun) {
 	d.turn.emit(d, EventToolExecutionStart, call)
 }
 
+// Executes reports whether the execution of an id is running.
+func (d *Dispatch) Executes(id string) bool {
+	for _, run := range d.running {
+		if run.end.ExecutionID == id {
+			return true
+		}
+	}
+	return false
+}
+
 // endTool reports the end of an execution. It returns false if the end of the dispatch has already reported it.
 func (d *Dispatch) endTool(run *toolRun, failed bool) bool {
 	if run.cut {

@@ -10,10 +10,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/sessions"
 	"github.com/turncore/turncore/host/store"
+	"github.com/turncore/turncore/host/turns"
 )
 
 // brittle is a store that fails at one of its appends, counted from the first after it was armed.
@@ -409,6 +412,85 @@ func TestClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.fails(sessions.Text("hello"), host.CodeClosed)
+}
+
+// An invocation that waits for another one of its session ends when its runner, or the host of that, is closed.
+func TestClosedInTheQueue(t *testing.T) {
+	for name, closes := range map[string]func(p *play, h *turns.Host) error{
+		"runner": func(p *play, _ *turns.Host) error { return p.r.Close() },
+		"host":   func(_ *play, h *turns.Host) error { return h.Close(t.Context()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := stage(t, sessions.Config{Agent: gives("a", said("x"))})
+			h := turns.NewHost(turns.HostOptions{Engine: native.New()})
+			defer func() {
+				if err := h.Close(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}()
+			second := bare(t, sessions.Config{Agent: gives("b", said("y")), Store: first.store, Host: h})
+			for _, err := range first.r.Run(t.Context(), input(sessions.Text("hello"))) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				ended := make(chan error)
+				go func() {
+					_, err := second.r.Collect(t.Context(), input(sessions.Text("hello")))
+					ended <- err
+				}()
+				select {
+				case err := <-ended:
+					t.Errorf("the second one does not wait: %v", err)
+				case <-time.After(20 * time.Millisecond):
+				}
+				if err := closes(second, h); err != nil {
+					t.Error(err)
+				}
+				select {
+				case err := <-ended:
+					if !errors.Is(err, host.CodeClosed) {
+						t.Errorf("it ends with %v", err)
+					}
+				case <-time.After(10 * time.Second):
+					t.Error("it waits on")
+				}
+			}
+			first.is("stored", first.log(), "user:hello a:x")
+		})
+	}
+}
+
+// A tool waits for an invocation of its own session that it has started without its context: that ends with the runner.
+func TestClosedInsideItself(t *testing.T) {
+	var p *play
+	waits, inner := make(chan struct{}), make(chan error, 1)
+	agent := script(calls("t"), says("never")).agent("a", tool("t", func(*sessions.ToolContext) (any, error) {
+		close(waits)
+		_, err := p.r.Collect(context.Background(), input(sessions.Text("inside")))
+		inner <- err
+		return nil, err
+	}))
+	p = stage(t, sessions.Config{Agent: agent})
+	outer := make(chan error, 1)
+	go func() {
+		_, err := p.r.Collect(t.Context(), input(sessions.Text("hello")))
+		outer <- err
+	}()
+	<-waits
+	time.Sleep(20 * time.Millisecond)
+	if err := p.r.Close(); err != nil {
+		t.Error(err)
+	}
+	for name, ended := range map[string]chan error{"inner": inner, "outer": outer} {
+		select {
+		case err := <-ended:
+			if !errors.Is(err, host.CodeClosed) {
+				t.Errorf("the %s one ends with %v", name, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("the %s one waits on", name)
+		}
+	}
 }
 
 // TestManyAtOnce runs sessions side by side, with several runs of one among them: each run is stored as a whole.

@@ -102,7 +102,8 @@ func (c *Config) options() (abi.Value, error) {
 // Sessions are the sessions of the application.
 func (r *Runner) Sessions() *Service { return r.sessions }
 
-// Close frees the runner's resources. Invocations that run end with E_CLOSED. A host passed to the runner stays open.
+// Close frees the runner's resources. Invocations that run, or wait for another one of their session, end with E_CLOSED. A host
+// passed to the runner stays open.
 func (r *Runner) Close() error { return r.host.Close() }
 
 // Input starts an invocation.
@@ -175,7 +176,7 @@ func (r *Runner) run(ctx context.Context, in Input, options abi.Value, yield fun
 		return
 	}
 	key := keyOf(r.sessions.app, in.User, in.Session)
-	ctx, leave, err := r.queue.Enter(ctx, "invocation", key, r.refuse)
+	ctx, leave, err := r.queue.Enter(ctx, "invocation", key, r.refuse, r.host.Until)
 	if err != nil {
 		yield(nil, inSession(err, key))
 		return

@@ -114,6 +114,13 @@ func (t *team) Begin(ctx context.Context, id string, journal io.Writer, prepare 
 	}
 }
 
+// Until implements invocation.Host.
+func (t *team) Until(ctx context.Context) (wait context.Context, stop func()) {
+	outer, stopOuter := t.host.flight.Until(ctx)
+	wait, stopInner := t.flight.Until(outer)
+	return wait, func() { stopInner(); stopOuter() }
+}
+
 // Call implements invocation.Host.
 func (t *team) Call(ctx context.Context, method uint8, args abi.Raw) (abi.Raw, error) {
 	c, err := t.host.pool().Acquire(ctx)

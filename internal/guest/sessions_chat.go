@@ -32,6 +32,14 @@ func (m *chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r *invocation
 	return heard.event, heard.refused, nil
 }
 
+// Times implements invocation.Model.
+func (m *chatModel) Times() bool { return (*chat.Executor)(m).ToolTimeout() > 0 }
+
+// Execute implements invocation.Model.
+func (m *chatModel) Execute(task runtime.Task, d *runtime.Dispatch, t *runtime.Tool, args []byte, run runtime.ToolRun) (runtime.ToolResult, error) {
+	return newChatDispatch(task, d).ExecuteTool(t, args, run, (*chat.Executor)(m).ToolTimeout())
+}
+
 // listener hears the answer in a step, which goes to the invocation, and keeps it.
 type listener struct {
 	of      *chatDispatch

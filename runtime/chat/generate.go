@@ -80,6 +80,9 @@ func (e *Executor) Generate(d Dispatch, to Listener, keeper Keeper) (finish stri
 	return a.finish, nil
 }
 
+// ToolTimeout is how long a tool may run that an answer calls, in ms; 0 for no bound.
+func (e *Executor) ToolTimeout() uint64 { return e.options.toolTimeout }
+
 // tagged is a map of one value, nil for none.
 func tagged(tag string, v []byte) []byte {
 	if v == nil {

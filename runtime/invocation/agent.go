@@ -32,7 +32,7 @@ func (r *Run) run(task runtime.Task, a *Agent, run uint32, branch string, out si
 }
 
 // around calls a callback around an agent. It makes an event of the content that it gives, and of its actions if it
-// gives none; done reports a content.
+// gives none; done reports a content, or that another agent has answered.
 func (r *Run) around(task runtime.Task, at *scope, hook Hook, branch string, out sink) (done bool, err error) {
 	if !r.has(at.agent, hook) {
 		return false, nil
@@ -42,12 +42,22 @@ func (r *Run) around(task runtime.Task, at *scope, hook Hook, branch string, out
 	if err != nil || content == nil && actions.Empty() {
 		return false, err
 	}
-	e, err := contentEvent(at.agent.Name, content, &actions)
+	e, err := r.contentEvent(at.agent.Name, content, &actions)
 	if err != nil {
 		return false, err
 	}
 	e.Branch = branch
-	return content != nil, out(task, e, true)
+	if err := out(task, e, true); err != nil {
+		return false, err
+	}
+	name := e.Actions.TransferToAgent
+	if name == "" {
+		return content != nil, nil
+	}
+	if r.handed++; r.handed > r.maxCalls {
+		return false, r.tooMany()
+	}
+	return true, r.handOver(task, at.agent, name, branch, out)
 }
 
 // sequence runs the agents of a sequential one, one after another.

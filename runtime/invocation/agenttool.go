@@ -58,6 +58,8 @@ func (a *Agent) hasTool(name string) bool {
 }
 
 // asTool is the agent that is the tool of a name, nil for none.
+//
+//go:noinline
 func (a *Agent) asTool(name string) *agentTool {
 	for _, t := range a.tools {
 		if t.Name == name {
@@ -79,7 +81,7 @@ func (r *Run) consult(task runtime.Task, t *agentTool, args []byte, res *result)
 		asked, _ = value.AppendJSON(nil, args)
 	}
 	message := []session.Part{session.NewText(string(asked))}
-	in := &Run{Input: Input{User: r.User, Log: &session.Log{Salt: r.turn.Random()}}, setting: r.setting, shared: r.shared, id: r.id}
+	in := &Run{Input: Input{User: r.User, Log: &session.Log{Salt: r.turn.Random()}}, setting: r.setting, shared: r.shared, id: r.id, outer: r}
 	in.asked = session.AppendContent(nil, "user", message)
 	var answer []byte
 	keep := func(_ runtime.Task, e *session.Event, _ bool) error {

@@ -80,7 +80,7 @@ func (r *Run) sumUp(task runtime.Task, told []session.Part) (*session.Event, err
 		if err != nil {
 			return nil, err
 		}
-		return contentEvent("", v, &actions)
+		return r.contentEvent("", v, &actions)
 	}
 	for _, a := range r.team.Agents {
 		if a.Kind == LLM {

@@ -57,7 +57,7 @@ func (r *Run) replace(task runtime.Task, e *session.Event) error {
 		if v != nil {
 			other, err := session.Parse(v)
 			if err != nil {
-				return err
+				return r.wrong(err, "")
 			}
 			other.Author, other.Partial = e.Author, e.Partial
 			r.complete(other)

@@ -3,8 +3,19 @@ package invocation
 import (
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/session"
 )
+
+// hookNames are the names of hooks in errors.
+var hookNames = [Hooks]string{
+	"onUserMessage", "beforeRun", "afterRun", "onEvent", "beforeAgent", "afterAgent", "beforeModel", "afterModel", "onModelError",
+	"beforeTool", "afterTool", "onToolError", "instruction", "globalInstruction", "confirm", "summarize", "onError",
+}
+
+// handsOver is a set of hooks, whose actions may hand over to another agent: those around agents and around tools, and the
+// one that changes events.
+const handsOver = 1<<BeforeAgent | 1<<AfterAgent | 1<<BeforeTool | 1<<AfterTool | 1<<ToolError | 1<<OnEvent
 
 // scope is where host code is called: an agent's run, and the step that it is about.
 type scope struct {
@@ -42,6 +53,7 @@ func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.
 		c.Run, c.Context, c.Agent = at.run, at.context, at.agent.Number
 	}
 	v, err := r.world.Callback(task, c)
+	r.called = c
 	if err != nil || v == nil {
 		return nil, err
 	}
@@ -50,11 +62,14 @@ func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.
 	}
 	if given, ok := value.Get(v, "actions"); ok && value.KindOf(given) != value.KindNil {
 		actions, err := session.ParseActions(given)
-		if err == nil {
-			err = r.state.Apply(actions.StateDelta)
-		}
 		if err != nil {
-			return nil, err
+			return nil, r.wrong(err, ".actions")
+		}
+		if actions.TransferToAgent != "" && handsOver&(1<<c.Hook) == 0 {
+			return nil, r.wrong(session.New(session.InvalidEvent, "transferToAgent", "is not for this hook"), ".actions")
+		}
+		if err := r.state.Apply(actions.StateDelta); err != nil {
+			return nil, r.wrong(err, ".actions.stateDelta")
 		}
 		into.Merge(&actions)
 	}
@@ -62,6 +77,29 @@ func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.
 		answer = nil
 	}
 	return answer, nil
+}
+
+// wrong is an error about what the callback has given that was called last. The field begins with the name of the hook and
+// a path from there, and the text ends with whose hook it is. Errors that are not of package session stay.
+func (r *Run) wrong(err error, path string) error {
+	e, ok := err.(*fault.Error)
+	if !ok {
+		return err
+	}
+	c := r.called
+	what := e.Message[len(session.New(e.Code, "", "").Message)+1:]
+	if at, some := value.GetString(e.Details, "field"); some {
+		path = joined(path, ".", string(at))
+		what = what[len(at)+2:]
+	}
+	whose := " (agent "
+	name := ""
+	if c.Plugin > 0 {
+		whose, name = " (plugin ", r.team.Plugins[c.Plugin-1].Name
+	} else {
+		name = r.team.Agents[c.Agent-1].Name
+	}
+	return session.New(e.Code, hookNames[c.Hook]+path, joined(what, whose, quote(name), ")"))
 }
 
 // has reports whether any host code is called for a hook.

@@ -123,7 +123,7 @@ func (r *Run) askModel(task runtime.Task, s *step) error {
 		}
 	}
 	if r.calls++; r.calls > r.maxCalls {
-		return session.New(session.ModelCallLimit, "", "maxModelCalls is "+strconv.Itoa(r.maxCalls))
+		return r.tooMany()
 	}
 	err := r.callModel(task, s)
 	if err == nil || s.err != nil || r.stopped != nil || r.turn.Aborted() || !r.has(s.agent, ModelError) {
@@ -137,6 +137,11 @@ func (r *Run) askModel(task runtime.Task, s *step) error {
 		return err
 	}
 	return r.takeValue(task, s, v)
+}
+
+// tooMany is the error of model calls, or of callbacks that hand over, beyond the bound.
+func (r *Run) tooMany() error {
+	return session.New(session.ModelCallLimit, "", "maxModelCalls is "+strconv.Itoa(r.maxCalls))
 }
 
 // callModel lets the model answer.
@@ -188,6 +193,8 @@ func (r *Run) Respond(task runtime.Task, context uint32, v []byte) error {
 }
 
 // stepOf is the running step of a context.
+//
+//go:noinline
 func (r *Run) stepOf(context uint32) (*step, error) {
 	for s := r.steps; s != nil; s = s.next {
 		if s.context == context {
@@ -206,7 +213,7 @@ func (r *Run) hear(task runtime.Task, s *step, e *session.Event, ahead bool) err
 		v, err := r.ask(task, &s.scope, AfterModel, e.Append(nil), &s.actions)
 		if err == nil && v != nil {
 			partial := e.Partial
-			if e, err = answerOf(v); err == nil {
+			if e, err = r.answerOf(v); err == nil {
 				e.Partial = partial
 			}
 		}
@@ -221,9 +228,18 @@ func (r *Run) hear(task runtime.Task, s *step, e *session.Event, ahead bool) err
 	return nil
 }
 
+// answerOf reads an answer that the callback gave which was called last.
+func (r *Run) answerOf(v []byte) (*session.Event, error) {
+	e, err := answerOf(v)
+	if err != nil {
+		err = r.wrong(err, "")
+	}
+	return e, err
+}
+
 // takeValue takes an answer that a callback gave.
 func (r *Run) takeValue(task runtime.Task, s *step, v []byte) error {
-	e, err := answerOf(v)
+	e, err := r.answerOf(v)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (r *Run) instruct(task runtime.Task, s *step) error {
 		}
 		text, ok := value.String(v)
 		if !ok && v != nil {
-			return session.New(session.InvalidAgent, "instruction", "the callback must give a string")
+			return r.wrong(session.New(session.InvalidAgent, "", "the callback must give a string"), "")
 		}
 		*from.to = string(text)
 	}

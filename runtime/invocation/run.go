@@ -31,6 +31,7 @@ type Run struct {
 	failed func(error) // overtake
 	asked  []byte      // content that an agent that is a tool answers; nil for the invocation
 
+	outer      *Run // that the run's agent is a tool in; nil for none
 	rewind     string
 	compaction compaction
 }
@@ -54,6 +55,8 @@ type shared struct {
 	// Why an event could not be stored that the invocation had gone ahead of.
 	overtaken error
 	lastRun   uint32
+	handed    int        // how often callbacks have handed over
+	called    *Callback  // the last one
 	running   *generator // the last one of those that run
 	steps     *step      // the last one of those that are open
 }
@@ -146,6 +149,9 @@ func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []*session.Call, e
 			return nil, nil, err
 		}
 		if v != nil {
+			if _, _, err := session.ParseContent(v); err != nil {
+				return nil, nil, r.wrong(err, "")
+			}
 			message = v
 		}
 	}
@@ -192,7 +198,7 @@ func (r *Run) answer(task runtime.Task, agent *Agent, resumed []*session.Call) e
 		if v == nil && actions.Empty() {
 			continue
 		}
-		e, err := contentEvent(agent.Name, v, &actions)
+		e, err := r.contentEvent(agent.Name, v, &actions)
 		if err != nil {
 			return err
 		}
@@ -206,15 +212,15 @@ func (r *Run) answer(task runtime.Task, agent *Agent, resumed []*session.Call) e
 	return r.run(task, agent, r.nextRun(), "", r.emit)
 }
 
-// contentEvent is an event of a content that host code gave, nil for none, and of actions.
-func contentEvent(author string, content []byte, actions *session.Actions) (*session.Event, error) {
+// contentEvent is an event of a content that the host code gave which was called last, nil for none, and of actions.
+func (r *Run) contentEvent(author string, content []byte, actions *session.Actions) (*session.Event, error) {
 	e := &session.Event{Author: author, Actions: *actions}
 	if content == nil {
 		return e, nil
 	}
 	role, parts, err := session.ParseContent(content)
 	if err != nil {
-		return nil, err
+		return nil, r.wrong(err, "")
 	}
 	if role == "" {
 		role = "model"

@@ -568,6 +568,12 @@ func (m *answered) Answer(runtime.Task, *runtime.Dispatch, *invocation.Request, 
 	return e, refused, err
 }
 
+func (m *answered) Times() bool { return false }
+
+func (m *answered) Execute(task runtime.Task, d *runtime.Dispatch, t *runtime.Tool, args []byte, run runtime.ToolRun) (runtime.ToolResult, error) {
+	return d.ExecuteTool(task, t, args, run)
+}
+
 // A call whose arguments are none does not run: the model is told why.
 func TestRefusedCall(t *testing.T) {
 	d := llm(t, "agent", "t")

@@ -258,6 +258,8 @@ func (t *Team) agent(number uint32) *Agent {
 }
 
 // Find returns the agent of a name, nil if there is none.
+//
+//go:noinline
 func (t *Team) Find(name string) *Agent {
 	for _, a := range t.Agents {
 		if a.Name == name {
@@ -279,6 +281,8 @@ func (a *Agent) keeps() bool {
 }
 
 // root is the agent at the top of an agent's tree.
+//
+//go:noinline
 func (a *Agent) root() *Agent {
 	for a.Parent != nil {
 		a = a.Parent

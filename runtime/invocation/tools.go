@@ -39,7 +39,7 @@ func (r *Run) identify(task runtime.Task, s *step, e *session.Event) ([]call, er
 		if p.Kind != session.PartCall {
 			continue
 		}
-		if p.ID == "" || hasCall(calls, p.ID) || hasCall(s.calls, p.ID) || r.Log.HasCall(p.ID) {
+		if p.ID == "" || hasCall(calls, p.ID) || hasCall(s.calls, p.ID) || r.hasCall(p.ID) {
 			p.SetID(r.turn.NewID("c"))
 		}
 		n := len(calls)
@@ -66,6 +66,21 @@ func (r *Run) identify(task runtime.Task, s *step, e *session.Event) ([]call, er
 	return calls, nil
 }
 
+// hasCall reports whether a call of the run, or of one that it is a tool of, has an id.
+//
+//go:noinline
+func (r *Run) hasCall(id string) bool {
+	for ; r != nil; r = r.outer {
+		if r.Log.HasCall(id) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasCall reports whether a call has an id.
+//
+//go:noinline
 func hasCall(calls []call, id string) bool {
 	for i := range calls {
 		if calls[i].id == id {
@@ -91,7 +106,7 @@ func (r *Run) confirmation(task runtime.Task, s *step, c *call) ([]byte, error) 
 		case kind == value.KindBool && !isTrue(answer), answer == nil:
 			return nil, nil
 		case kind != value.KindBool: // what the host means is not known, and the tool must not run unasked
-			return nil, session.New(session.InvalidAgent, "confirm", "the callback must give a boolean or a map")
+			return nil, r.wrong(session.New(session.InvalidAgent, "", "the callback must give a boolean or a map"), "")
 		}
 	default:
 		return nil, nil
@@ -157,11 +172,13 @@ func (r *Run) runCalls(task runtime.Task, s *step, calls []call, resumed []*sess
 	return r.afterCalls(task, s, e, waits)
 }
 
-// beforeCalls waits for the events so far if a call does not wait by itself, as a call of the host does.
+// beforeCalls waits for the events so far if a call does not wait by itself, as a call of the host does, or if its time is
+// bounded.
 func (r *Run) beforeCalls(task runtime.Task, s *step, calls []call) error {
+	timed := s.agent.Model != nil && s.agent.Model.Times()
 	for i := range calls {
 		tool, _ := s.d.Tools().Get(calls[i].name)
-		if s.agent.asTool(calls[i].name) != nil || tool != nil && tool.InModule() {
+		if timed || s.agent.asTool(calls[i].name) != nil || tool != nil && tool.InModule() {
 			r.world.Stored(task)
 			return r.stopped
 		}
@@ -172,11 +189,7 @@ func (r *Run) beforeCalls(task runtime.Task, s *step, calls []call) error {
 // afterCalls does what the results of a step's calls ask for.
 func (r *Run) afterCalls(task runtime.Task, s *step, e *session.Event, waits bool) (more bool, err error) {
 	if name := e.Actions.TransferToAgent; name != "" {
-		target := r.team.Find(name)
-		if target == nil || target.root() != s.agent.root() {
-			return false, session.New(session.InvalidInvocation, "transferToAgent", "no agent is named "+quote(name))
-		}
-		return false, r.run(task, target, r.nextRun(), s.branch, s.out)
+		return false, r.handOver(task, s.agent, name, s.branch, s.out)
 	}
 	if waits {
 		return false, pause
@@ -270,7 +283,14 @@ func (r *Run) handle(task runtime.Task, s *step, c *call, res *result) ([]byte, 
 	if !known {
 		return nil, fault.Plain("no tool is named " + quote(c.name))
 	}
-	done, err := s.d.ExecuteTool(task, tool, c.args, runtime.ToolRun{ProviderCallID: c.id})
+	run := runtime.ToolRun{ProviderCallID: c.id}
+	var done runtime.ToolResult
+	var err error
+	if m := s.agent.Model; m != nil {
+		done, err = m.Execute(task, s.d, tool, c.args, run)
+	} else {
+		done, err = s.d.ExecuteTool(task, tool, c.args, run)
+	}
 	for i := range s.executed {
 		if e := &s.executed[i]; e.id == done.ExecutionID {
 			res.actions.Merge(&e.actions)
@@ -282,7 +302,7 @@ func (r *Run) handle(task runtime.Task, s *step, c *call, res *result) ([]byte, 
 
 // Act takes what the handler of a tool does besides its result. id is that of the execution.
 func (r *Run) Act(context uint32, id string, actions []byte) error {
-	s, err := r.stepOf(context)
+	s, err := r.executing(context, id)
 	if err != nil {
 		return err
 	}
@@ -297,13 +317,23 @@ func (r *Run) Act(context uint32, id string, actions []byte) error {
 	return nil
 }
 
+// executing is the running step of a context, in which the execution of an id runs: no event would carry what a later one
+// does.
+func (r *Run) executing(context uint32, id string) (*step, error) {
+	s, err := r.stepOf(context)
+	if err == nil && !s.d.Executes(id) {
+		err = fault.New(fault.CallAfterEnd, "the tool's call has ended")
+	}
+	return s, err
+}
+
 // SetState changes what code of the invocation sees. If the handler of a tool makes the change, in the
 // execution of an id, the event of its result carries it.
 func (r *Run) SetState(context uint32, id, name string, v []byte) error {
 	if id == "" {
 		return r.state.Set(name, v)
 	}
-	s, err := r.stepOf(context)
+	s, err := r.executing(context, id)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/session"
 )
 
 // transferTool is the name of the tool with which a model hands over to another agent.
@@ -72,6 +73,15 @@ func (a *Agent) handOver(c *call, res *result) ([]byte, error) {
 	}
 	res.actions.TransferToAgent = name
 	return value.AppendNil(nil), nil
+}
+
+// handOver runs the agent that an event of another one names.
+func (r *Run) handOver(task runtime.Task, from *Agent, name, branch string, out sink) error {
+	to := r.team.Find(name)
+	if to == nil || to.root() != from.root() {
+		return session.New(session.InvalidInvocation, "transferToAgent", "no agent is named "+quote(name))
+	}
+	return r.run(task, to, r.nextRun(), branch, out)
 }
 
 // introduce makes what tells a model who it is and which agents it can hand over to.

@@ -52,6 +52,10 @@ type Model interface {
 	// piece of the answer as it comes, a thought or text. refused says of each function call why it cannot run, "" if it
 	// can.
 	Answer(task runtime.Task, d *runtime.Dispatch, r *Request, part func(text []byte, thought bool) error) (e *session.Event, refused []string, err error)
+	// Times reports whether Execute bounds how long a tool runs.
+	Times() bool
+	// Execute runs a tool that an answer has called, for as long as the model's options allow.
+	Execute(task runtime.Task, d *runtime.Dispatch, t *runtime.Tool, args []byte, run runtime.ToolRun) (runtime.ToolResult, error)
 }
 
 // Request is what a model is asked.

@@ -153,25 +153,27 @@ func listSessions(ctx context.Context, s store.Sessions, out io.Writer, asJSON b
 	return nil
 }
 
+// counter is a store that counts a session's events.
+type counter interface {
+	store.Appender
+	CountEvents(ctx context.Context, session string) (int, error)
+}
+
 // countEvents counts the events of a session, without the one that makes it.
 func countEvents(ctx context.Context, s store.Sessions, id string) (n int, err error) {
-	a, ok := s.(store.Appender)
+	c, ok := s.(counter)
 	if !ok {
 		return 0, nil
 	}
-	for after, more := "", true; more; {
-		page, err := a.Events(ctx, id, store.EventQuery{After: after, Limit: pageSize})
-		if err != nil {
-			return 0, err
-		}
-		if len(page) > 0 {
-			author, _ := value.GetString(page[0].Body, "author")
-			if after == "" && string(author) == "system" {
-				n--
-			}
-			after = page[len(page)-1].Revision
-		}
-		n, more = n+len(page), len(page) == pageSize
+	if n, err = c.CountEvents(ctx, id); n == 0 || err != nil {
+		return 0, err
+	}
+	first, err := c.Events(ctx, id, store.EventQuery{Limit: 1})
+	if err != nil || len(first) == 0 {
+		return 0, err
+	}
+	if author, _ := value.GetString(first[0].Body, "author"); string(author) == "system" {
+		n--
 	}
 	return n, nil
 }

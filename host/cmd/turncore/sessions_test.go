@@ -1,9 +1,15 @@
 package main
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/sessions"
+	"github.com/turncore/turncore/host/store"
+	"github.com/turncore/turncore/host/store/sqlite"
 )
 
 // ok runs a command that must succeed and returns what it printed.
@@ -62,6 +68,63 @@ func TestSessions(t *testing.T) {
 	}
 	if got := from.run(t); got.status != 1 || !strings.Contains(got.stderr, "E_SESSION_EXISTS") {
 		t.Errorf("imported twice: %+v", got)
+	}
+}
+
+// reading counts the events that are read of a database.
+type reading struct {
+	*sqlite.Store
+	read int
+}
+
+func (r *reading) Events(ctx context.Context, session string, q store.EventQuery) ([]store.SessionEvent, error) {
+	list, err := r.Store.Events(ctx, session, q)
+	r.read += len(list)
+	return list, err
+}
+
+// What a list of sessions costs does not depend on how many events they have.
+func TestSessionsListReadsNoEvents(t *testing.T) {
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "sessions.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	agent := &sessions.CustomAgent{Name: "a", Run: func(_ *sessions.Context, yield func(*sessions.Event) error) error {
+		for range 20 {
+			if err := yield(&sessions.Event{Content: sessions.ModelText("x")}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	r, err := sessions.New(t.Context(), sessions.Config{App: "app", Agent: agent, Engine: native.New(), Store: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, id := range []string{"long", "empty"} {
+		if _, err := r.Sessions().Create(t.Context(), "u", id, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := r.Collect(t.Context(), sessions.Input{User: "u", Session: "long", Message: sessions.Text("hello")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Fork(t.Context(), "u", "long", "fork", ""); err != nil {
+		t.Fatal(err)
+	}
+	from, out := &reading{Store: s}, &strings.Builder{}
+	if err := listSessions(t.Context(), from, out, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"app/u/fork\t21\t", "app/u/long\t21\t", "app/u/empty\t0\t"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in %q", want, out)
+		}
+	}
+	if from.read > 3 {
+		t.Errorf("%d events of three sessions were read", from.read)
 	}
 }
 

@@ -39,15 +39,18 @@ type entered struct {
 }
 
 // Enter waits until nothing else runs in a session, or refuses with E_SESSION_BUSY if something does. What enters is to run
-// in the returned context, and ends with leave. kind is what it is, for errors, such as "turn".
-func (q *Queue) Enter(ctx context.Context, kind, session string, refuse bool) (in context.Context, leave func(), err error) {
+// in the returned context, and ends with leave. kind is what it is, for errors, such as "turn". until makes the context in
+// which it waits, if it must, and a function that is called when the wait is over; nil for ctx.
+func (q *Queue) Enter(
+	ctx context.Context, kind, session string, refuse bool, until func(context.Context) (context.Context, func()),
+) (in context.Context, leave func(), err error) {
 	outer, _ := ctx.Value(inside{}).(*entered)
 	for e := outer; e != nil; e = e.outer {
 		if e.queue == q && e.session == session {
 			return nil, nil, busy(session, ": the "+kind+" is started inside another one of it")
 		}
 	}
-	if err := q.lineUp(ctx, session, refuse); err != nil {
+	if err := q.lineUp(ctx, session, refuse, until); err != nil {
 		return nil, nil, err
 	}
 	in = context.WithValue(ctx, inside{}, &entered{q, session, outer})
@@ -65,7 +68,7 @@ func busy(session, why string) error {
 	return e
 }
 
-func (q *Queue) lineUp(ctx context.Context, session string, refuse bool) error {
+func (q *Queue) lineUp(ctx context.Context, session string, refuse bool, until func(context.Context) (context.Context, func())) error {
 	q.mu.Lock()
 	l := q.lines[session]
 	if l == nil {
@@ -80,6 +83,11 @@ func (q *Queue) lineUp(ctx context.Context, session string, refuse bool) error {
 	turn := make(chan struct{})
 	l.waiting = append(l.waiting, turn)
 	q.mu.Unlock()
+	if until != nil {
+		wait, over := until(ctx)
+		defer over()
+		ctx = wait
+	}
 	select {
 	case <-turn:
 		return nil

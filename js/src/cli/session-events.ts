@@ -5,6 +5,7 @@ import { canonicalJSON } from '../codec/canonical-json.js';
 import { textOf } from '../invocations/content.js';
 import { type Event, functionCalls, functionResponses, reviveBody } from '../invocations/event.js';
 import type { Appender } from '../store/appender.js';
+import type { DatabaseStore } from '../stores/table-store.js';
 import { toBase64 } from '../stored/base64.js';
 import { short } from './timeline.js';
 
@@ -15,21 +16,14 @@ export async function eventsOf(store: Appender, session: string): Promise<Event[
   return events.filter(({ author }, i) => i > 0 || author !== 'system');
 }
 
-/** How many events are read at a time. */
-const PAGE = 200;
-
 /** Counts the events of a session, without the one that makes it. */
-export async function countEvents(store: Appender, session: string): Promise<number> {
-  let count = 0;
-  for (let after: string | undefined; ;) {
-    const page = await store.events(session, { after, limit: PAGE });
-    if (after === undefined && page[0] !== undefined) {
-      if (reviveBody(page[0].body).author === 'system') count--;
-    }
-    count += page.length;
-    if (page.length < PAGE) return count;
-    after = page.at(-1)!.revision;
-  }
+export async function countEvents(
+  store: Pick<DatabaseStore, 'countEvents' | 'events'>,
+  session: string,
+): Promise<number> {
+  const count = await store.countEvents(session);
+  const [first] = count === 0 ? [] : await store.events(session, { limit: 1 });
+  return first !== undefined && reviveBody(first.body).author === 'system' ? count - 1 : count;
 }
 
 /** An event as a line of JSON. Bytes are in base64. */

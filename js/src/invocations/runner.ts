@@ -1,7 +1,7 @@
 /**
  * Runs agents in sessions.
  */
-import type { Awaitable } from '../awaitable.js';
+import { type Awaitable, isThenable } from '../awaitable.js';
 import { uuidv6, UUID_ENTROPY } from '../entropy.js';
 import type { Host, HostOptions } from '../host/host.js';
 import { invocationError } from '../session-errors.js';
@@ -58,6 +58,28 @@ export interface RunInput {
 /** E_INVALID_INVOCATION of a member of the input. */
 function invalid(field: string, why: string): Error {
   return invocationError('E_INVALID_INVOCATION', `${field}: ${why}`, { details: { field } });
+}
+
+/** Waits for a place in the queue of a session. It is undefined, and given up, if the caller leaves meanwhile. */
+async function unlessLeft(
+  entering: PromiseLike<Place>,
+  leaving: Leaving,
+): Promise<Place | undefined> {
+  let left = false;
+  const gone = new Promise<undefined>((resolve) => {
+    leaving.leave = () => {
+      left = true;
+      resolve(undefined);
+    };
+  });
+  const place = await Promise.race([entering, gone]);
+  leaving.leave = undefined;
+  if (!left) return place;
+  entering.then(
+    (late) => late.leave(),
+    () => undefined,
+  );
+  return undefined;
 }
 
 /** Bytes of entropy for an invocation. */
@@ -178,7 +200,9 @@ export class Runner {
     try {
       const { store } = this.sessionService;
       const inner = controller?.signal;
-      place = await named(key, () => enter(store, storedId(key), this.#refuse, signal, inner));
+      const entering = named(key, () => enter(store, storedId(key), this.#refuse, signal, inner));
+      place = isThenable(entering) ? await unlessLeft(entering, leaving) : entering;
+      if (place === undefined) return;
       invocation = await this.#start(key, message, options, controller);
       place.runs(invocation);
       for (;;) {

@@ -110,8 +110,8 @@ const CALLS: Readonly<
 
 type AnyFunction = (...args: unknown[]) => unknown;
 
-/** Host code that calls a function at a hook. */
-function callbackOf(hook: number, run: AnyFunction): Callback {
+/** Host code that calls a function at a hook. @param plugin the name of the plugin whose function it is */
+function callbackOf(hook: number, run: AnyFunction, plugin = ''): Callback {
   const [input, answer] = CALLS[hook]!;
   return async (ctx, call) => {
     const given = await run(ctx, input(call));
@@ -119,13 +119,16 @@ function callbackOf(hook: number, run: AnyFunction): Callback {
     const wanted = answer === eventValue ? 'an event' : 'a text or an object';
     const isAny = answer === same || answer === nothing;
     if (!isAny && !isData(given) && (typeof given !== 'string' || answer === eventValue)) {
-      const field = hookName(hook);
-      throw invocationError('E_INVALID_EVENT', `${field}: must be ${wanted}`, {
-        details: { field },
-      });
+      throw wrongAnswer(hookName(hook), `must be ${wanted}`, ctx.agentName, plugin);
     }
     return answer(given as never);
   };
+}
+
+/** E_INVALID_EVENT of what a hook has answered, as the module has it. @param plugin "" for a hook of the agent */
+function wrongAnswer(field: string, why: string, agent: string, plugin: string): Error {
+  const whose = plugin === '' ? `agent "${agent}"` : `plugin "${plugin}"`;
+  return invocationError('E_INVALID_EVENT', `${field}: ${why} (${whose})`, { details: { field } });
 }
 
 /** What agents do not use of a definition. */
@@ -229,7 +232,8 @@ export class Team {
         new Map(
           NAMES.flatMap(([name], hook) => {
             const run = (plugin as unknown as Record<string, AnyFunction | undefined>)[name];
-            return run === undefined ? [] : [[hook, callbackOf(hook, run.bind(plugin))] as const];
+            if (run === undefined) return [];
+            return [[hook, callbackOf(hook, run.bind(plugin), plugin.name)] as const];
           }),
         ),
     );

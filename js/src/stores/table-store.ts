@@ -87,6 +87,8 @@ export interface DatabaseStore extends Sessions, Appender, Journal {
    * @returns how many were deleted
    */
   collect(): Promise<number>;
+  /** How many events a session has; they are not read. 0 if it is not there. */
+  countEvents(session: string): Promise<number>;
   /** Waits for what is being written and closes the database. Later calls fail with E_STORE_FAILED. */
   close(): Promise<void>;
   /** How many transactions have been written. */
@@ -282,6 +284,12 @@ export class TableStore implements DatabaseStore {
     const session = requireSession(id);
     const row = await this.#view(session, (tables) => sessionOf(tables, session));
     return row && infoOf(row);
+  }
+
+  async countEvents(id: string): Promise<number> {
+    const session = requireSession(id);
+    const row = await this.#view(session, (tables) => sessionOf(tables, session));
+    return row?.events ?? 0;
   }
 
   async fork(from: string, to: string): Promise<void> {

@@ -2,12 +2,16 @@
  * How invocations end early: callers that leave, stores that fail, and aborts, at each event.
  */
 import assert from 'node:assert/strict';
+import { memoryUsage } from 'node:process';
 import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 import { isTurncoreError } from '../../src/index.js';
 import { fullMemoryStore } from '../../src/entries/memory.js';
 import {
   type AgentRequest,
+  type AgentResponse,
   type BaseAgent,
   type Event,
   ParallelAgent,
@@ -50,6 +54,68 @@ function five(): { agent: BaseAgent; done: string[] } {
 }
 
 describe('early ends', { skip }, () => {
+  it('keep nothing, however many there are', async () => {
+    setFlagsFromString('--expose-gc');
+    const gc = runInNewContext('gc') as () => void;
+    const tools = [{ name: 't', description: 'A tool.', runAsync: () => 'ok' }];
+    async function* model(): AsyncGenerator<AgentResponse, void, undefined> {
+      yield partial('He');
+      yield calls('t');
+    }
+    const { runner, service } = await stage({
+      agent: new ParallelAgent({
+        name: 'both',
+        subAgents: [
+          llm('m', model, { tools }),
+          new Script('c', async function* () {
+            yield text('one');
+            yield text('two');
+          }),
+        ],
+      }),
+    });
+    const leave = async (count: number): Promise<number> => {
+      for (let i = 0; i < count; i++) {
+        const events = runner.runAsync({ ...WHO, newMessage: 'hello' });
+        for (let at = 0; at <= i % 3; at++) await events.next();
+        const awaited = i % 2 === 0 ? undefined : events.next();
+        await events.return();
+        await awaited;
+        await service.deleteSession(KEY);
+        await service.createSession(KEY);
+      }
+      gc();
+      gc();
+      const { heapUsed, external } = memoryUsage();
+      return heapUsed + external;
+    };
+    const before = await leave(500);
+    const grown = (await leave(2_000)) - before;
+    assert.ok(grown < 3 << 20, `2,000 invocations keep ${grown} bytes`);
+  });
+
+  it('a caller leaves while the invocation waits for another one of the session', async () => {
+    const { agent } = five();
+    const { runner, load, say } = await stage({ agent });
+    const first = runner.runAsync({ ...WHO, newMessage: 'first' });
+    await first.next();
+    const second = runner.runAsync({ ...WHO, newMessage: 'second' });
+    const event = second.next();
+    const third = runner.run({ ...WHO, newMessage: 'third' });
+    assert.deepEqual(await second.return(), { done: true, value: undefined });
+    assert.deepEqual(await event, { done: true, value: undefined });
+    assert.equal((await load()).events.length, 2, 'the first one has ended');
+    await first.return();
+    await third;
+    assert.deepEqual(lines((await load()).events), [
+      'user: first',
+      'a: 1',
+      'user: third',
+      ...[1, 2, 3, 4, 5].map((n) => `a: ${n}`),
+    ]);
+    assert.equal((await say()).length, 5);
+  });
+
   for (let at = 1; at <= 5; at++) {
     it(`a caller leaves at event ${at}`, async () => {
       const { agent, done } = five();

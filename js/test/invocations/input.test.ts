@@ -119,7 +119,7 @@ describe('what is given to sessions', { skip }, () => {
         const { say } = await stage({ agent });
         assert.equal(
           await refusal(() => say()),
-          `E_INVALID_EVENT ${name}: must be a text or an object`,
+          `E_INVALID_EVENT ${name}: must be a text or an object (agent "a")`,
         );
       }
       const onEvent = (): never => any(given);
@@ -127,7 +127,10 @@ describe('what is given to sessions', { skip }, () => {
         agent: llm('a', answers('x')),
         plugins: [{ name: 'p', onEvent }],
       });
-      assert.equal(await refusal(() => say()), 'E_INVALID_EVENT onEvent: must be an event');
+      assert.equal(
+        await refusal(() => say()),
+        'E_INVALID_EVENT onEvent: must be an event (plugin "p")',
+      );
     }
   });
 
@@ -145,7 +148,7 @@ describe('what is given to sessions', { skip }, () => {
       });
       assert.equal(
         await refusal(() => say()),
-        'E_INVALID_AGENT confirm: the callback must give a boolean or a map',
+        'E_INVALID_AGENT confirm: the callback must give a boolean or a map (agent "a")',
       );
       assert.equal(ran, 0);
     }

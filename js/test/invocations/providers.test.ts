@@ -4,12 +4,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { isTurncoreError } from '../../src/index.js';
 import {
   type Content,
   type Event,
   LlmAgent,
   ParallelAgent,
   textOf,
+  type ToolContext,
 } from '../../src/entries/sessions.js';
 import { cases, common, type Reply, serve } from '../turn/conversations.js';
 import { skip } from '../turn/harness.js';
@@ -171,4 +173,56 @@ describe('models of agents behind an API', { skip }, () => {
       });
     });
   }
+
+  it('bound the time of tools: the signal fires, the model is told, and late writes are refused', async () => {
+    const answer = (message: object): Reply => ({
+      type: 'application/json',
+      body: JSON.stringify({ choices: [{ message, finish_reason: 'stop' }] }),
+    });
+    const call = (name: string): object => ({
+      id: `c-${name}`,
+      type: 'function',
+      function: { name, arguments: '{}' },
+    });
+    const replies = [
+      answer({ tool_calls: [call('slow'), call('fast')] }),
+      answer({ content: 'done' }),
+    ];
+    await serve(replies, async (baseURL) => {
+      let answered = (): void => undefined;
+      const open = new Promise<void>((resolve) => (answered = resolve));
+      let late: Promise<unknown> | undefined;
+      let reason: unknown;
+      const slow = {
+        name: 'slow',
+        description: 'Takes long.',
+        async runAsync(_: never, ctx: ToolContext) {
+          ctx.state['before'] = 1;
+          const { abortSignal } = ctx;
+          await new Promise((resolve) => abortSignal.addEventListener('abort', resolve));
+          reason = abortSignal.reason;
+          late = open.then(() => (ctx.state['after'] = 1));
+          return 'late';
+        },
+      };
+      const fast = { name: 'fast', description: 'Is fast.', runAsync: () => 'in time' };
+      const { say, load } = await stage({
+        agent: new LlmAgent({
+          name: 'a',
+          model: { model: 'm', baseURL, stream: false, toolTimeoutMs: 50 },
+          tools: [slow, fast],
+        }),
+      });
+      const events = await say();
+      answered();
+      assert.ok(isTurncoreError(reason, 'E_CHAT_TOOL_TIMEOUT'), String(reason));
+      await assert.rejects(late!, (error) => isTurncoreError(error, 'E_CALL_AFTER_END'));
+      assert.deepEqual(lines(events.filter(({ partial }) => partial !== true)), [
+        'a: slow() fast()',
+        'a: slow = {"error":"The tool exceeded its time limit: more than 50 ms"} fast = {"result":"in time"} {"before":1}',
+        'a: done',
+      ]);
+      assert.deepEqual((await load()).state, { before: 1 });
+    });
+  });
 });

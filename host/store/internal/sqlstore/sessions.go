@@ -71,6 +71,21 @@ func (s *Store) Find(ctx context.Context, session string) (found *store.Session,
 	return found, err
 }
 
+// CountEvents counts the events of a session without reading them; 0 if it is not there.
+func (s *Store) CountEvents(ctx context.Context, session string) (n int, err error) {
+	if err := checkSession(session); err != nil {
+		return 0, err
+	}
+	err = s.view(ctx, session, func(t *tx) error {
+		r, err := t.session("findSession", session)
+		if n = 0; r != nil {
+			n = int(r.events)
+		}
+		return err
+	})
+	return n, err
+}
+
 // Fork implements store.Sessions. The sessions share their records until one of them changes them, and the content of
 // bytes and artifacts.
 func (s *Store) Fork(ctx context.Context, from, to string) error {

@@ -1,0 +1,92 @@
+package sessions_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/sessions"
+	"github.com/turncore/turncore/host/store"
+	"github.com/turncore/turncore/host/turns"
+)
+
+// A call of an agent that is a tool has not been confirmed, whatever id its model gives it.
+func TestConfirmedElsewhere(t *testing.T) {
+	call := func(name, id string) []*sessions.Response {
+		return []*sessions.Response{{Content: sessions.ModelCall(sessions.FunctionCall{ID: id, Name: name})}}
+	}
+	var confirmed []bool
+	pay := func() *turns.Tool {
+		return tool("pay", func(ctx *sessions.ToolContext) (any, error) {
+			answer, err := ctx.Confirmation()
+			confirmed = append(confirmed, answer != nil)
+			return "paid", err
+		})
+	}
+	expert := script(call("pay", "x"), says("very")).agent("expert", pay())
+	agent := script(call("pay", "x"), call("expert", "y"), says("done")).agent("a", pay())
+	agent.Confirm = []string{"pay"}
+	agent.AgentTools = []*sessions.AgentTool{{Agent: expert, InputSchema: []byte(`{"type":"object"}`)}}
+	p := stage(t, sessions.Config{Agent: agent})
+	p.say("hello")
+	p.is("after the answer", shown(p.run(sessions.Answer("x", "pay", map[string]any{"confirmed": true}))...), "a:=pay a:expert() a:=expert a:done")
+	p.is("confirmed", text(confirmed), "[true,false]")
+}
+
+// elsewhere is a store as another process has it: what runs there waits for nothing here.
+type elsewhere struct{ *store.InMemory }
+
+// An answer to a long-running call comes while another invocation of the session runs: in the process it waits, or is
+// refused and counts later; from another process it is stored, and the running invocation ends with a conflict.
+func TestAnsweredMeanwhile(t *testing.T) {
+	for name, want := range map[string]string{
+		"queue":  "user:hello a:slow() user:more a:meanwhile user:=slow a:thanks",
+		"refuse": "user:hello a:slow() user:more a:meanwhile user:=slow a:thanks",
+		"other":  "user:hello a:slow() user:more user:=slow a:thanks",
+	} {
+		t.Run(name, func(t *testing.T) {
+			memory := store.NewInMemory()
+			models := script(calls("slow"), says("thanks"))
+			agent := models.agent("a", tool("slow", func(*sessions.ToolContext) (any, error) { return nil, nil }))
+			agent.LongRunning = []string{"slow"}
+			p := stage(t, sessions.Config{Agent: agent, Store: memory})
+			answer := sessions.Answer(p.say("hello")[0].FunctionCalls()[0].ID, "slow", map[string]any{"ok": true})
+			config := sessions.Config{Agent: agent, Store: memory}
+			switch name {
+			case "refuse":
+				config.WhenBusy = turns.Refuse
+			case "other":
+				config.Store = elsewhere{memory}
+			}
+			second := bare(t, config)
+			ended := make(chan error, 1)
+			run := func() {
+				_, err := second.r.Collect(t.Context(), input(answer))
+				ended <- err
+			}
+			// The model of the invocation that runs meanwhile has the answer come.
+			meanwhile := &sessions.LLMAgent{Name: "a", Executor: func(_ *sessions.ModelContext, yield func(*sessions.Response) error) error {
+				if name == "queue" {
+					go run()
+				} else {
+					run()
+				}
+				return yield(says("meanwhile")[0])
+			}}
+			first := bare(t, sessions.Config{Agent: meanwhile, Store: memory})
+			_, err := first.r.Collect(t.Context(), input(sessions.Text("more")))
+			if conflicts := errors.Is(err, host.CodeSessionConflict); conflicts != (name == "other") || err != nil && !conflicts {
+				t.Errorf("the first one ends with %v", err)
+			}
+			err = <-ended
+			if busy := errors.Is(err, host.CodeSessionBusy); busy != (name == "refuse") || err != nil && !busy {
+				t.Errorf("the answer ends with %v", err)
+			}
+			if err != nil {
+				second.run(answer)
+			}
+			p.is("stored", p.log(), want)
+			second.fails(answer, host.CodeCallAnswered)
+		})
+	}
+}
