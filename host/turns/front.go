@@ -207,7 +207,7 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 		Text: in.Message, Attachments: in.Attachments, Stash: stash, OnEvent: in.OnEvent, Journal: in.Journal,
 	}
 	full.enter = func(ctx context.Context) (context.Context, func(), error) {
-		return r.keeper.enter(ctx, session, r.refuse)
+		return r.keeper.enter(ctx, session, r.refuse, r.flight.Until)
 	}
 	if store, ok := r.keeper.store.(store.Newest); ok {
 		full.newest = func(ctx context.Context) (time.Time, error) { return store.Newest(ctx, session) }

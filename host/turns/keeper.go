@@ -33,9 +33,9 @@ func newKeeper(s store.Store) *keeper {
 }
 
 // enter waits until no other turn of a session runs, or refuses the turn if one does. The turn is to run in the returned
-// context, and ends with leave.
-func (k *keeper) enter(ctx context.Context, session string, refuse bool) (in context.Context, leave func(), err error) {
-	return k.queue.Enter(ctx, "turn", session, refuse, nil)
+// context, and ends with leave. until is that of [queue.Queue.Enter].
+func (k *keeper) enter(ctx context.Context, session string, refuse bool, until queue.Until) (in context.Context, leave func(), err error) {
+	return k.queue.Enter(ctx, "turn", session, refuse, until)
 }
 
 // Bounds on the ended turns that are remembered. Of one that is forgotten the store keeps the keys.

@@ -14,7 +14,6 @@ import (
 	"github.com/turncore/turncore/host/internal/bus"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/panics"
-	"github.com/turncore/turncore/host/internal/queue"
 	"github.com/turncore/turncore/host/internal/stash"
 	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/record"
@@ -266,14 +265,12 @@ func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus.Bus, ended
 		}
 	}()
 	if in.enter != nil {
-		wait, stop := r.flight.Until(ctx)
 		var entered context.Context
-		if entered, leave, err = in.enter(wait); err == nil {
-			ctx = queue.Inside(ctx, entered)
+		if entered, leave, err = in.enter(ctx); err == nil {
+			ctx = entered
 		} else {
 			leave = func() {}
 		}
-		stop()
 	}
 	if err == nil {
 		p, err = r.prepare(ctx, in, own)

@@ -209,6 +209,41 @@ func TestAWaitingTurnIsGivenUp(t *testing.T) {
 	})
 }
 
+// A turn that waits for another one of its session ends when its runner is closed, and does not begin.
+func TestAWaitingTurnEndsWithItsRunner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sessions, b := store.NewInMemory(), &busy{letGo: make(chan struct{})}
+		var ended [2]chan error
+		var runners [2]*turns.Runner
+		for i := range runners {
+			r, err := turns.New(context.Background(), turns.Config{Engine: native.New(), Executor: b.execute, Store: sessions})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			runners[i], ended[i] = r, make(chan error, 1)
+			go func() {
+				_, err := r.Run(context.Background(), turns.Input{Message: "hi", Session: "s", TurnID: strconv.Itoa(i)})
+				ended[i] <- err
+			}()
+			synctest.Wait()
+		}
+		if err := runners[1].Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended[1]; !errors.Is(err, turns.ErrClosed) {
+			t.Errorf("the turn that waits: %v", err)
+		}
+		b.letGo <- struct{}{}
+		if err := <-ended[0]; err != nil {
+			t.Error(err)
+		}
+		if got := b.seen(); got != "0" {
+			t.Errorf("%s have begun", got)
+		}
+	})
+}
+
 // A turn is refused while another one of its session runs, if the runner is to refuse it.
 func TestTurnsOfASessionAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

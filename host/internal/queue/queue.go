@@ -38,11 +38,15 @@ type entered struct {
 	outer   *entered // nil for none
 }
 
+// Until makes the context in which something waits in line: it ends also when nothing may begin any more. stop is called
+// when the wait is over.
+type Until func(ctx context.Context) (wait context.Context, stop func())
+
 // Enter waits until nothing else runs in a session, or refuses with E_SESSION_BUSY if something does. What enters is to run
-// in the returned context, and ends with leave. kind is what it is, for errors, such as "turn". until makes the context in
-// which it waits, if it must, and a function that is called when the wait is over; nil for ctx.
+// in the returned context, and ends with leave. kind is what it is, for errors, such as "turn". If it must wait, it does so
+// in a context of until.
 func (q *Queue) Enter(
-	ctx context.Context, kind, session string, refuse bool, until func(context.Context) (context.Context, func()),
+	ctx context.Context, kind, session string, refuse bool, until Until,
 ) (in context.Context, leave func(), err error) {
 	outer, _ := ctx.Value(inside{}).(*entered)
 	for e := outer; e != nil; e = e.outer {
@@ -57,18 +61,13 @@ func (q *Queue) Enter(
 	return in, sync.OnceFunc(func() { q.leave(session) }), nil
 }
 
-// Inside is a context that is in the sessions of another one.
-func Inside(ctx, of context.Context) context.Context {
-	return context.WithValue(ctx, inside{}, of.Value(inside{}))
-}
-
 func busy(session, why string) error {
 	e := host.NewError(host.CodeSessionBusy, "session "+strconv.Quote(session)+why, nil)
 	e.Details = map[string]any{"session": session}
 	return e
 }
 
-func (q *Queue) lineUp(ctx context.Context, session string, refuse bool, until func(context.Context) (context.Context, func())) error {
+func (q *Queue) lineUp(ctx context.Context, session string, refuse bool, until Until) error {
 	q.mu.Lock()
 	l := q.lines[session]
 	if l == nil {
@@ -83,11 +82,8 @@ func (q *Queue) lineUp(ctx context.Context, session string, refuse bool, until f
 	turn := make(chan struct{})
 	l.waiting = append(l.waiting, turn)
 	q.mu.Unlock()
-	if until != nil {
-		wait, over := until(ctx)
-		defer over()
-		ctx = wait
-	}
+	ctx, over := until(ctx)
+	defer over()
 	select {
 	case <-turn:
 		return nil

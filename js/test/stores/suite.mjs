@@ -25,11 +25,13 @@ function passed(place, results) {
 
 const server = await servePage();
 try {
-  await Promise.all([
+  // All end, so that no browser is left which would hold this process's output.
+  const ended = await Promise.allSettled([
     inBrowser('Chromium'),
     inBrowser('Firefox').then(inPrivateWindow),
     inDurableObjects(),
   ]);
+  for (const { reason } of ended) if (reason !== undefined) throw reason;
 } finally {
   server.stop();
 }
