@@ -61,14 +61,14 @@ func TestToolTimeout(t *testing.T) {
 				return "late", nil
 			})
 			fast := tool("fast", func(*sessions.ToolContext) (any, error) { return "in time", nil })
-			agent := &sessions.LLMAgent{Name: "a", Model: timed(callsTools(t, "slow", "fast"), 50), Tools: []*turns.Tool{slow, fast}}
+			agent := &sessions.LLMAgent{Name: "a", Model: timed(callsTools(t, "slow", "fast"), 1000), Tools: []*turns.Tool{slow, fast}}
 			p := stage(t, sessions.Config{Engine: engine, Agent: agent})
 			list := p.say("hello")
 			close(answered)
 			p.is("delivered", shown(list...), `a:slow()fast() a:=slow=fast{"before":1} ~a:done a:done`)
 			responses := list[1].FunctionResponses()
 			p.is("the results", text([]any{responses[0].Response, responses[1].Response}),
-				`[{"error":"The tool exceeded its time limit: more than 50 ms"},{"result":"in time"}]`)
+				`[{"error":"The tool exceeded its time limit: more than 1000 ms"},{"result":"in time"}]`)
 			if err := <-late; !errors.Is(err, host.CodeCallAfterEnd) {
 				t.Errorf("a late write: %v", err)
 			}

@@ -209,7 +209,7 @@ describe('models of agents behind an API', { skip }, () => {
       const { say, load } = await stage({
         agent: new LlmAgent({
           name: 'a',
-          model: { model: 'm', baseURL, stream: false, toolTimeoutMs: 50 },
+          model: { model: 'm', baseURL, stream: false, toolTimeoutMs: 1000 },
           tools: [slow, fast],
         }),
       });
@@ -219,7 +219,7 @@ describe('models of agents behind an API', { skip }, () => {
       await assert.rejects(late!, (error) => isTurncoreError(error, 'E_CALL_AFTER_END'));
       assert.deepEqual(lines(events.filter(({ partial }) => partial !== true)), [
         'a: slow() fast()',
-        'a: slow = {"error":"The tool exceeded its time limit: more than 50 ms"} fast = {"result":"in time"} {"before":1}',
+        'a: slow = {"error":"The tool exceeded its time limit: more than 1000 ms"} fast = {"result":"in time"} {"before":1}',
         'a: done',
       ]);
       assert.deepEqual((await load()).state, { before: 1 });
