@@ -9,6 +9,9 @@ import { chromium } from 'playwright-core';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
+/** Milliseconds for a browser to start: the first time, files from a cold disk can take a minute. */
+export const PATIENCE = 180_000;
+
 const args = [
   '--no-sandbox', // tests run as root in containers
   '--disable-gpu',
@@ -28,7 +31,7 @@ async function check() {
 /** Starts it. Close it in the end. */
 export async function launchChromium() {
   await check();
-  return chromium.launch({ executablePath, args });
+  return chromium.launch({ executablePath, args, timeout: PATIENCE });
 }
 
 /**

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { launchChromium } from '../browser/chromium.mjs';
+import { launchChromium, PATIENCE } from '../browser/chromium.mjs';
 import { importInstalled } from './installed.mjs';
 import { startServer } from './processes.mjs';
 
@@ -12,12 +12,7 @@ import { startServer } from './processes.mjs';
 export const browsers = {
   async Chromium() {
     const browser = await launchChromium();
-    const page = await browser.newPage();
-    return {
-      open: (url) => page.goto(url),
-      evaluate: (expression) => page.evaluate(expression),
-      close: () => browser.close(),
-    };
+    return onePage(browser);
   },
 
   /** @param secret whether its windows are private */
@@ -27,6 +22,7 @@ export const browsers = {
       browser: 'firefox',
       executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
       headless: true,
+      timeout: PATIENCE,
       extraPrefsFirefox: {
         'app.update.enabled': false,
         'network.captive-portal-service.enabled': false,
@@ -34,12 +30,7 @@ export const browsers = {
         'browser.privatebrowsing.autostart': secret,
       },
     });
-    const page = await browser.newPage();
-    return {
-      open: (url) => page.goto(url),
-      evaluate: (expression) => page.evaluate(expression),
-      close: () => browser.close(),
-    };
+    return onePage(browser);
   },
 
   async WebKitGTK() {
@@ -110,6 +101,16 @@ export const browsers = {
     }
   },
 };
+
+/** The one page of a browser that Playwright or Puppeteer has started. */
+async function onePage(browser) {
+  const page = await browser.newPage();
+  return {
+    open: (url) => page.goto(url, { timeout: PATIENCE }),
+    evaluate: (expression) => page.evaluate(expression),
+    close: () => browser.close(),
+  };
+}
 
 async function freePort() {
   const server = createServer();
