@@ -21,8 +21,8 @@ hosts_passed() {
   ((count == $1)) || fail "$count hosts played, not $1"
 }
 
-# part_of N: the part, such as 2/3, that this commit plays of what is played in N parts: TURNCORE_LONG makes it the whole.
-part_of() {
+# shard_of N: the part, such as 2/3, that this commit plays of what is played in N parts: TURNCORE_LONG makes it the whole.
+shard_of() {
   local commit
   if [[ -n ${TURNCORE_LONG:-} ]]; then
     echo 1/1

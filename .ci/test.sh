@@ -13,7 +13,7 @@
 # done: what waits more than it works, and as many of the others as give both rows the same time.
 #
 # For the lanes: FUZZTIME (time for each fuzz target; without it 5 s for what takes bytes from outside, less for the rest), ROUNDS (how
-# often the race lane runs its tests, 1), CORPUS_PART (the part of the conformance corpus that most hosts play, such as
+# often the race lane runs its tests, 1), CORPUS_SHARD (the part of the conformance corpus that most hosts play, such as
 # 2/4; without it the commit chooses), LANE_TIMEOUT (for each lane, 15m).
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -7,7 +7,7 @@
 # compiled here as well, and agents run here. Of recordings, those that were made up are left to the lane go; so are, of
 # what each engine does for the command, wazero's conversations with each provider, as the native engine's run here.
 # Of the corpus each engine, and how it is used, plays a quarter that follows on that of the one before; of the modules that
-# want to harm their host a quarter runs. Other quarters do from commit to commit; CORPUS_PART=2/4 and MODULES_PART=2/4 say
+# want to harm their host a quarter runs. Other quarters do from commit to commit; CORPUS_SHARD=2/4 and MODULES_SHARD=2/4 say
 # which, and TURNCORE_LONG makes it the whole.
 source .ci/lib.sh
 need_c_compiler
@@ -36,7 +36,7 @@ if [[ -z ${TURNCORE_LONG:-} ]]; then
   elsewhere+='|^TestInstancesShareAnImage$|^TestMemoryOnTheHeap$|^TestWorkflowOfThePage$'
   elsewhere+='|^TestHostileJournals$|^TestMutations$|^TestRewrite$|^TestCandidates$|^TestDraw$|^TestFormer$|^TestUpdating$'
   command='|^TestRunAgent$|^TestMadeRecordings$|^TestProviders$/^wazero$'
-  export CORPUS_PART=${CORPUS_PART:-$(part_of 4)} MODULES_PART=${MODULES_PART:-$(part_of 4)}
+  export CORPUS_SHARD=${CORPUS_SHARD:-$(shard_of 4)} MODULES_SHARD=${MODULES_SHARD:-$(shard_of 4)}
 fi
 beside go_test_in host/cmd/turncore -race -count="${ROUNDS:-1}" -skip="$elsewhere${command:-}"
 beside go_test -race -count="${ROUNDS:-1}" -skip="$elsewhere" "${watched[@]}"

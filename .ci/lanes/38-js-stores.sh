@@ -8,12 +8,12 @@ need_js_tests
 need_command_go
 need_hosts
 need_node 24
-part=$(part_of 3) ways=3
-if [[ $part == 1/1 ]]; then ways=6; fi
+shard=$(shard_of 3) ways=3
+if [[ $shard == 1/1 ]]; then ways=6; fi
 suites() {
   {
     "$node24" js/test/stores/sqlite.mjs
-    node js/test/stores/suite.mjs "$part"
+    node js/test/stores/suite.mjs "$shard"
   } | hosts_passed "$((8 + ways))"
 }
 beside suites

@@ -2,7 +2,7 @@
 # wazero with one for each turn, Node 20 and 24, Node with the build of GOOS=js, and a page of Chromium; and Node with the core
 # module as far as it goes. A quarter each, another one from commit to commit, play wazero's interpreter, its compiler with
 # metering and with an agent that adds nothing to the core, Node with metering, a worker of Chromium, and, with the packed
-# package, Deno, Bun, workerd, Firefox and WebKitGTK; CORPUS_PART=2/4 says which, and TURNCORE_LONG makes it the whole. Each
+# package, Deno, Bun, workerd, Firefox and WebKitGTK; CORPUS_SHARD=2/4 says which, and TURNCORE_LONG makes it the whole. Each
 # writes the same log, byte for byte. What native and wazero do is recorded and replayed by each other, once where several
 # recorded the same; Node replays a third of it, or with TURNCORE_LONG the whole. Journals of invocations on the other engines
 # are replayed at once.
@@ -15,10 +15,10 @@ logs=$PWD/build/conformance
 rm -rf "$logs"
 mkdir -p "$logs/journals"
 
-export CORPUS_PART=${CORPUS_PART:-} # without one those that play a part play all
-if [[ -z $CORPUS_PART && -z ${TURNCORE_LONG:-} ]]; then CORPUS_PART=$(part_of 4); fi
-part=${CORPUS_PART:-1/1}
-echo "part $part of the corpus on more hosts; again: CORPUS_PART=$part make test LANES=conformance"
+export CORPUS_SHARD=${CORPUS_SHARD:-} # without one those that play a part play all
+if [[ -z $CORPUS_SHARD && -z ${TURNCORE_LONG:-} ]]; then CORPUS_SHARD=$(shard_of 4); fi
+part=${CORPUS_SHARD:-1/1}
+echo "part $part of the corpus on more hosts; again: CORPUS_SHARD=$part make test LANES=conformance"
 
 played_in_go() {
   TURNCORE_CONFORMANCE_TO="$logs" TURNCORE_RECORD_TO="$logs/journals" \
@@ -58,7 +58,7 @@ beside on_more_hosts
 count=$(find "$logs/journals" -name '*.journal' | wc -l)
 ((count > 0)) || fail 'nothing was recorded'
 node .ci/recordings/distinct.mjs "$logs/journals"
-beside node --expose-gc .ci/recordings/folder.mjs "$logs/journals" "$(part_of 3)"
+beside node --expose-gc .ci/recordings/folder.mjs "$logs/journals" "$(shard_of 3)"
 export TURNCORE_REPLAY_FROM="$logs/journals"
 beside go_test -count=1 -run='^TestReplayFolder$' ./host/journal
 together

@@ -1,6 +1,5 @@
 // Made recordings of all shapes that traffic has go as they should, and leave the same event log in Node as on the native
-// engine. The tests of the Go command play all of them, on wazero too; MADE_PART=2/3 plays every third here, from the second
-// on.
+// engine, which plays all of them in the tests of the Go command; MADE_SHARD=2/3 plays every third here, from the second on.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +9,7 @@ import { after, describe, it } from 'node:test';
 import { play } from './engines.mjs';
 
 const file = new URL('../../host/internal/recording/testdata/conversations.json', import.meta.url);
-const [part, parts] = (process.env.MADE_PART ?? '1/1').split('/').map(Number);
+const [part, parts] = (process.env.MADE_SHARD ?? '1/1').split('/').map(Number);
 const folder = mkdtempSync(join(tmpdir(), 'turncore-made-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -16,6 +16,7 @@ import (
 	"github.com/turncore/turncore/host/conformance/invocations"
 	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/internal/shard"
 	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
@@ -32,32 +33,9 @@ const (
 // compared with.
 const logsTo = "TURNCORE_CONFORMANCE_TO"
 
-// partFrom names the environment variable with the part that those play who play no whole: 2/4 is the second of four, to
+// shardFrom names the environment variable with the part that those play who play no whole: 2/4 is the second of four, to
 // which each file gives every fourth scenario. Without it they play the whole too.
-const partFrom = "CORPUS_PART"
-
-// part is one of so many parts of the corpus, the first is 0.
-type part struct{ which, of int }
-
-func partOf(t *testing.T) part {
-	t.Helper()
-	text := os.Getenv(partFrom)
-	if text == "" {
-		return part{0, 1}
-	}
-	var p part
-	if n, err := fmt.Sscanf(text, "%d/%d", &p.which, &p.of); n != 2 || err != nil || p.which < 1 || p.which > p.of {
-		t.Fatalf("%s is %q, which is no part: write it as 2/5", partFrom, text)
-	}
-	p.which--
-	return p
-}
-
-// after is the part that follows after so many others.
-func (p part) after(n int) part { return part{(p.which + n) % p.of, p.of} }
-
-// has tells whether a file gives its scenario with the index to the part.
-func (p part) has(index int) bool { return index%p.of == p.which }
+const shardFrom = "CORPUS_SHARD"
 
 func load(t testing.TB) []*conformance.File {
 	t.Helper()
@@ -115,22 +93,22 @@ func engines(t *testing.T) []host.Engine {
 // hostOn is an engine, and how a host uses it.
 type hostOn struct {
 	host.Engine
-	instances int  // as in turns.HostOptions
-	part      part // what it plays
+	instances int       // as in turns.HostOptions
+	part      shard.Shard // what it plays
 }
 
 // hosts are the engines, and those of the tests again with several instances, and wazero with one for each turn. Native and
 // wazero's compiler, however they are used, play the whole corpus, unless the race detector watches. Each of the others plays
-// the part of [partFrom] that follows on that of the one before, so that four of them play four quarters.
+// the part of [shardFrom] that follows on that of the one before, so that four of them play four quarters.
 func hosts(t *testing.T) (all []hostOn) {
-	mine := partOf(t)
+	mine := shard.FromEnv(t, shardFrom)
 	add := func(e host.Engine, instances int, whole bool) {
 		if whole && !underRace {
-			all = append(all, hostOn{e, instances, part{0, 1}})
+			all = append(all, hostOn{e, instances, shard.Whole})
 			return
 		}
 		all = append(all, hostOn{e, instances, mine})
-		mine = mine.after(1)
+		mine = mine.After(1)
 	}
 	for _, e := range engines(t) {
 		add(e, 1, e.Name() == native.Name || e.Name() == wazero.Name)
@@ -156,7 +134,7 @@ func TestCorpus(t *testing.T) {
 			for _, file := range files {
 				player := conformance.NewPlayer(conformance.Options{Engine: e.Engine, Host: turns.HostOptions{Instances: e.instances}})
 				for i, s := range file.Scenarios {
-					if !e.part.has(i) || !s.Playable(conformance.Features()...) {
+					if !e.part.Has(i) || !s.Playable(conformance.Features()...) {
 						continue
 					}
 					if t.Run(s.ID, func(t *testing.T) { play(t, player, s, first, &common, &full) }) {
@@ -172,7 +150,7 @@ func TestCorpus(t *testing.T) {
 			if passed == 0 {
 				t.Error("nothing was played")
 			}
-			if folder := os.Getenv(logsTo); folder != "" && e.part.of == 1 {
+			if folder := os.Getenv(logsTo); folder != "" && e.part.IsWhole() {
 				name := strings.ReplaceAll(e.Name(), " ", "-") + ".log"
 				if err := os.WriteFile(filepath.Join(folder, name), []byte(common.String()+full.String()), 0o644); err != nil {
 					t.Error(err)
@@ -186,16 +164,16 @@ func TestCorpus(t *testing.T) {
 // the race detector a part of the corpus shows that.
 func TestPanics(t *testing.T) {
 	engine := hosttest.Engines(t)[0]
-	mine := part{0, 1}
+	mine := shard.Whole
 	if underRace {
-		mine = partOf(t)
+		mine = shard.FromEnv(t, shardFrom)
 	}
 	played := 0
 	for _, file := range load(t) {
 		returning := conformance.NewPlayer(conformance.Options{Engine: engine})
 		panicking := conformance.NewPlayer(conformance.Options{Engine: engine, Panics: true})
 		for i, s := range file.Scenarios {
-			if !mine.has(i) || !s.Playable(conformance.Features()...) {
+			if !mine.Has(i) || !s.Playable(conformance.Features()...) {
 				continue
 			}
 			played++
@@ -321,7 +299,7 @@ func playInvocations(t *testing.T, e hostOn, first map[string]string, logs *stri
 	}
 	for _, file := range loadInvocations(t) {
 		for i, s := range file.Scenarios {
-			if !e.part.has(i) {
+			if !e.part.Has(i) {
 				continue
 			}
 			if t.Run(s.ID, func(t *testing.T) {

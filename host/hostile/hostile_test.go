@@ -19,6 +19,7 @@ import (
 	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hostile/internal/corpus"
+	"github.com/turncore/turncore/host/internal/shard"
 	"github.com/turncore/turncore/host/turns"
 	"github.com/turncore/turncore/host/wazero"
 )
@@ -44,18 +45,13 @@ func load(t testing.TB) *corpus.Corpus {
 	return c
 }
 
-// some are the modules, or the part of them that the environment variable MODULES_PART names: 2/4 is every fourth, the second
+// some are the modules, or the part of them that the environment variable MODULES_SHARD names: 2/4 is every fourth, the second
 // first.
 func some(t testing.TB, c *corpus.Corpus) (modules []corpus.Module) {
 	t.Helper()
-	which, of := 1, 1
-	if text := os.Getenv("MODULES_PART"); text != "" {
-		if n, err := fmt.Sscanf(text, "%d/%d", &which, &of); n != 2 || err != nil || which < 1 || which > of {
-			t.Fatalf("MODULES_PART is %q, which is no part: write it as 2/5", text)
-		}
-	}
+	mine := shard.FromEnv(t, "MODULES_SHARD")
 	for i, m := range c.Modules {
-		if i%of == which-1 {
+		if mine.Has(i) {
 			modules = append(modules, m)
 		}
 	}
@@ -180,7 +176,7 @@ func TestModules(t *testing.T) {
 		t.Errorf("the heap has grown from %d to %d KiB", before>>10, after>>10)
 	}
 	t.Logf("a turn of the neighbour: p50 %v, p99 %v alone; p50 %v, p99 %v beside them (%d turns)",
-		part(alone, 50), part(alone, 99), part(with, 50), part(with, 99), len(with))
+		percentile(alone, 50), percentile(alone, 99), percentile(with, 50), percentile(with, 99), len(with))
 	fmt.Printf("hostile: %d ended\n", ended)
 }
 
@@ -194,8 +190,8 @@ func memory(t *testing.T) uint64 {
 	return m.HeapAlloc
 }
 
-// part is the time that so many percent of them do not exceed.
-func part(times []time.Duration, percent int) time.Duration {
+// percentile is the time that so many percent of them do not exceed.
+func percentile(times []time.Duration, percent int) time.Duration {
 	slices.Sort(times)
 	return times[(len(times)-1)*percent/100]
 }

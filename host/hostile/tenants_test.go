@@ -114,7 +114,7 @@ func TestTenants(t *testing.T) {
 			all = append(all, of...)
 		}
 		if len(all) > 0 {
-			t.Logf("%s: %d turns in %v, p50 %v, p90 %v, p99 %v, longest %v", name, len(all), half, part(all, 50), part(all, 90), part(all, 99), part(all, 100))
+			t.Logf("%s: %d turns in %v, p50 %v, p90 %v, p99 %v, longest %v", name, len(all), half, percentile(all, 50), percentile(all, 90), percentile(all, 99), percentile(all, 100))
 		}
 	}
 	t.Logf("%d hostile modules ended, %d collections, %d goroutines; alive on the heap: %d KiB before, %d KiB after",

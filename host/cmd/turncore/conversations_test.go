@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"github.com/turncore/turncore/host/internal/shard"
 )
 
 // madeRecording is a recording that was made for tests, and what playing it must end with.
@@ -41,17 +43,23 @@ func madeRecordings(t *testing.T) (list []madeRecording) {
 // differsAt finds the paths of differences that are not allowed.
 var differsAt = regexp.MustCompile(`(?m)^request \d+, (/[^:]*): sent`)
 
-// TestMadeRecordings plays recordings of all shapes that traffic has, on every engine.
+// TestMadeRecordings plays recordings of all shapes that traffic has, on the native engine, and those of the part that the
+// environment variable MADE_SHARD names on every engine.
 func TestMadeRecordings(t *testing.T) {
-	for _, made := range madeRecordings(t) {
+	mine := shard.FromEnv(t, "MADE_SHARD")
+	for i, made := range madeRecordings(t) {
 		t.Run(made.Name, func(t *testing.T) {
 			text, err := json.Marshal(map[string]any{"name": made.Name, "interactions": made.Interactions})
 			if err != nil {
 				t.Fatal(err)
 			}
 			path := file(t, "made.json", string(text))
+			engines := shown(t)
+			if !mine.Has(i) {
+				engines = engines[:1]
+			}
 			first := ""
-			for _, e := range shown(t) {
+			for _, e := range engines {
 				got := turncore(t, "run", "--engine", e.Name(), "--recording", path, "--json", "--fixed-clock", "--seed", "1")
 				if got.status != made.Want.Exit {
 					t.Errorf("%s on %s: exit status %d, %s", made.Why, e.Name(), got.status, got.stderr)
