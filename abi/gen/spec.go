@@ -89,6 +89,9 @@ func (s *source) fillSpec(text []byte, other func(b *bytes.Buffer, names []strin
 	return out, nil
 }
 
+// columns is how wide a paragraph may be.
+const columns = 120
+
 // specTable writes the table of a tuple or of a group of constants, and records its section.
 func (s *source) specTable(b *bytes.Buffer, name, section string, there map[string]string) error {
 	if t := s.find(strings.TrimPrefix(name, "type:")); t != nil && !strings.HasPrefix(name, "const:") {
@@ -97,7 +100,8 @@ func (s *source) specTable(b *bytes.Buffer, name, section string, there map[stri
 		if t.Op != 0 {
 			op = fmt.Sprintf(" (op %d)", t.Op)
 		}
-		fmt.Fprintf(b, "**`%s`**%s. %s\n\n| # | field | type | |\n| --- | --- | --- | --- |\n", t.Name, op, cell(tsDoc(t)))
+		b.WriteString(wrap("", fmt.Sprintf("**`%s`**%s. %s", t.Name, op, tsDoc(t)), columns))
+		b.WriteString("\n| # | field | type | |\n| --- | --- | --- | --- |\n")
 		for i, f := range t.Fields {
 			fmt.Fprintf(b, "| %d | `%s` | %s | %s |\n", i, lowerCamel(f.Name), cell(f.Type), cell(f.Doc))
 		}
@@ -106,7 +110,8 @@ func (s *source) specTable(b *bytes.Buffer, name, section string, there map[stri
 	}
 	if g := s.group(strings.TrimPrefix(name, "const:")); g != nil {
 		there["const:"+g.Name] = section
-		fmt.Fprintf(b, "**%s.** %s\n\n| value | name | |\n| --- | --- | --- |\n", g.Name, g.Doc)
+		b.WriteString(wrap("", fmt.Sprintf("**%s.** %s", g.Name, g.Doc), columns))
+		b.WriteString("\n| value | name | |\n| --- | --- | --- |\n")
 		for _, c := range g.Consts {
 			value := c.Value.ExactString()
 			if c.Value.Kind() == constant.String {
