@@ -17,7 +17,7 @@ func (r *Run) answered(parts []session.Part) (agent *Agent, calls []*session.Cal
 		if p.Kind != session.PartResponse {
 			continue
 		}
-		field := "message.parts[" + strconv.Itoa(i) + "].functionResponse.id"
+		field := "id"
 		c, state := r.Log.Call(p.ID)
 		for _, other := range calls {
 			if other.ID == p.ID {
@@ -37,13 +37,15 @@ func (r *Run) answered(parts []session.Part) (agent *Agent, calls []*session.Cal
 			wrong = "the calls must be of one event"
 		default:
 			if v, _ := value.Get(p.Value, "confirmed"); c.Confirmation != nil && value.KindOf(v) != value.KindBool {
-				wrong = "the answer must be a map whose member confirmed is true or false"
+				field, wrong = "response.confirmed", "must be true or false"
+			} else if p.Name != c.Name {
+				field, wrong = "name", "the call is of "+quote(c.Name)
 			} else if agent = r.team.Find(c.Author); agent == nil || agent.Kind != LLM {
 				wrong = "the team has no LLM agent " + quote(c.Author)
 			}
 		}
 		if wrong != "" {
-			return nil, nil, session.New(code, field, wrong)
+			return nil, nil, session.New(code, "message.parts["+strconv.Itoa(i)+"].functionResponse."+field, wrong)
 		}
 		c.Answer = p.Value
 		calls = append(calls, c)

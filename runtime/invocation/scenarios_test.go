@@ -340,8 +340,16 @@ func TestConfirmation(t *testing.T) {
 		if len(s.told) != 1 || ran > 0 || !strings.Contains(s.told[0], `"requestedConfirmations":{"call1":{"name":"t","args":{}}}`) {
 			t.Fatalf("%d runs, %v", ran, s.told)
 		}
-		if err := s.play(`{"parts":[{"functionResponse":{"id":"call1","name":"t","response":{}}}]}`); !errors.Is(err, session.InvalidInvocation) {
-			t.Errorf("an answer that is none gives %v", err)
+		for message, wants := range map[string]string{
+			answer("call1", "t", `{}`):                   "response.confirmed: must be true or false",
+			answer("call1", "t", `{"confirmed":"yes"}`):  "response.confirmed: must be true or false",
+			answer("call1", "u", `{"confirmed":true}`):   `name: the call is of "t"`,
+			answer("call2", "t", `{"confirmed":"true"}`): `id: "call2"`,
+		} {
+			err := s.play(message)
+			if err == nil || !strings.HasSuffix(err.Error(), ": message.parts[0].functionResponse."+wants) {
+				t.Errorf("%s gives %v", message, err)
+			}
 		}
 		succeeds(t, s.play(fmt.Sprintf(`{"parts":[{"functionResponse":{"id":"call1","name":"t","response":{"confirmed":%t}}}]}`, confirmed)))
 		result := `{"result":"ok"}`
@@ -656,7 +664,7 @@ func TestConfirmedAndInterrupted(t *testing.T) {
 				t.Errorf("it goes on as %v", s.told)
 			}
 			for i, r := range requests {
-				if strings.Contains(r, "confirmed") || strings.Contains(r, "functionResponse") != (i == 2) {
+				if strings.Contains(r, "confirmed") || strings.Contains(r, c.result) != (i == 2) {
 					t.Errorf("request %d is %s", i, r)
 				}
 			}
