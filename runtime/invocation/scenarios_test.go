@@ -675,6 +675,49 @@ func TestConfirmedAndInterrupted(t *testing.T) {
 	}
 }
 
+// A long-running tool that was confirmed may give no result. Then one comes from outside, and no run begins it again.
+func TestConfirmedLongRunning(t *testing.T) {
+	d := llm(t, "agent", "t")
+	d.Options = js(`{"confirm":["t"],"longRunning":["t"]}`)
+	s := newStage(t, team(t, d))
+	request := ""
+	s.model = func(s *stage, call int) error {
+		v, err := s.contents()
+		succeeds(t, err)
+		request = text(v)
+		return s.respond([]string{asks("t"), says("meanwhile"), says("done")}[call-1])
+	}
+	ran := 0
+	s.tools = map[string]func(*stage, []byte) ([]byte, error){"t": func(*stage, []byte) ([]byte, error) {
+		ran++
+		return nil, nil
+	}}
+	succeeds(t, s.play("hi"))
+	succeeds(t, s.play(answer("call1", "t", `{"confirmed":true}`)))
+	succeeds(t, s.play(""))
+	succeeds(t, s.play(answer("call1", "t", `{"paid":true}`)))
+	want(t, "delivered", brief(s.told), "agent: call t", "agent: meanwhile", "agent: done")
+	if ran != 1 || !strings.Contains(request, "paid") || strings.Contains(request, "confirmed") {
+		t.Errorf("the tool ran %d times, and the model reads %s", ran, request)
+	}
+	if err := s.play(answer("call1", "t", `{"paid":true}`)); !errors.Is(err, session.CallAnswered) {
+		t.Errorf("a third answer gives %v", err)
+	}
+}
+
+// What the user has confirmed of an event runs with the next answer to a call of it.
+func TestConfirmedBeside(t *testing.T) {
+	d := llm(t, "agent", "t", "u")
+	d.Options = js(`{"confirm":["t","u"]}`)
+	s := newStage(t, team(t, d))
+	s.model = answers(asks("t", "u"), says("done"))
+	s.tools = map[string]func(*stage, []byte) ([]byte, error){"t": gives("1"), "u": gives("2")}
+	succeeds(t, s.play("hi"))
+	succeeds(t, s.log.Add(js(`{"id":"x","author":"user","invocationId":"i1","content":`+answer("call1", "t", `{"confirmed":true}`)+`}`)))
+	succeeds(t, s.play(answer("call2", "u", `{"confirmed":true}`)))
+	want(t, "delivered", brief(s.told), "agent: call t call u", `agent: u={"result":2} t={"result":1}`, "agent: done")
+}
+
 // group is a sequential agent, a parallel one, or a loop of two rounds, which hears when it has ended.
 func group(kind invocation.Kind, name string, children ...uint32) invocation.Definition {
 	d := invocation.Definition{Kind: kind, Name: name, Children: children, Hooks: make([]uint32, invocation.Hooks)}
@@ -705,27 +748,53 @@ func TestResumeInGroups(t *testing.T) {
 		agents []string
 		rounds []string // what comes of the message, and of each answer to the first call that waits
 	}{
-		{"a parallel agent", []invocation.Definition{group(seq, "s", 2, 5), group(par, "p", 3, 4)}, []string{waits, speaks, speaks},
-			[]string{"p.a a calls, p.b b says", "p.a a says, p ends, c says, s ends"}},
-		{"two that wait", []invocation.Definition{group(seq, "s", 2, 5), group(par, "p", 3, 4)}, []string{waits, waits, speaks},
-			[]string{"p.a a calls, p.b b calls", "p.a a says", "p.b b says, p ends, c says, s ends"}},
-		{"parallel agents in each other", []invocation.Definition{group(par, "p", 7, 2), group(seq, "s", 3, 6), group(par, "q", 4, 5)},
+		{
+			"a parallel agent",
+			[]invocation.Definition{group(seq, "s", 2, 5), group(par, "p", 3, 4)},
+			[]string{waits, speaks, speaks},
+			[]string{"p.a a calls, p.b b says", "p.a a says, p ends, c says, s ends"},
+		},
+		{
+			"two that wait",
+			[]invocation.Definition{group(seq, "s", 2, 5), group(par, "p", 3, 4)},
+			[]string{waits, waits, speaks},
+			[]string{"p.a a calls, p.b b calls", "p.a a says", "p.b b says, p ends, c says, s ends"},
+		},
+		{
+			"parallel agents in each other",
+			[]invocation.Definition{group(par, "p", 7, 2), group(seq, "s", 3, 6), group(par, "q", 4, 5)},
 			[]string{waits, waits, speaks, waits},
 			[]string{
 				"p.d d calls, p.s.q.a a calls, p.s.q.b b calls", "p.d d says", "p.s.q.a a says",
 				"p.s.q.b b says, q ends in p.s, p.s c says, s ends in p.s, p ends",
-			}},
-		{"a loop", []invocation.Definition{group(seq, "s", 2, 5), group(loop, "l", 3, 4)}, []string{waits, speaks, speaks},
-			[]string{"a calls", "a says, b says, a calls", "a says, b says, l ends, c says, s ends"}},
-		{"a loop of one agent", []invocation.Definition{group(loop, "l", 2)}, []string{waits},
-			[]string{"a calls", "a says, a calls", "a says, l ends"}},
-		{"loops in each other", []invocation.Definition{group(loop, "l", 2, 4), group(loop, "m", 3)}, []string{waits, speaks},
+			},
+		},
+		{
+			"a loop",
+			[]invocation.Definition{group(seq, "s", 2, 5), group(loop, "l", 3, 4)},
+			[]string{waits, speaks, speaks},
+			[]string{"a calls", "a says, b says, a calls", "a says, b says, l ends, c says, s ends"},
+		},
+		{
+			"a loop of one agent",
+			[]invocation.Definition{group(loop, "l", 2)},
+			[]string{waits},
+			[]string{"a calls", "a says, a calls", "a says, l ends"},
+		},
+		{
+			"loops in each other",
+			[]invocation.Definition{group(loop, "l", 2, 4), group(loop, "m", 3)},
+			[]string{waits, speaks},
 			[]string{
 				"a calls", "a says, a calls", "a says, m ends, b says, a calls", "a says, a calls", "a says, m ends, b says, l ends",
-			}},
-		{"a loop in a parallel agent", []invocation.Definition{group(seq, "s", 2, 6), group(par, "p", 3, 5), group(loop, "l", 4)},
+			},
+		},
+		{
+			"a loop in a parallel agent",
+			[]invocation.Definition{group(seq, "s", 2, 6), group(par, "p", 3, 5), group(loop, "l", 4)},
 			[]string{waits, waits, speaks},
-			[]string{"p.l a calls, p.b b calls", "p.l a says, p.l a calls", "p.b b says", "p.l a says, l ends in p.l, p ends, c says, s ends"}},
+			[]string{"p.l a calls, p.b b calls", "p.l a says, p.l a calls", "p.b b says", "p.l a says, l ends in p.l, p ends, c says, s ends"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			definitions := append(slices.Clone(c.groups), agents(t, c.agents...)...)
