@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -36,10 +37,20 @@ func (e *Error) Error() string { return e.Field + ": " + e.Reason }
 func Append(dst []byte, v any, field string) ([]byte, error) {
 	e := encoders.Get().(*Encoder)
 	e.dst, e.field = dst, field
+	if dst == nil {
+		e.dst = e.room[:0]
+	}
 	e.value(v, 0)
 	out, err := e.dst, e.err
+	room := e.room
+	if dst == nil {
+		if cap(out) <= mostRoom {
+			room = out
+		}
+		out = bytes.Clone(out)
+	}
 	clear(e.path[:cap(e.path)])
-	*e = Encoder{path: e.path[:0]}
+	*e = Encoder{path: e.path[:0], room: room}
 	encoders.Put(e)
 	if err == nil {
 		return out, nil
@@ -52,8 +63,11 @@ func Append(dst []byte, v any, field string) ([]byte, error) {
 	return dst, err
 }
 
-// encoders are used again, for the room of their paths.
+// encoders are used again, for the room of their paths and of values that are encoded behind nothing.
 var encoders = sync.Pool{New: func() any { return new(Encoder) }}
+
+// mostRoom is how much room for values is kept, in bytes.
+const mostRoom = 64 << 10
 
 // Map is a map whose members keep their order.
 type Map []Member
@@ -69,6 +83,7 @@ type Encoder struct {
 	dst   []byte
 	field string
 	path  []step // below the field
+	room  []byte // for a value, which is then copied: it takes one allocation, however it has grown
 	err   *Error
 
 	// Of the map that a Former writes.
