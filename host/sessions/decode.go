@@ -15,7 +15,11 @@ import (
 type decoder struct {
 	err   error
 	field string // of err
+	texts wire.Texts
 }
+
+// decoderOf reads what is in a value.
+func decoderOf(v []byte) decoder { return decoder{texts: wire.TextsOf(v)} }
 
 // place is where a value stands within another one. Its text is made for errors alone: values have many members.
 type place struct {
@@ -79,7 +83,7 @@ func (d *decoder) text(at *place, v []byte) string {
 	case RoleModel:
 		return RoleModel
 	}
-	return value.UTF8(string(s))
+	return d.texts.String(s)
 }
 
 func (d *decoder) flag(at *place, v []byte) bool {
@@ -99,7 +103,7 @@ func (d *decoder) number(at *place, v []byte) int {
 }
 
 func (d *decoder) any(at *place, v []byte) any {
-	plain, err := wire.Plain(v)
+	plain, err := d.texts.Plain(v)
 	if err != nil {
 		d.fail(at, err.Error())
 	}
@@ -129,7 +133,7 @@ func (d *decoder) items(at *place, v []byte, fn func(i int, v []byte)) {
 
 // decodeEvent reads the value of an event.
 func decodeEvent(v []byte) (*Event, error) {
-	var d decoder
+	d := decoderOf(v)
 	e := d.event(v)
 	if d.err != nil {
 		return nil, invalid(host.CodeInvalidEvent, d.field, d.err)

@@ -36,7 +36,7 @@ func responseOf(e *Event) *Response {
 }
 
 func decodeContent(v []byte) (*Content, error) {
-	var d decoder
+	d := decoderOf(v)
 	c := d.content(at("content"), v)
 	if d.err != nil {
 		return nil, invalid(host.CodeInvalidEvent, d.field, d.err)
@@ -46,7 +46,7 @@ func decodeContent(v []byte) (*Content, error) {
 
 // decodeCall reads what hooks about a tool's call get. more is the member of that name, nil for none.
 func decodeCall(v []byte, more string) (c *ToolCall, value any, err error) {
-	var d decoder
+	d := decoderOf(v)
 	c = &ToolCall{}
 	within := at("call")
 	d.each(within, v, func(key, v []byte) {

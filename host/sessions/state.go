@@ -72,7 +72,7 @@ func (s *State) Names() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var d decoder
+	d := decoderOf(v)
 	var names []string
 	list := at("names")
 	d.items(list, v, func(i int, v []byte) { names = append(names, d.text(&place{within: list, index: i}, v)) })
