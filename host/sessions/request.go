@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/internal/wire"
@@ -108,15 +109,15 @@ func (inv *running) asked(step *turn.Context, raw abi.Raw) error {
 
 // read reads a part of a request. r is nil if there is more; after is what is kept then.
 func (inv *running) read(n *node, known contents, raw abi.Raw) (r *Request, after contents, err error) {
-	part, err := abi.DecodeInPlace[abi.ModelRequest](raw)
-	if err != nil {
+	part := &abi.ModelRequest{}
+	if err := abi.DecodeInPlaceTo(raw, part); err != nil {
 		return nil, known, err
 	}
 	if int64(part.From) > int64(len(known.list)) {
 		return nil, known, fmt.Errorf("a request goes on from %d contents, and %d are kept", part.From, len(known.list))
 	}
-	var d decoder
-	var others []*Content
+	d := decoderOf(part.Contents)
+	others := make([]*Content, 0, value.Len(part.Contents))
 	of := at("request.contents")
 	d.items(of, part.Contents, func(i int, v []byte) { others = append(others, d.content(&place{within: of, index: i}, v)) })
 	r = &Request{Instructions: part.Instructions}

@@ -242,11 +242,11 @@ func (s *Service) ask(ctx context.Context, method uint8, args []byte) (*abi.Appe
 	if err != nil || wire.IsNil(v) {
 		return nil, err
 	}
-	a, err := abi.DecodeInPlace[abi.AppendArgs](v)
-	if err != nil {
+	a := &abi.AppendArgs{}
+	if err := abi.DecodeInPlaceTo(v, a); err != nil {
 		return nil, err
 	}
-	return &a, nil
+	return a, nil
 }
 
 // load returns a session as the store has it under a key. What it held when it was last used is not loaded again.

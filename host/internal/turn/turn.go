@@ -167,6 +167,7 @@ func New(c *core.Core, runner *core.Runner, outer context.Context, s Spec) *Turn
 	t.wake.L = &t.mu
 	t.errors.most = c.MaxBody() / 4
 	t.root = Context{Face: s.Face, turn: t, stash: s.Stash}
+	t.root.later.of = &t.root
 	t.contexts = append(make([]*Context, 0, 2), &t.root)
 	return t
 }
