@@ -197,7 +197,7 @@ func responseAnswer(r *Response, err error) (any, error) {
 	if err != nil || r == nil {
 		return nil, err
 	}
-	return r.event().form(), nil
+	return r.form(), nil
 }
 
 func instruction(give InstructionFunc) callback {

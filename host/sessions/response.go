@@ -18,15 +18,7 @@ type Response struct {
 	CustomMetadata map[string]any
 }
 
-// event is the response as an event, which has all of its members.
-func (r *Response) event() *Event {
-	return &Event{
-		Content: r.Content, Partial: r.Partial, TurnComplete: r.TurnComplete, Interrupted: r.Interrupted,
-		FinishReason: r.FinishReason, ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, Usage: r.Usage,
-		CustomMetadata: r.CustomMetadata,
-	}
-}
-
+// responseOf are those members of an event that a response has.
 func responseOf(e *Event) *Response {
 	return &Response{
 		Content: e.Content, Partial: e.Partial, TurnComplete: e.TurnComplete, Interrupted: e.Interrupted,
