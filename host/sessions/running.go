@@ -22,9 +22,8 @@ type running struct {
 	mu      sync.Mutex
 	id      string
 	now     snapshot
-	streams map[uint32]*stream  // of agents that custom agents run, by the numbers of their runs
-	known   map[string]contents // what the core knows that is kept, by agent
-	offered map[uint32]*Request // what models are asked, by the numbers of their steps
+	streams map[uint32]*stream // of agents that custom agents run, by the numbers of their runs
+	known   []contents         // what the core knows that is kept, by the numbers of agents
 	lastRun uint32
 }
 

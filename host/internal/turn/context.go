@@ -21,6 +21,8 @@ type Context struct {
 	Listen func(event.Event)
 	// Agent is the number of the agent that a step of an invocation is of.
 	Agent uint32
+	// Asked is what the executor of such a step is asked, once the core has said it; under the turn's lock.
+	Asked any
 	// Answer is what the executor of a step of an invocation answers, when it has ended.
 	Answer abi.Raw
 
