@@ -193,19 +193,37 @@ func (d *decoder) content(at *place, v []byte) *Content {
 	if wire.IsNil(v) {
 		return nil
 	}
-	c := &Content{}
+	var c Content
+	var whole *single
 	d.each(at, v, func(key, v []byte) {
 		switch at := at.member(key); string(key) {
 		case "role":
 			c.Role = d.text(&at, v)
 		case "parts":
-			c.Parts = make([]Part, 0, value.Len(v))
+			if n := value.Len(v); n == 1 {
+				whole = &single{}
+				c.Parts = whole.part[:0]
+			} else {
+				whole = nil
+				c.Parts = make([]Part, 0, n)
+			}
 			d.items(&at, v, func(i int, v []byte) { c.Parts = append(c.Parts, d.part(&place{within: &at, index: i}, v)) })
 		default:
 			d.fail(&at, "is unknown")
 		}
 	})
-	return c
+	if whole == nil {
+		several := c
+		return &several
+	}
+	whole.Content = c
+	return &whole.Content
+}
+
+// single is a content with the one part that most have: they take one allocation.
+type single struct {
+	Content
+	part [1]Part
 }
 
 func (d *decoder) part(at *place, v []byte) (p Part) {
