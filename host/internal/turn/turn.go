@@ -168,7 +168,7 @@ func New(c *core.Core, runner *core.Runner, outer context.Context, s Spec) *Turn
 	t.errors.most = c.MaxBody() / 4
 	t.root = Context{Face: s.Face, turn: t, stash: s.Stash}
 	t.root.later.of = &t.root
-	t.contexts = append(make([]*Context, 0, 2), &t.root)
+	t.contexts = append(make([]*Context, 0, 4), &t.root)
 	return t
 }
 

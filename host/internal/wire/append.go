@@ -150,7 +150,7 @@ func (e *Encoder) value(v any, depth int) {
 	case Map:
 		e.members(v, depth)
 	case map[string]any:
-		e.members(sorted(v), depth)
+		e.object(v, depth)
 	case json.Number:
 		e.number(v)
 	case json.RawMessage:
@@ -254,9 +254,16 @@ func (e *Encoder) members(m Map, depth int) {
 	}
 }
 
+// object encodes a plain map. Most have few members, which need no allocation.
+func (e *Encoder) object(m map[string]any, depth int) {
+	var few [8]Member
+	e.members(appendSorted(few[:0], m), depth)
+}
+
 // sorted returns the members of a plain map by their keys.
-func sorted(m map[string]any) Map {
-	out := make(Map, 0, len(m))
+func sorted(m map[string]any) Map { return appendSorted(make(Map, 0, len(m)), m) }
+
+func appendSorted(out Map, m map[string]any) Map {
 	for key, v := range m {
 		out = append(out, Member{key, v})
 	}
