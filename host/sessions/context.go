@@ -143,7 +143,7 @@ func (c *changes) change(change func(a *Actions)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changed = true
-	change(&c.actions)
+	change(c.all())
 }
 
 // ModelContext is the context of an [LLMAgent]'s Executor. Its methods may be called from many goroutines.

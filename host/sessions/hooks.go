@@ -30,7 +30,7 @@ func (c *CallbackContext) answer(hook uint8, call callback) (abi.Raw, error) {
 	}
 	c.changes.mu.Lock()
 	defer c.changes.mu.Unlock()
-	return answerOf(hookNames[hook], v, &c.changes.actions)
+	return answerOf(hookNames[hook], v, c.changes.all())
 }
 
 // name is the name of an agent, "" for none.

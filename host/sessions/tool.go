@@ -55,7 +55,7 @@ func wrapTool(a *LLMAgent) turns.ToolWrapper {
 		result, err := next(context.WithValue(ctx, toolKey{}, c), call)
 		c.changes.mu.Lock()
 		defer c.changes.mu.Unlock()
-		if !c.changes.changed || c.changes.actions.Empty() {
+		if !c.changes.changed || c.changes.all().Empty() {
 			return result, err
 		}
 		actions, failure := wire.Append(nil, c.changes.actions.form(), "actions")
