@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Here is the order of effects: which ones wait for another, and how what they give is handed over.
@@ -48,7 +49,12 @@ func (t *Turn) goOn(a *actor, r outcome) (told bool) {
 		}
 	}
 	a.mark = t.enqueued
-	return r.err == nil && len(behind) > 0
+	told = r.err == nil && len(behind) > 0
+	if t.behind == nil { // the room is used again
+		clear(behind)
+		t.behind = behind[:0]
+	}
+	return told
 }
 
 // performed goes on with an effect that was performed. The caller holds t.mu.
@@ -90,7 +96,7 @@ func (t *Turn) give(a *actor) {
 		}
 		returned = true
 	}()
-	t.given = t.given[1:]
+	t.given = slices.Delete(t.given, 0, 1)
 	t.settleEffect(a, e, r)
 }
 
