@@ -33,6 +33,9 @@ type stateWrite struct {
 	value []byte
 }
 
+// fewWrites are kept as they are.
+const fewWrites = 16
+
 // all are the actions with all writes of the state. The caller holds c.mu.
 func (c *changes) all() *Actions {
 	for _, w := range c.writes {
@@ -72,6 +75,9 @@ func (s *State) Set(name string, v any) error {
 	s.changes.mu.Lock()
 	defer s.changes.mu.Unlock()
 	s.changes.writes = append(s.changes.writes, stateWrite{name, raw})
+	if len(s.changes.writes) > fewWrites { // a tool may write one name over and over
+		s.changes.all()
+	}
 	return nil
 }
 

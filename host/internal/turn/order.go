@@ -3,7 +3,6 @@ package turn
 import (
 	"context"
 	"fmt"
-	"slices"
 )
 
 // Here is the order of effects: which ones wait for another, and how what they give is handed over.
@@ -96,7 +95,11 @@ func (t *Turn) give(a *actor) {
 		}
 		returned = true
 	}()
-	t.given = slices.Delete(t.given, 0, 1)
+	t.given[0] = nil
+	t.given = t.given[1:]
+	if len(t.given) == 0 { // the room is used again
+		t.given = t.first.given[:0]
+	}
 	t.settleEffect(a, e, r)
 }
 
