@@ -55,7 +55,10 @@ const (
 	opI32Add       = 0x6a
 	opI32Sub       = 0x6b
 	opI32Or        = 0x72
+	opI32Xor       = 0x73
+	opI64Popcnt    = 0x7b
 	opI64Add       = 0x7c
+	opI64Shl       = 0x86
 	opI32WrapI64   = 0xa7
 	opI64ExtendI32 = 0xad // unsigned
 	opPrefixFC     = 0xfc
@@ -77,6 +80,7 @@ type instruction struct {
 func (i *instruction) is(op byte, x int64) bool { return i.op == op && i.x == x }
 
 func (i *instruction) isLoad() bool  { return i.op >= opI32Load && i.op <= opI64Load32U }
+func (i *instruction) isLocal() bool { return i.op >= opLocalGet && i.op <= opLocalTee }
 func (i *instruction) isStore() bool { return i.op >= opI32Store && i.op <= opI64Store32 }
 
 // accessSizes are the bytes that the loads and stores from opI32Load on touch.

@@ -110,7 +110,6 @@ func rewriteCode(section, functions []byte, params [][]byte) ([]byte, error) {
 func rewriteFunction(body, params []byte) ([]byte, error) {
 	r := wasmfile.Reader{Rest: body}
 	groups := r.Uint()
-	declared := r.Rest
 	types := slices.Clone(params)
 	for range min(groups, uint32(len(body))) {
 		n := r.Uint()
@@ -122,26 +121,33 @@ func rewriteFunction(body, params []byte) ([]byte, error) {
 	if r.Failed {
 		return nil, errTruncated
 	}
-	declared = declared[:len(declared)-len(r.Rest)]
 	code, err := decode(r.Rest)
 	if err != nil {
 		return nil, err
 	}
-	had := len(types)
 	code, types = improve(code, types)
-	if len(types) > had {
-		groups++
+	return encode(declare(make([]byte, 0, len(body)), types[len(params):]), code), nil
+}
+
+// declare appends the declaration of locals: groups of one type each.
+func declare(b, types []byte) []byte {
+	var groups [][]byte
+	for start, k := 0, 1; k <= len(types); k++ {
+		if k == len(types) || types[k] != types[start] {
+			groups = append(groups, types[start:k])
+			start = k
+		}
 	}
-	out := append(binary.AppendUvarint(make([]byte, 0, len(body)), uint64(groups)), declared...)
-	if more := len(types) - had; more > 0 { // all of them i32
-		out = append(binary.AppendUvarint(out, uint64(more)), typeI32)
+	b = binary.AppendUvarint(b, uint64(len(groups)))
+	for _, g := range groups {
+		b = append(binary.AppendUvarint(b, uint64(len(g))), g[0])
 	}
-	return encode(out, code), nil
+	return b
 }
 
 // improve returns a function's code after all passes, and the types of its locals.
 func improve(code []instruction, types []byte) ([]instruction, []byte) {
 	code, types = shorten(code, types)
-	code, types = plainBlocks(shareAddresses(directBranches(code), types))
-	return withoutIdle(code), types
+	code, types = shareAddresses(directBranches(code), types)
+	return singleSteps(withoutIdle(plainBlocks(code))), types
 }
