@@ -11,6 +11,7 @@ import (
 // Opcodes that the pass looks at. The others it only has to step over.
 const (
 	opUnreachable  = 0x00
+	opNop          = 0x01
 	opBlock        = 0x02
 	opLoop         = 0x03
 	opIf           = 0x04
@@ -109,7 +110,7 @@ func decode(code []byte) ([]instruction, error) {
 func decodeOne(r *wasmfile.Reader) (i instruction, err error) {
 	i.op = r.Byte()
 	switch op := i.op; {
-	case op == opUnreachable, op == 0x01, op == opElse, op == opEnd, op == opReturn, op == opDrop, op == opSelect,
+	case op == opUnreachable, op == opNop, op == opElse, op == opEnd, op == opReturn, op == opDrop, op == opSelect,
 		op >= opI32Eqz && op <= 0xc4:
 	case op == opBlock, op == opLoop, op == opIf, op == opI32Const, op == opI64Const:
 		i.x = r.Int()

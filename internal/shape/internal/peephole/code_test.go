@@ -10,7 +10,7 @@ import (
 )
 
 var names = map[byte]string{
-	opUnreachable: "unreachable", opBlock: "block", opLoop: "loop", opIf: "if", opElse: "else", opEnd: "end",
+	opUnreachable: "unreachable", opNop: "nop", opBlock: "block", opLoop: "loop", opIf: "if", opElse: "else", opEnd: "end",
 	opBr: "br", opBrIf: "br_if", opBrTable: "br_table", opReturn: "return", opCall: "call", opDrop: "drop",
 	opLocalGet: "get", opLocalSet: "set", opLocalTee: "tee", opGlobalGet: "global.get", opGlobalSet: "global.set",
 	opI32Load: "i32.load", opI32Load8U: "i32.load8", opI64Load: "i64.load", opI64Store: "i64.store",
