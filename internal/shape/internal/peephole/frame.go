@@ -11,8 +11,9 @@ import (
 // function returns as if the call had given up the processor: whoever started the goroutine finds the return address
 // below the stack pointer, as after any call, and resumes the function there, where it computes its base again.
 //
-// What wazero knows of the base does not pass through a table of branches. So the entry compares the number of the place
-// instead. Only two kinds of places are ever led to: those behind a call, and those that a loop begins at.
+// What wazero knows of the base does not pass through a table of branches. So the entry counts how many places there are up
+// to the one it is given, and compares that. Only two kinds of places are ever led to: those behind a call, and those that
+// a loop begins at.
 
 // frameBias is how far below the stack pointer the base is: at the return address of the calls that the function makes.
 const frameBias = 8

@@ -49,11 +49,13 @@ func TestBranchTo(t *testing.T) {
 		{"one of several numbers", []place{{4, 3}, {5, 3}}, "br 3"},
 		{"two", []place{{1, 1}, {5, 2}}, "i64.const 34; " + count + "get 0; i32.const 2; i32.lt_u; br_if 1; br 2"},
 		{
-			"three, the second one of two numbers", []place{{2, 1}, {5, 2}, {6, 2}, {7, 4}},
+			"three, the second one of two numbers",
+			[]place{{2, 1}, {5, 2}, {6, 2}, {7, 4}},
 			"i64.const 164; " + count + "get 0; i32.const 2; i32.lt_u; br_if 1; get 0; i32.const 3; i32.lt_u; br_if 2; br 4",
 		},
 		{
-			"two windows", []place{{1, 1}, {64, 2}, {127, 3}},
+			"two windows",
+			[]place{{1, 1}, {64, 2}, {127, 3}},
 			"block; get 0; i32.const 64; i32.ge_u; br_if 0; br 2; end; " +
 				"i64.const -9223372036854775807; " + count + "get 0; i32.const 2; i32.lt_u; br_if 2; br 3",
 		},

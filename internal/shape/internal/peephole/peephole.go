@@ -1,5 +1,5 @@
-// Package peephole makes what the Go compiler writes for WebAssembly faster: the same functions, calls and data, with
-// less to do between them. It knows these habits of the compiler.
+// Package peephole makes what the Go compiler writes for WebAssembly faster, and smaller after compression: the same
+// functions, calls and data, with less to do between them. It knows these habits of the compiler.
 //
 //   - A jump sets a local and goes through a table at the head of its function. Most of them can be plain branches.
 //   - An address is computed anew for each access to memory. Engines that compare every address with the size of the
@@ -7,6 +7,8 @@
 //   - Locals are set to values that nobody reads.
 //   - Structures are copied and zeroed by instructions meant for whole ranges of memory, truth values are compared with
 //     zero again and again, and a check for nil goes on behind its panic.
+//   - Numbers differ from function to function that could be the same: those of locals, and of the places where a function
+//     is resumed. Compressors find less that repeats.
 //
 // Nothing here depends on what the code means, and what is not understood stays as it is. Return addresses, the places
 // where a function is resumed and the frames on Go's stack are untouched, so that goroutines and stack traces work as
