@@ -5,7 +5,13 @@ import { existsSync, readFileSync } from 'node:fs';
 
 const COLUMNS = 120;
 const script = /^\s*(?:\/\/|\*) (\S.*)/;
-const comments = { go: /^\s*\/\/ ( *- .*|\S.*)/, ts: script, mjs: script, sh: /^\s*# (\S.*)/, md: /^([^|#<].*)/ };
+const comments = {
+  go: /^\s*\/\/ ( *- .*|\S.*)/,
+  ts: script,
+  mjs: script,
+  sh: /^\s*# (\S.*)/,
+  md: /^([^|#<].*)/,
+};
 const generated = /generated .*do not edit/i;
 /** What looks like a comment: an assignment through a pointer, the ways of calling a script. */
 const code = /^(\*\S+ =|(node|.ci\/)\S*\.\w+ )/;

@@ -117,7 +117,7 @@ func (z *OpenRunner) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.Runner))
 	b = value.AppendInt(b, int64(z.Call))
 	b = value.AppendInt(b, int64(z.Executor))
-	b = z.Chat.Append(b)
+	b = appendRaw(b, z.Chat)
 	b = value.AppendListHeader(b, len(z.Tools))
 	for i := range z.Tools {
 		b = z.Tools[i].Append(b)
@@ -187,7 +187,7 @@ func (z *Middleware) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 3)
 	b = value.AppendInt(b, int64(z.Kind))
 	b = appendText(b, z.Name)
-	b = z.Arg.Append(b)
+	b = appendRaw(b, z.Arg)
 	return b
 }
 
@@ -210,11 +210,11 @@ func (z *ToolDef) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.Number))
 	b = appendText(b, z.Name)
 	b = appendText(b, z.Description)
-	b = z.InputSchema.Append(b)
+	b = appendRaw(b, z.InputSchema)
 	b = value.AppendInt(b, int64(z.Flags))
 	b = value.AppendInt(b, int64(z.OnCollision))
 	b = appendText(b, z.Builtin)
-	b = z.Arg.Append(b)
+	b = appendRaw(b, z.Arg)
 	return b
 }
 
@@ -265,7 +265,7 @@ func (z *History) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.History))
 	b = value.AppendInt(b, int64(z.Collection))
 	b = value.AppendInt(b, int64(z.Count))
-	b = z.Block.Append(b)
+	b = appendRaw(b, z.Block)
 	return b
 }
 
@@ -323,7 +323,7 @@ func (z *StartTurn) Append(b []byte) []byte {
 	for i := range z.Instructions {
 		b = z.Instructions[i].Append(b)
 	}
-	b = z.Stash.Append(b)
+	b = appendRaw(b, z.Stash)
 	b = z.Message.Append(b)
 	b = value.AppendListHeader(b, len(z.Initial))
 	for i := range z.Initial {
@@ -390,7 +390,7 @@ func (z *Block) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.Collection))
 	b = value.AppendInt(b, int64(z.Handle))
 	b = value.AppendInt(b, int64(z.Count))
-	b = z.Data.Append(b)
+	b = appendRaw(b, z.Data)
 	return b
 }
 
@@ -417,7 +417,7 @@ func (z *Call) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.Elapsed))
 	b = value.AppendInt(b, int64(z.Context))
 	b = value.AppendInt(b, int64(z.Method))
-	b = z.Args.Append(b)
+	b = appendRaw(b, z.Args)
 	return b
 }
 
@@ -452,7 +452,7 @@ func (z *Edit) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.Other))
 	b = value.AppendInt(b, int64(z.Count))
 	b = value.AppendInt(b, int64(z.History))
-	b = z.Data.Append(b)
+	b = appendRaw(b, z.Data)
 	return b
 }
 
@@ -490,7 +490,7 @@ func (z *Result) Append(b []byte) []byte {
 	} else {
 		b = z.Error.Append(b)
 	}
-	b = z.Value.Append(b)
+	b = appendRaw(b, z.Value)
 	return b
 }
 
@@ -528,7 +528,7 @@ func (z *Chunk) Append(b []byte) []byte {
 	for _, e := range z.Headers {
 		b = appendTexts(b, e)
 	}
-	b = z.Data.Append(b)
+	b = appendRaw(b, z.Data)
 	return b
 }
 
@@ -659,7 +659,7 @@ func (z *Reply) Append(b []byte) []byte {
 	} else {
 		b = z.Error.Append(b)
 	}
-	b = z.Value.Append(b)
+	b = appendRaw(b, z.Value)
 	return b
 }
 
@@ -695,7 +695,7 @@ func (z *Event) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.Dispatch))
 	b = value.AppendInt(b, int64(z.Iteration))
 	b = value.AppendInt(b, int64(z.Scope))
-	b = z.Payload.Append(b)
+	b = appendRaw(b, z.Payload)
 	return b
 }
 
@@ -730,7 +730,7 @@ func (z *Effect) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.Context))
 	b = z.Path.Append(b)
 	b = value.AppendInt(b, int64(z.Ordinal))
-	b = z.Args.Append(b)
+	b = appendRaw(b, z.Args)
 	return b
 }
 
@@ -788,7 +788,7 @@ func (z *Sync) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.Sync))
 	b = value.AppendInt(b, int64(z.Handle))
 	b = value.AppendInt(b, int64(z.Other))
-	b = z.Data.Append(b)
+	b = appendRaw(b, z.Data)
 	return b
 }
 
@@ -910,7 +910,7 @@ func (z *ErrorValue) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.Status))
 	b = value.AppendBool(b, z.Fatal)
 	b = value.AppendBool(b, z.Abort)
-	b = z.Details.Append(b)
+	b = appendRaw(b, z.Details)
 	if z.Cause == nil {
 		b = value.AppendNil(b)
 	} else {
@@ -973,7 +973,7 @@ func (z *StoreArgs) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 4)
 	b = value.AppendInt(b, int64(z.Collection))
 	b = value.AppendInt(b, int64(z.Handle))
-	b = z.Data.Append(b)
+	b = appendRaw(b, z.Data)
 	b = appendText(b, z.Old)
 	return b
 }
@@ -1042,7 +1042,7 @@ func (z *ReplaceGroupArgs) Decode(r *Reader) {
 func (z *Item) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 2)
 	b = value.AppendInt(b, int64(z.Handle))
-	b = z.Data.Append(b)
+	b = appendRaw(b, z.Data)
 	return b
 }
 
@@ -1136,7 +1136,7 @@ func (z *ReportToolCallArgs) Append(b []byte) []byte {
 	b = appendText(b, z.ID)
 	b = value.AppendBool(b, z.HasTool)
 	b = appendText(b, z.Tool)
-	b = z.Args.Append(b)
+	b = appendRaw(b, z.Args)
 	b = value.AppendBool(b, z.HasResults)
 	b = value.AppendBool(b, z.HasIsError)
 	b = value.AppendBool(b, z.IsError)
@@ -1173,7 +1173,7 @@ func (z *LogArgs) Append(b []byte) []byte {
 	b = appendText(b, z.Kind)
 	b = appendText(b, z.Message)
 	b = value.AppendBool(b, z.HasPayload)
-	b = z.Payload.Append(b)
+	b = appendRaw(b, z.Payload)
 	return b
 }
 
@@ -1195,7 +1195,7 @@ func (z *LogArgs) Decode(r *Reader) {
 // Append appends the encoded tuple.
 func (z *StatsArgs) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 1)
-	b = z.Stats.Append(b)
+	b = appendRaw(b, z.Stats)
 	return b
 }
 
@@ -1215,7 +1215,7 @@ func (z *ExecuteToolArgs) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 3)
 	b = value.AppendInt(b, int64(z.Tool))
 	b = appendText(b, z.ProviderCallID)
-	b = z.Args.Append(b)
+	b = appendRaw(b, z.Args)
 	return b
 }
 
@@ -1237,7 +1237,7 @@ func (z *ExecuteToolResult) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 3)
 	b = appendText(b, z.ExecutionID)
 	b = value.AppendInt(b, int64(z.Effect))
-	b = z.Value.Append(b)
+	b = appendRaw(b, z.Value)
 	return b
 }
 
@@ -1258,7 +1258,7 @@ func (z *ExecuteToolResult) Decode(r *Reader) {
 func (z *ValidateToolArgs) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 2)
 	b = z.Tool.Append(b)
-	b = z.Args.Append(b)
+	b = appendRaw(b, z.Args)
 	return b
 }
 
@@ -1336,7 +1336,7 @@ func (z *DispatchResult) Decode(r *Reader) {
 func (z *EmitArgs) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 2)
 	b = value.AppendInt(b, int64(z.Kind))
-	b = z.Payload.Append(b)
+	b = appendRaw(b, z.Payload)
 	return b
 }
 
@@ -1357,9 +1357,9 @@ func (z *OpenGateArgs) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 6)
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Reason)
-	b = z.Payload.Append(b)
+	b = appendRaw(b, z.Payload)
 	b = value.AppendInt(b, int64(z.CreatedAt))
-	b = z.Schema.Append(b)
+	b = appendRaw(b, z.Schema)
 	b = value.AppendInt(b, int64(z.Timeout))
 	return b
 }
@@ -1385,7 +1385,7 @@ func (z *SettleGateArgs) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 5)
 	b = value.AppendInt(b, int64(z.Gate))
 	b = value.AppendInt(b, int64(z.Settle))
-	b = z.Value.Append(b)
+	b = appendRaw(b, z.Value)
 	b = appendText(b, z.Digest)
 	if z.Error == nil {
 		b = value.AppendNil(b)
@@ -1425,7 +1425,7 @@ func (z *WarnArgs) Append(b []byte) []byte {
 	} else {
 		b = z.Error.Append(b)
 	}
-	b = z.Payload.Append(b)
+	b = appendRaw(b, z.Payload)
 	return b
 }
 
@@ -1493,7 +1493,7 @@ func (z *ToolArgs) Append(b []byte) []byte {
 	b = appendText(b, z.CallID)
 	b = appendText(b, z.ExecutionID)
 	b = appendText(b, z.ProviderCallID)
-	b = z.Args.Append(b)
+	b = appendRaw(b, z.Args)
 	b = value.AppendBool(b, z.Keep)
 	b = value.AppendInt(b, int64(z.Valid))
 	b = value.AppendInt(b, int64(z.Spool))
@@ -1633,7 +1633,7 @@ func (z *HTTPArgs) Append(b []byte) []byte {
 	for _, e := range z.Headers {
 		b = appendTexts(b, e)
 	}
-	b = z.Body.Append(b)
+	b = appendRaw(b, z.Body)
 	b = appendText(b, z.Credential)
 	b = value.AppendInt(b, int64(z.Redirect))
 	b = value.AppendInt(b, int64(z.Redirects))
@@ -1788,7 +1788,7 @@ func (z *EstimateArgs) Decode(r *Reader) {
 func (z *ValidateArgs) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 2)
 	b = value.AppendInt(b, int64(z.Tool))
-	b = z.Args.Append(b)
+	b = appendRaw(b, z.Args)
 	return b
 }
 
@@ -1826,7 +1826,7 @@ func (z *ForgeArgs) Decode(r *Reader) {
 func (z *ModelArgs) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 3)
 	b = appendText(b, z.Model)
-	b = z.Body.Append(b)
+	b = appendRaw(b, z.Body)
 	b = value.AppendListHeader(b, len(z.Splices))
 	for i := range z.Splices {
 		b = z.Splices[i].Append(b)
@@ -1881,13 +1881,13 @@ func (z *ToolCallEvent) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 12)
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Tool)
-	b = z.Args.Append(b)
+	b = appendRaw(b, z.Args)
 	b = appendText(b, z.Checksum)
 	b = value.AppendInt(b, int64(z.Created))
 	b = value.AppendBool(b, z.Complete)
 	b = value.AppendBool(b, z.IsError)
 	b = value.AppendInt(b, int64(z.Results))
-	b = z.Value.Append(b)
+	b = appendRaw(b, z.Value)
 	b = value.AppendInt(b, int64(z.Kept))
 	b = appendText(b, z.ExecutionID)
 	b = appendText(b, z.ProviderCallID)
@@ -2013,7 +2013,7 @@ func (z *ToolStartEvent) Append(b []byte) []byte {
 	b = appendText(b, z.CallID)
 	b = appendText(b, z.ExecutionID)
 	b = appendText(b, z.ProviderCallID)
-	b = z.Args.Append(b)
+	b = appendRaw(b, z.Args)
 	return b
 }
 
@@ -2067,7 +2067,7 @@ func (z *LogEvent) Append(b []byte) []byte {
 	b = appendText(b, z.Kind)
 	b = appendText(b, z.Message)
 	b = value.AppendBool(b, z.HasPayload)
-	b = z.Payload.Append(b)
+	b = appendRaw(b, z.Payload)
 	return b
 }
 
@@ -2097,7 +2097,7 @@ func (z *WarningEvent) Append(b []byte) []byte {
 	} else {
 		b = z.Error.Append(b)
 	}
-	b = z.Payload.Append(b)
+	b = appendRaw(b, z.Payload)
 	return b
 }
 
@@ -2141,7 +2141,7 @@ func (z *ErrorEvent) Decode(r *Reader) {
 // Append appends the encoded tuple.
 func (z *StatsEvent) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 1)
-	b = z.Stats.Append(b)
+	b = appendRaw(b, z.Stats)
 	return b
 }
 
@@ -2162,7 +2162,7 @@ func (z *GateOpenEvent) Append(b []byte) []byte {
 	b = value.AppendInt(b, int64(z.Gate))
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Reason)
-	b = z.Payload.Append(b)
+	b = appendRaw(b, z.Payload)
 	b = value.AppendInt(b, int64(z.CreatedAt))
 	b = appendText(b, z.Digest)
 	return b
@@ -2243,7 +2243,7 @@ func (z *Message) Append(b []byte) []byte {
 	}
 	b = value.AppendInt(b, int64(z.CreatedAt))
 	b = value.AppendInt(b, int64(z.UpdatedAt))
-	b = z.Attachments.Append(b)
+	b = appendRaw(b, z.Attachments)
 	return b
 }
 
@@ -2310,7 +2310,7 @@ func (z *Thought) Append(b []byte) []byte {
 	} else {
 		b = z.Identity.Append(b)
 	}
-	b = z.Payload.Append(b)
+	b = appendRaw(b, z.Payload)
 	if z.ReplayCompatibility == nil {
 		b = value.AppendNil(b)
 	} else {
@@ -2351,7 +2351,7 @@ func (z *ToolCall) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 16)
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Tool)
-	b = z.Args.Append(b)
+	b = appendRaw(b, z.Args)
 	b = appendText(b, z.Checksum)
 	if z.ExecutionID == nil {
 		b = value.AppendNil(b)
@@ -2365,8 +2365,8 @@ func (z *ToolCall) Append(b []byte) []byte {
 	}
 	b = value.AppendBool(b, z.IsComplete)
 	b = value.AppendBool(b, z.IsError)
-	b = z.Results.Append(b)
-	b = z.Payload.Append(b)
+	b = appendRaw(b, z.Results)
+	b = appendRaw(b, z.Payload)
 	if z.ReplayCompatibility == nil {
 		b = value.AppendNil(b)
 	} else {
@@ -2422,7 +2422,7 @@ func (z *ToolCall) Decode(r *Reader) {
 func (z *Retrievable) Append(b []byte) []byte {
 	b = value.AppendListHeader(b, 9)
 	b = appendText(b, z.ID)
-	b = z.Content.Append(b)
+	b = appendRaw(b, z.Content)
 	b = appendText(b, z.TrustTier)
 	if z.Source == nil {
 		b = value.AppendNil(b)
@@ -2518,7 +2518,7 @@ func (z *MediaPart) Append(b []byte) []byte {
 		b = appendText(b, *z.Source)
 	}
 	b = value.AppendInt(b, int64(z.Bytes))
-	b = z.Stash.Append(b)
+	b = appendRaw(b, z.Stash)
 	return b
 }
 
@@ -2568,17 +2568,17 @@ func (z *TextPart) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *OpenAgents) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 7)
-	b = value.AppendInt(b, int64(z.Op))
-	b = value.AppendInt(b, int64(z.Runner))
-	b = value.AppendInt(b, int64(z.Call))
+	b = seldomList(b, 7)
+	b = seldomInt(b, int64(z.Op))
+	b = seldomInt(b, int64(z.Runner))
+	b = seldomInt(b, int64(z.Call))
 	b = appendText(b, z.App)
-	b = value.AppendInt(b, int64(z.Root))
-	b = value.AppendListHeader(b, len(z.Agents))
+	b = seldomInt(b, int64(z.Root))
+	b = seldomList(b, len(z.Agents))
 	for i := range z.Agents {
 		b = z.Agents[i].Append(b)
 	}
-	b = value.AppendListHeader(b, len(z.Plugins))
+	b = seldomList(b, len(z.Plugins))
 	for i := range z.Plugins {
 		b = z.Plugins[i].Append(b)
 	}
@@ -2612,20 +2612,20 @@ func (z *OpenAgents) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *AgentDef) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 8)
-	b = value.AppendInt(b, int64(z.Number))
-	b = value.AppendInt(b, int64(z.Kind))
+	b = seldomList(b, 8)
+	b = seldomInt(b, int64(z.Number))
+	b = seldomInt(b, int64(z.Kind))
 	b = appendText(b, z.Name)
 	b = appendText(b, z.Description)
-	b = value.AppendInt(b, int64(z.Runner))
-	b = value.AppendListHeader(b, len(z.Children))
+	b = seldomInt(b, int64(z.Runner))
+	b = seldomList(b, len(z.Children))
 	for _, e := range z.Children {
-		b = value.AppendInt(b, int64(e))
+		b = seldomInt(b, int64(e))
 	}
-	b = z.Options.Append(b)
-	b = value.AppendListHeader(b, len(z.Hooks))
+	b = seldomRaw(b, z.Options)
+	b = seldomList(b, len(z.Hooks))
 	for _, e := range z.Hooks {
-		b = value.AppendInt(b, int64(e))
+		b = seldomInt(b, int64(e))
 	}
 	return b
 }
@@ -2656,9 +2656,9 @@ func (z *AgentDef) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *PluginDef) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 2)
+	b = seldomList(b, 2)
 	b = appendText(b, z.Name)
-	b = value.AppendInt(b, int64(z.Hooks))
+	b = seldomInt(b, int64(z.Hooks))
 	return b
 }
 
@@ -2676,25 +2676,25 @@ func (z *PluginDef) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *StartInvocation) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 15)
-	b = value.AppendInt(b, int64(z.Op))
-	b = value.AppendInt(b, int64(z.Turn))
-	b = value.AppendInt(b, int64(z.Runner))
-	b = value.AppendInt(b, int64(z.Now))
+	b = seldomList(b, 15)
+	b = seldomInt(b, int64(z.Op))
+	b = seldomInt(b, int64(z.Turn))
+	b = seldomInt(b, int64(z.Runner))
+	b = seldomInt(b, int64(z.Now))
 	b = value.AppendBytes(b, z.Seed)
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Session)
 	b = appendText(b, z.User)
-	b = value.AppendInt(b, int64(z.History))
-	b = value.AppendInt(b, int64(z.Count))
-	b = z.State.Append(b)
-	b = z.Message.Append(b)
-	b = z.Options.Append(b)
-	b = value.AppendListHeader(b, len(z.Shown))
+	b = seldomInt(b, int64(z.History))
+	b = seldomInt(b, int64(z.Count))
+	b = seldomRaw(b, z.State)
+	b = seldomRaw(b, z.Message)
+	b = seldomRaw(b, z.Options)
+	b = seldomList(b, len(z.Shown))
 	for i := range z.Shown {
 		b = z.Shown[i].Append(b)
 	}
-	b = value.AppendBool(b, z.Aborted)
+	b = seldomBool(b, z.Aborted)
 	return b
 }
 
@@ -2725,16 +2725,16 @@ func (z *StartInvocation) Decode(r *Reader) {
 	for i := range z.Shown {
 		z.Shown[i].Decode(r)
 	}
-	z.Aborted = r.Bool()
+	z.Aborted = r.seldomBool()
 }
 
 // Append appends the encoded tuple.
 func (z *Shown) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 4)
-	b = value.AppendInt(b, int64(z.Agent))
-	b = value.AppendInt(b, int64(z.Have))
-	b = value.AppendInt(b, int64(z.Mark))
-	b = value.AppendBool(b, z.Tools)
+	b = seldomList(b, 4)
+	b = seldomInt(b, int64(z.Agent))
+	b = seldomInt(b, int64(z.Have))
+	b = seldomInt(b, int64(z.Mark))
+	b = seldomBool(b, z.Tools)
 	return b
 }
 
@@ -2749,20 +2749,20 @@ func (z *Shown) Decode(r *Reader) {
 	z.Agent = uint32(r.Uint(math.MaxUint32))
 	z.Have = uint32(r.Uint(math.MaxUint32))
 	z.Mark = r.Uint(MaxInt)
-	z.Tools = r.Bool()
+	z.Tools = r.seldomBool()
 }
 
 // Append appends the encoded tuple.
 func (z *AppendArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 5)
-	b = z.Event.Append(b)
-	b = value.AppendBool(b, z.Deliver)
-	b = value.AppendBool(b, z.Ahead)
-	b = value.AppendListHeader(b, len(z.State))
+	b = seldomList(b, 5)
+	b = seldomRaw(b, z.Event)
+	b = seldomBool(b, z.Deliver)
+	b = seldomBool(b, z.Ahead)
+	b = seldomList(b, len(z.State))
 	for i := range z.State {
 		b = z.State[i].Append(b)
 	}
-	b = value.AppendListHeader(b, len(z.Artifacts))
+	b = seldomList(b, len(z.Artifacts))
 	for i := range z.Artifacts {
 		b = z.Artifacts[i].Append(b)
 	}
@@ -2778,8 +2778,8 @@ func (z *AppendArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 func (z *AppendArgs) Decode(r *Reader) {
 	r.fields(5)
 	z.Event = r.raw(z.Event)
-	z.Deliver = r.Bool()
-	z.Ahead = r.Bool()
+	z.Deliver = r.seldomBool()
+	z.Ahead = r.seldomBool()
 	z.State = make([]StateDelta, r.list(4, MaxArray))
 	for i := range z.State {
 		z.State[i].Decode(r)
@@ -2792,10 +2792,10 @@ func (z *AppendArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *StateDelta) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 3)
+	b = seldomList(b, 3)
 	b = appendText(b, z.Scope)
 	b = appendText(b, z.Name)
-	b = z.Value.Append(b)
+	b = seldomRaw(b, z.Value)
 	return b
 }
 
@@ -2814,10 +2814,10 @@ func (z *StateDelta) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *ArtifactDelta) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 3)
+	b = seldomList(b, 3)
 	b = appendText(b, z.Scope)
 	b = appendText(b, z.Name)
-	b = value.AppendInt(b, int64(z.Version))
+	b = seldomInt(b, int64(z.Version))
 	return b
 }
 
@@ -2836,9 +2836,9 @@ func (z *ArtifactDelta) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *DeliverArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 2)
-	b = value.AppendInt(b, int64(z.Run))
-	b = z.Event.Append(b)
+	b = seldomList(b, 2)
+	b = seldomInt(b, int64(z.Run))
+	b = seldomRaw(b, z.Event)
 	return b
 }
 
@@ -2856,13 +2856,13 @@ func (z *DeliverArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *HookArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 6)
-	b = value.AppendInt(b, int64(z.Hook))
-	b = value.AppendInt(b, int64(z.Plugin))
-	b = value.AppendInt(b, int64(z.Index))
-	b = value.AppendInt(b, int64(z.Agent))
-	b = value.AppendInt(b, int64(z.Run))
-	b = z.Value.Append(b)
+	b = seldomList(b, 6)
+	b = seldomInt(b, int64(z.Hook))
+	b = seldomInt(b, int64(z.Plugin))
+	b = seldomInt(b, int64(z.Index))
+	b = seldomInt(b, int64(z.Agent))
+	b = seldomInt(b, int64(z.Run))
+	b = seldomRaw(b, z.Value)
 	return b
 }
 
@@ -2884,11 +2884,11 @@ func (z *HookArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *AgentArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 4)
-	b = value.AppendInt(b, int64(z.Agent))
-	b = value.AppendInt(b, int64(z.Run))
+	b = seldomList(b, 4)
+	b = seldomInt(b, int64(z.Agent))
+	b = seldomInt(b, int64(z.Run))
 	b = appendText(b, z.Branch)
-	b = z.Input.Append(b)
+	b = seldomRaw(b, z.Input)
 	return b
 }
 
@@ -2908,7 +2908,7 @@ func (z *AgentArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *StateKeyArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 1)
+	b = seldomList(b, 1)
 	b = appendText(b, z.Name)
 	return b
 }
@@ -2926,9 +2926,9 @@ func (z *StateKeyArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *SetStateArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 3)
+	b = seldomList(b, 3)
 	b = appendText(b, z.Name)
-	b = z.Value.Append(b)
+	b = seldomRaw(b, z.Value)
 	b = appendText(b, z.ExecutionID)
 	return b
 }
@@ -2948,9 +2948,9 @@ func (z *SetStateArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *YieldArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 2)
-	b = value.AppendInt(b, int64(z.Run))
-	b = z.Event.Append(b)
+	b = seldomList(b, 2)
+	b = seldomInt(b, int64(z.Run))
+	b = seldomRaw(b, z.Event)
 	return b
 }
 
@@ -2968,8 +2968,8 @@ func (z *YieldArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *RespondArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 1)
-	b = z.Response.Append(b)
+	b = seldomList(b, 1)
+	b = seldomRaw(b, z.Response)
 	return b
 }
 
@@ -2986,10 +2986,10 @@ func (z *RespondArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *RequestArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 3)
-	b = value.AppendInt(b, int64(z.Have))
-	b = value.AppendInt(b, int64(z.Mark))
-	b = value.AppendBool(b, z.Tools)
+	b = seldomList(b, 3)
+	b = seldomInt(b, int64(z.Have))
+	b = seldomInt(b, int64(z.Mark))
+	b = seldomBool(b, z.Tools)
 	return b
 }
 
@@ -3003,18 +3003,18 @@ func (z *RequestArgs) Decode(r *Reader) {
 	r.fields(3)
 	z.Have = uint32(r.Uint(math.MaxUint32))
 	z.Mark = r.Uint(MaxInt)
-	z.Tools = r.Bool()
+	z.Tools = r.seldomBool()
 }
 
 // Append appends the encoded tuple.
 func (z *ModelRequest) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 6)
+	b = seldomList(b, 6)
 	b = appendText(b, z.Instructions)
-	b = value.AppendInt(b, int64(z.From))
-	b = value.AppendInt(b, int64(z.Total))
-	b = value.AppendInt(b, int64(z.Mark))
-	b = z.Contents.Append(b)
-	b = z.Tools.Append(b)
+	b = seldomInt(b, int64(z.From))
+	b = seldomInt(b, int64(z.Total))
+	b = seldomInt(b, int64(z.Mark))
+	b = seldomRaw(b, z.Contents)
+	b = seldomRaw(b, z.Tools)
 	return b
 }
 
@@ -3036,10 +3036,10 @@ func (z *ModelRequest) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *RunAgentArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 3)
-	b = value.AppendInt(b, int64(z.Run))
-	b = value.AppendInt(b, int64(z.Agent))
-	b = value.AppendInt(b, int64(z.Number))
+	b = seldomList(b, 3)
+	b = seldomInt(b, int64(z.Run))
+	b = seldomInt(b, int64(z.Agent))
+	b = seldomInt(b, int64(z.Number))
 	return b
 }
 
@@ -3058,9 +3058,9 @@ func (z *RunAgentArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *ActionsArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 2)
+	b = seldomList(b, 2)
 	b = appendText(b, z.ExecutionID)
-	b = z.Actions.Append(b)
+	b = seldomRaw(b, z.Actions)
 	return b
 }
 
@@ -3078,12 +3078,12 @@ func (z *ActionsArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *NewSessionArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 5)
+	b = seldomList(b, 5)
 	b = appendText(b, z.App)
 	b = appendText(b, z.User)
 	b = appendText(b, z.ID)
-	b = value.AppendInt(b, int64(z.Now))
-	b = z.State.Append(b)
+	b = seldomInt(b, int64(z.Now))
+	b = seldomRaw(b, z.State)
 	return b
 }
 
@@ -3104,12 +3104,12 @@ func (z *NewSessionArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *AppendEventArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 5)
+	b = seldomList(b, 5)
 	b = appendText(b, z.App)
 	b = appendText(b, z.User)
 	b = appendText(b, z.ID)
-	b = value.AppendInt(b, int64(z.Now))
-	b = z.Event.Append(b)
+	b = seldomInt(b, int64(z.Now))
+	b = seldomRaw(b, z.Event)
 	return b
 }
 

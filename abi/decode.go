@@ -183,6 +183,9 @@ func Decode[T any, P Tuple[T]](b []byte) (T, error) {
 // After an error v holds parts of b.
 func DecodeTo[T any, P Tuple[T]](b []byte, v P) error { return v.decode(Reader{b: b}) }
 
+// DecodeInPlaceTo is [DecodeInPlace] into v.
+func DecodeInPlaceTo[T any, P Tuple[T]](b []byte, v P) error { return v.decode(NewAliasReader(b)) }
+
 // DecodeInPlace is [Decode], but raw values of the result are parts of b, which must not change.
 func DecodeInPlace[T any, P Tuple[T]](b []byte) (T, error) {
 	var v T

@@ -15,7 +15,9 @@ type Raw []byte
 type Value = Raw
 
 // Append appends the value.
-func (r Raw) Append(b []byte) []byte {
+func (r Raw) Append(b []byte) []byte { return appendRaw(b, r) }
+
+func appendRaw(b []byte, r Raw) []byte {
 	if len(r) == 0 {
 		return value.AppendNil(b)
 	}

@@ -16,6 +16,7 @@ func (s *source) codec() []byte {
 		sizes[t.Name] = 1 + len(t.Fields)
 	}
 	for _, t := range s.types {
+		start := b.Len()
 		fmt.Fprintf(&b, "\n// Append appends the encoded tuple.\nfunc (z *%s) Append(b []byte) []byte {\n\tb = value.AppendListHeader(b, %d)\n", t.Name, len(t.Fields))
 		for _, f := range t.Fields {
 			b.WriteString(write("z."+f.Name, f.goKind()))
@@ -32,9 +33,20 @@ func (s *source) codec() []byte {
 			b.WriteString(read("z."+f.Name, f.goKind(), sizes, f.Limit))
 		}
 		b.WriteString("}\n")
+		if t.File == "session.go" {
+			text := seldom.Replace(string(b.Bytes()[start:]))
+			b.Truncate(start)
+			b.WriteString(text)
+		}
 	}
 	return b.Bytes()
 }
+
+// seldom puts calls in the place of what the compiler inlines, for tuples that few frames have.
+var seldom = strings.NewReplacer(
+	"value.AppendListHeader(", "seldomList(", "value.AppendInt(", "seldomInt(", "value.AppendBool(", "seldomBool(",
+	"appendRaw(", "seldomRaw(", "r.Bool()", "r.seldomBool()",
+)
 
 // goKind is the field's type in layouts, or the name of its Go type if that encodes itself.
 func (f field) goKind() string {
@@ -58,7 +70,7 @@ func write(x, kind string) string {
 	case "bin":
 		return "\tb = value.AppendBytes(b, " + x + ")\n"
 	case "raw", "value", "bin?":
-		return "\tb = " + x + ".Append(b)\n"
+		return "\tb = appendRaw(b, " + x + ")\n"
 	case "str[]":
 		return "\tb = appendTexts(b, " + x + ")\n"
 	}

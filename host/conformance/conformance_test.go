@@ -93,7 +93,7 @@ func engines(t *testing.T) []host.Engine {
 // hostOn is an engine, and how a host uses it.
 type hostOn struct {
 	host.Engine
-	instances int       // as in turns.HostOptions
+	instances int         // as in turns.HostOptions
 	part      shard.Shard // what it plays
 }
 

@@ -18,6 +18,7 @@ type Agent interface {
 
 // node is what a tree needs of an agent.
 type node struct {
+	number            uint32 // from 1
 	kind              uint8
 	field             string // of the runner's configuration
 	name, description string

@@ -141,14 +141,14 @@ func (c *changes) change(change func(a *Actions)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changed = true
-	change(&c.actions)
+	change(c.all())
 }
 
 // ModelContext is the context of an [LLMAgent]'s Executor. Its methods may be called from many goroutines.
 type ModelContext struct {
 	base
-	step *turn.Context
+	answers answers
 }
 
 // Request returns what the model is asked.
-func (c *ModelContext) Request() (*Request, error) { return c.request(c.step) }
+func (c *ModelContext) Request() (*Request, error) { return c.request(c.answers.step) }

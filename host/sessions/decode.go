@@ -15,7 +15,11 @@ import (
 type decoder struct {
 	err   error
 	field string // of err
+	texts wire.Texts
 }
+
+// decoderOf reads what is in a value.
+func decoderOf(v []byte) decoder { return decoder{texts: wire.TextsOf(v)} }
 
 // place is where a value stands within another one. Its text is made for errors alone: values have many members.
 type place struct {
@@ -79,7 +83,7 @@ func (d *decoder) text(at *place, v []byte) string {
 	case RoleModel:
 		return RoleModel
 	}
-	return value.UTF8(string(s))
+	return d.texts.String(s)
 }
 
 func (d *decoder) flag(at *place, v []byte) bool {
@@ -99,7 +103,7 @@ func (d *decoder) number(at *place, v []byte) int {
 }
 
 func (d *decoder) any(at *place, v []byte) any {
-	plain, err := wire.Plain(v)
+	plain, err := d.texts.Plain(v)
 	if err != nil {
 		d.fail(at, err.Error())
 	}
@@ -129,7 +133,7 @@ func (d *decoder) items(at *place, v []byte, fn func(i int, v []byte)) {
 
 // decodeEvent reads the value of an event.
 func decodeEvent(v []byte) (*Event, error) {
-	var d decoder
+	d := decoderOf(v)
 	e := d.event(v)
 	if d.err != nil {
 		return nil, invalid(host.CodeInvalidEvent, d.field, d.err)
@@ -189,19 +193,37 @@ func (d *decoder) content(at *place, v []byte) *Content {
 	if wire.IsNil(v) {
 		return nil
 	}
-	c := &Content{}
+	var c Content
+	var whole *single
 	d.each(at, v, func(key, v []byte) {
 		switch at := at.member(key); string(key) {
 		case "role":
 			c.Role = d.text(&at, v)
 		case "parts":
-			c.Parts = make([]Part, 0, value.Len(v))
+			if n := value.Len(v); n == 1 {
+				whole = &single{}
+				c.Parts = whole.part[:0]
+			} else {
+				whole = nil
+				c.Parts = make([]Part, 0, n)
+			}
 			d.items(&at, v, func(i int, v []byte) { c.Parts = append(c.Parts, d.part(&place{within: &at, index: i}, v)) })
 		default:
 			d.fail(&at, "is unknown")
 		}
 	})
-	return c
+	if whole == nil {
+		several := c
+		return &several
+	}
+	whole.Content = c
+	return &whole.Content
+}
+
+// single is a content with the one part that most have: they take one allocation.
+type single struct {
+	Content
+	part [1]Part
 }
 
 func (d *decoder) part(at *place, v []byte) (p Part) {

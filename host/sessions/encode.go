@@ -41,7 +41,12 @@ func (e *Event) encode(dst []byte) ([]byte, error) {
 	if e == nil {
 		return dst, invalidEvent("must be an event")
 	}
-	v, err := wire.Append(dst, e.form(), "event")
+	return encodeEvent(dst, e.form())
+}
+
+// encodeEvent appends the value of an event, or of a response.
+func encodeEvent(dst []byte, form wire.Former) ([]byte, error) {
+	v, err := wire.Append(dst, form, "event")
 	if err != nil {
 		return dst, invalidIn("event", err)
 	}
@@ -107,6 +112,7 @@ func invalid(code host.Code, field string, cause error) error {
 // What has a form of its own in the core writes it member by member.
 type (
 	eventForm        Event
+	answerForm       Response
 	contentForm      Content
 	partForm         Part
 	callForm         FunctionCall
@@ -118,6 +124,8 @@ type (
 )
 
 func (e *Event) form() wire.Former { return (*eventForm)(e) }
+
+func (r *Response) form() wire.Former { return (*answerForm)(r) }
 
 func (c *Content) form() wire.Former { return (*contentForm)(c) }
 
@@ -132,24 +140,34 @@ func (e *eventForm) Form(m *wire.Encoder) {
 		m.Put("timestamp", e.Timestamp.UnixMilli())
 	}
 	m.Text("branch", e.Branch)
-	if e.Content != nil {
-		m.Put("content", e.Content.form())
-	}
-	m.Flag("partial", e.Partial)
-	m.Flag("turnComplete", e.TurnComplete)
-	m.Flag("interrupted", e.Interrupted)
-	m.Text("finishReason", e.FinishReason)
-	m.Text("errorCode", e.ErrorCode)
-	m.Text("errorMessage", e.ErrorMessage)
-	if e.Usage != nil {
-		m.Put("usage", (*usageForm)(e.Usage))
-	}
+	responseOf((*Event)(e)).answer(m)
 	if len(e.LongRunningToolIDs) > 0 {
 		m.Put("longRunningToolIds", e.LongRunningToolIDs)
 	}
 	m.Object("customMetadata", e.CustomMetadata)
 	if !e.Actions.Empty() {
 		m.Put("actions", e.Actions.form())
+	}
+}
+
+func (r *answerForm) Form(m *wire.Encoder) {
+	(*Response)(r).answer(m)
+	m.Object("customMetadata", r.CustomMetadata)
+}
+
+// answer writes the members that stand together in an event.
+func (r *Response) answer(m *wire.Encoder) {
+	if r.Content != nil {
+		m.Put("content", r.Content.form())
+	}
+	m.Flag("partial", r.Partial)
+	m.Flag("turnComplete", r.TurnComplete)
+	m.Flag("interrupted", r.Interrupted)
+	m.Text("finishReason", r.FinishReason)
+	m.Text("errorCode", r.ErrorCode)
+	m.Text("errorMessage", r.ErrorMessage)
+	if r.Usage != nil {
+		m.Put("usage", (*usageForm)(r.Usage))
 	}
 }
 

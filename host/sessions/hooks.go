@@ -30,7 +30,7 @@ func (c *CallbackContext) answer(hook uint8, call callback) (abi.Raw, error) {
 	}
 	c.changes.mu.Lock()
 	defer c.changes.mu.Unlock()
-	return answerOf(hookNames[hook], v, &c.changes.actions)
+	return answerOf(hookNames[hook], v, c.changes.all())
 }
 
 // name is the name of an agent, "" for none.
@@ -197,7 +197,7 @@ func responseAnswer(r *Response, err error) (any, error) {
 	if err != nil || r == nil {
 		return nil, err
 	}
-	return r.event().form(), nil
+	return r.form(), nil
 }
 
 func instruction(give InstructionFunc) callback {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/internal/wire"
@@ -63,7 +64,7 @@ func (s *shown) extend(agent string, before contents, from int, others []*Conten
 
 // told is what is kept of what the models of agents were asked, for the core.
 func (inv *running) told() (list []abi.Shown) {
-	inv.known = make(map[string]contents)
+	inv.known = make([]contents, len(inv.runner.tree.nodes))
 	for i, n := range inv.runner.tree.nodes {
 		if n.llm == nil || n.llm.Executor == nil {
 			continue
@@ -71,7 +72,7 @@ func (inv *running) told() (list []abi.Shown) {
 		k := abi.Shown{Agent: uint32(i + 1), Tools: n.tools.Load() != nil}
 		if log := inv.now.events.log; log != nil {
 			known := log.shown.get(n.name)
-			inv.known[n.name] = known
+			inv.known[i] = known
 			k.Have, k.Mark = uint32(len(known.list)), known.mark
 		}
 		if k.Have > 0 || k.Tools {
@@ -91,32 +92,27 @@ func (inv *running) asked(step *turn.Context, raw abi.Raw) error {
 		return err
 	}
 	inv.mu.Lock()
-	known := inv.known[n.name]
+	known := inv.known[n.number-1]
 	inv.mu.Unlock()
 	r, _, err := inv.read(n, known, raw)
 	if err != nil || r == nil {
 		return err
 	}
-	inv.mu.Lock()
-	defer inv.mu.Unlock()
-	if inv.offered == nil {
-		inv.offered = make(map[uint32]*Request)
-	}
-	inv.offered[step.Number()] = r
+	step.Asked = r
 	return nil
 }
 
 // read reads a part of a request. r is nil if there is more; after is what is kept then.
 func (inv *running) read(n *node, known contents, raw abi.Raw) (r *Request, after contents, err error) {
-	part, err := abi.DecodeInPlace[abi.ModelRequest](raw)
-	if err != nil {
+	part := &abi.ModelRequest{}
+	if err := abi.DecodeInPlaceTo(raw, part); err != nil {
 		return nil, known, err
 	}
 	if int64(part.From) > int64(len(known.list)) {
 		return nil, known, fmt.Errorf("a request goes on from %d contents, and %d are kept", part.From, len(known.list))
 	}
-	var d decoder
-	var others []*Content
+	d := decoderOf(part.Contents)
+	others := make([]*Content, 0, value.Len(part.Contents))
 	of := at("request.contents")
 	d.items(of, part.Contents, func(i int, v []byte) { others = append(others, d.content(&place{within: of, index: i}, v)) })
 	r = &Request{Instructions: part.Instructions}
@@ -136,8 +132,8 @@ func (inv *running) read(n *node, known contents, raw abi.Raw) (r *Request, afte
 	}
 	after = inv.shown().extend(n.name, known, int(part.From), others, part.Mark)
 	inv.mu.Lock()
-	if now := inv.known[n.name]; now.mark == known.mark && len(now.list) == len(known.list) {
-		inv.known[n.name] = after
+	if now := inv.known[n.number-1]; now.mark == known.mark && len(now.list) == len(known.list) {
+		inv.known[n.number-1] = after
 	}
 	inv.mu.Unlock()
 	if len(after.list) < int(part.Total) && len(others) > 0 {
@@ -154,8 +150,11 @@ func (b *base) request(step *turn.Context) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	step.Turn().Lock()
+	r, _ := step.Asked.(*Request)
+	step.Turn().Unlock()
 	inv.mu.Lock()
-	r, known := inv.offered[step.Number()], inv.known[n.name]
+	known := inv.known[n.number-1]
 	inv.mu.Unlock()
 	for r == nil {
 		args := &abi.RequestArgs{Have: uint32(len(known.list)), Mark: known.mark, Tools: n.tools.Load() == nil}

@@ -18,15 +18,7 @@ type Response struct {
 	CustomMetadata map[string]any
 }
 
-// event is the response as an event, which has all of its members.
-func (r *Response) event() *Event {
-	return &Event{
-		Content: r.Content, Partial: r.Partial, TurnComplete: r.TurnComplete, Interrupted: r.Interrupted,
-		FinishReason: r.FinishReason, ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, Usage: r.Usage,
-		CustomMetadata: r.CustomMetadata,
-	}
-}
-
+// responseOf are those members of an event that a response has.
 func responseOf(e *Event) *Response {
 	return &Response{
 		Content: e.Content, Partial: e.Partial, TurnComplete: e.TurnComplete, Interrupted: e.Interrupted,
@@ -36,7 +28,7 @@ func responseOf(e *Event) *Response {
 }
 
 func decodeContent(v []byte) (*Content, error) {
-	var d decoder
+	d := decoderOf(v)
 	c := d.content(at("content"), v)
 	if d.err != nil {
 		return nil, invalid(host.CodeInvalidEvent, d.field, d.err)
@@ -46,7 +38,7 @@ func decodeContent(v []byte) (*Content, error) {
 
 // decodeCall reads what hooks about a tool's call get. more is the member of that name, nil for none.
 func decodeCall(v []byte, more string) (c *ToolCall, value any, err error) {
-	var d decoder
+	d := decoderOf(v)
 	c = &ToolCall{}
 	within := at("call")
 	d.each(within, v, func(key, v []byte) {

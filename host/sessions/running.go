@@ -22,9 +22,8 @@ type running struct {
 	mu      sync.Mutex
 	id      string
 	now     snapshot
-	streams map[uint32]*stream  // of agents that custom agents run, by the numbers of their runs
-	known   map[string]contents // what the core knows that is kept, by agent
-	offered map[uint32]*Request // what models are asked, by the numbers of their steps
+	streams map[uint32]*stream // of agents that custom agents run, by the numbers of their runs
+	known   []contents         // what the core knows that is kept, by the numbers of agents
 	lastRun uint32
 }
 
@@ -79,28 +78,28 @@ func (inv *running) prepare(e *turn.Effect, f *abi.Effect) error {
 	e.Apart = true
 	switch e.Kind {
 	case abi.SessionEffectAppend:
-		args, err := abi.DecodeInPlace[abi.AppendArgs](raw)
-		if err != nil {
+		args := &abi.AppendArgs{}
+		if err := abi.DecodeInPlaceTo(raw, args); err != nil {
 			return err
 		}
 		e.Ahead, e.Gives = args.Ahead, true
-		e.Perform = func() (abi.Raw, error) { return nil, inv.append(e, &args) }
+		e.Perform = func() (abi.Raw, error) { return nil, inv.append(e, args) }
 	case abi.SessionEffectModel:
 		e.Begin = func() error { return inv.asked(e.Context, raw) }
 	case abi.SessionEffectDeliver:
-		args, err := abi.DecodeInPlace[abi.DeliverArgs](raw)
-		if err != nil {
+		args := &abi.DeliverArgs{}
+		if err := abi.DecodeInPlaceTo(raw, args); err != nil {
 			return err
 		}
 		e.Gives = args.Run == 0
 		e.Apart, e.Yields = !e.Gives, !e.Gives // it waits for who takes it
-		e.Perform = func() (abi.Raw, error) { return nil, inv.deliver(e, &args) }
+		e.Perform = func() (abi.Raw, error) { return nil, inv.deliver(e, args) }
 	case abi.SessionEffectHook:
-		args, err := abi.DecodeInPlace[abi.HookArgs](raw)
-		if err != nil {
+		args := &abi.HookArgs{}
+		if err := abi.DecodeInPlaceTo(raw, args); err != nil {
 			return err
 		}
-		call, err := inv.runner.hook(&args)
+		call, err := inv.runner.hook(args)
 		if err != nil {
 			return err
 		}
@@ -139,7 +138,7 @@ func (inv *running) append(e *turn.Effect, a *abi.AppendArgs) error {
 	inv.appended() // the core goes on with the event before
 	inv.mu.Lock()
 	now := inv.now
-	if id, ok := value.GetString(a.Event, "invocationId"); ok {
+	if id, ok := value.GetString(a.Event, "invocationId"); ok && string(id) != inv.id {
 		inv.id = string(id)
 	}
 	inv.mu.Unlock()

@@ -242,11 +242,11 @@ func (s *Service) ask(ctx context.Context, method uint8, args []byte) (*abi.Appe
 	if err != nil || wire.IsNil(v) {
 		return nil, err
 	}
-	a, err := abi.DecodeInPlace[abi.AppendArgs](v)
-	if err != nil {
+	a := &abi.AppendArgs{}
+	if err := abi.DecodeInPlaceTo(v, a); err != nil {
 		return nil, err
 	}
-	return &a, nil
+	return a, nil
 }
 
 // load returns a session as the store has it under a key. What it held when it was last used is not loaded again.
@@ -321,21 +321,19 @@ func (s *Service) loadEvents(ctx context.Context, key string, known snapshot) (s
 
 // loadState reads the state of a session. own has the session's own values, nil if they are to be read.
 func (s *Service) loadState(ctx context.Context, key, user string, own map[string][]byte) (map[string][]byte, error) {
-	all := make(map[string][]byte)
 	list := [...]string{appScope(s.app), userScope(s.app, user), ""}
 	scopes := list[:]
 	if own != nil {
 		scopes = list[:2]
 	}
-	for name, v := range own {
-		if !strings.HasPrefix(name, appPrefix) && !strings.HasPrefix(name, userPrefix) {
-			all[name] = v
-		}
-	}
+	all, copied := withoutShared(own)
 	for _, scope := range scopes {
 		values, err := s.store.State(ctx, key, scope)
 		if err != nil {
 			return nil, inSession(err, key)
+		}
+		if len(values) > 0 && !copied {
+			all, copied = maps.Clone(all), true
 		}
 		prefix := prefixOf(scope)
 		for _, v := range values {
@@ -343,6 +341,25 @@ func (s *Service) loadState(ctx context.Context, key, user string, own map[strin
 		}
 	}
 	return all, nil
+}
+
+// withoutShared is a state without the values that sessions share, as it is if there are none. copied tells that the map is
+// another one.
+func withoutShared(state map[string][]byte) (own map[string][]byte, copied bool) {
+	shared := func(name string, _ []byte) bool {
+		return strings.HasPrefix(name, appPrefix) || strings.HasPrefix(name, userPrefix)
+	}
+	for name, v := range state {
+		if shared(name, v) {
+			own = maps.Clone(state)
+			maps.DeleteFunc(own, shared)
+			return own, true
+		}
+	}
+	if state == nil {
+		return make(map[string][]byte), true
+	}
+	return state, false
 }
 
 // saved are artifacts whose bytes the store has and that no event has named yet.

@@ -89,8 +89,14 @@ func (s *snapshot) checkSize(in string, changes []change) error {
 
 // stateValue is the state as the core gets it.
 func (s *snapshot) stateValue() []byte {
-	v := value.AppendMapHeader(nil, len(s.state))
-	for _, name := range slices.Sorted(maps.Keys(s.state)) {
+	const head = 5 // bytes of a map, or of a name
+	names, size := make([]string, 0, len(s.state)), head
+	for name, v := range s.state {
+		names, size = append(names, name), size+head+len(name)+len(v)
+	}
+	slices.Sort(names)
+	v := value.AppendMapHeader(make([]byte, 0, size), len(names))
+	for _, name := range names {
 		v = append(value.AppendString(v, name), s.state[name]...)
 	}
 	return v

@@ -23,7 +23,29 @@ type State struct {
 type changes struct {
 	mu      sync.Mutex
 	actions Actions
-	changed bool // by other means than writes of the state
+	writes  []stateWrite // that are not in actions yet: mostly nobody asks
+	changed bool         // by other means than writes of the state
+}
+
+// stateWrite is a write of the state, with the value as it is encoded: the caller may change its own.
+type stateWrite struct {
+	name  string
+	value []byte
+}
+
+// fewWrites are kept as they are.
+const fewWrites = 16
+
+// all are the actions with all writes of the state. The caller holds c.mu.
+func (c *changes) all() *Actions {
+	for _, w := range c.writes {
+		if c.actions.StateDelta == nil {
+			c.actions.StateDelta = make(map[string]any)
+		}
+		c.actions.StateDelta[w.name], _ = wire.Plain(w.value) // what was encoded can be read
+	}
+	c.writes = nil
+	return &c.actions
 }
 
 // Get returns a value by its name with the scope, as plain data: bool, int64, float64, string, []byte, []any,
@@ -50,16 +72,12 @@ func (s *State) Set(name string, v any) error {
 	if s.changes == nil {
 		return nil
 	}
-	copied, err := wire.Plain(raw) // the caller may change its own
-	if err != nil {
-		return err
-	}
 	s.changes.mu.Lock()
 	defer s.changes.mu.Unlock()
-	if s.changes.actions.StateDelta == nil {
-		s.changes.actions.StateDelta = make(map[string]any)
+	s.changes.writes = append(s.changes.writes, stateWrite{name, raw})
+	if len(s.changes.writes) > fewWrites { // a tool may write one name over and over
+		s.changes.all()
 	}
-	s.changes.actions.StateDelta[name] = copied
 	return nil
 }
 
@@ -72,7 +90,7 @@ func (s *State) Names() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var d decoder
+	d := decoderOf(v)
 	var names []string
 	list := at("names")
 	d.items(list, v, func(i int, v []byte) { names = append(names, d.text(&place{within: list, index: i}, v)) })

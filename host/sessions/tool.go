@@ -55,7 +55,7 @@ func wrapTool(a *LLMAgent) turns.ToolWrapper {
 		result, err := next(context.WithValue(ctx, toolKey{}, c), call)
 		c.changes.mu.Lock()
 		defer c.changes.mu.Unlock()
-		if !c.changes.changed || c.changes.actions.Empty() {
+		if !c.changes.changed || c.changes.all().Empty() {
 			return result, err
 		}
 		actions, failure := wire.Append(nil, c.changes.actions.form(), "actions")
@@ -76,11 +76,10 @@ func wrapTool(a *LLMAgent) turns.ToolWrapper {
 // execute runs an agent's executor. Its last answer goes to the core as its result.
 func execute(ctx *turns.DispatchContext, a *LLMAgent) error {
 	step := invocation.StateOf(ctx)
-	c := &ModelContext{step: step}
+	c := &ModelContext{answers: answers{step: step}}
 	c.base = base{Context: ctx, inv: runningOf(step), agent: a.Name, state: State{of: step}}
-	answers := answers{step: step}
-	err := a.Executor(c, answers.give)
-	return answers.end(err)
+	err := a.Executor(c, c.answers.give)
+	return c.answers.end(err)
 }
 
 // answers are those of an executor.
@@ -95,7 +94,7 @@ func (a *answers) give(r *Response) error {
 	if r == nil {
 		return host.NewError(host.CodeInvalidEvent, "the response must not be nil", nil)
 	}
-	v, err := r.event().encode(nil)
+	v, err := encodeEvent(nil, r.form())
 	if err != nil {
 		return err
 	}

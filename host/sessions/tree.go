@@ -104,6 +104,7 @@ func (t *tree) add(a Agent, field string) uint32 {
 	n.field = field
 	t.nodes = append(t.nodes, n)
 	number := uint32(len(t.nodes))
+	n.number = number
 	t.numbers[a] = number
 	t.team.Agents = append(t.team.Agents, abi.AgentDef{Number: number, Kind: n.kind, Name: n.name, Description: n.description})
 	var children []uint32

@@ -32,6 +32,7 @@ type memorySession struct {
 	created, updated time.Time
 	bytes            map[string]memoryBytes
 	own              memoryScope
+	room             []byte // for bodies of events
 }
 
 var _ Sessions = (*InMemory)(nil)

@@ -49,7 +49,8 @@ func (m *InMemory) Append(_ context.Context, id string, a Append) (string, error
 	}
 	s, there := m.session(id)
 	s.Keys.Forget(a.Ended)
-	s.Keys.Expire(m.time().UnixMicro(), m.mayResume)
+	at := m.time().UnixMicro()
+	s.Keys.Expire(at, m.mayResume)
 	if revision, done := s.Keys.Find(a.Key); done {
 		return strconv.FormatUint(revision, 10), nil
 	}
@@ -67,7 +68,7 @@ func (m *InMemory) Append(_ context.Context, id string, a Append) (string, error
 		s.Appended = s.Revision
 		m.append(s, &a)
 	}
-	s.Keys.Remember(ledger.Key{Key: a.Key, Turn: a.Turn, Revision: s.Revision, At: m.time().UnixMicro()})
+	s.Keys.Remember(ledger.Key{Key: a.Key, Turn: a.Turn, Revision: s.Revision, At: at})
 	return strconv.FormatUint(s.Revision, 10), nil
 }
 
@@ -78,6 +79,9 @@ func (m *InMemory) checkAppend(id string, s *memorySession, a *Append) error {
 	}
 	if a.Event != nil && s.Events.Has(a.Event.ID) {
 		return AppendConflict(id, "event", a.Event.ID)
+	}
+	if len(a.Artifacts) == 0 {
+		return nil
 	}
 	added := make(map[[2]string]int)
 	for i := range a.Artifacts {
@@ -97,7 +101,7 @@ func (m *InMemory) checkAppend(id string, s *memorySession, a *Append) error {
 // append does what was checked. The caller holds m.mu.
 func (m *InMemory) append(s *memorySession, a *Append) {
 	if e := a.Event; e != nil {
-		s.Events.Add(ledger.Event{ID: e.ID, Body: bytes.Clone(e.Body), Revision: s.Revision})
+		s.Events.Add(ledger.Event{ID: e.ID, Body: s.keep(e.Body), Revision: s.Revision})
 	}
 	for _, v := range a.State {
 		m.beginScope(s, v.Scope).Set(v.Name, bytes.Clone(v.Value))
@@ -106,6 +110,25 @@ func (m *InMemory) append(s *memorySession, a *Append) {
 		content := s.bytes[v.Bytes].data
 		m.beginScope(s, v.Scope).Add(v.Name, ledger.Version[[]byte]{Bytes: content, Size: int64(len(content)), Body: bytes.Clone(v.Body)})
 	}
+}
+
+// Bodies of events are kept in rooms of so many bytes, each twice as large as the one before it.
+const (
+	firstRoom = 1 << 10
+	mostRoom  = 16 << 10
+)
+
+// keep returns a copy of an event's body. Those of several events share an allocation.
+func (s *memorySession) keep(body []byte) []byte {
+	if body == nil {
+		return nil
+	}
+	if len(body) > cap(s.room)-len(s.room) {
+		s.room = make([]byte, 0, max(len(body), min(2*cap(s.room), mostRoom), firstRoom))
+	}
+	at := len(s.room)
+	s.room = append(s.room, body...)
+	return s.room[at:len(s.room):len(s.room)]
 }
 
 // ForkAt implements [Appender].

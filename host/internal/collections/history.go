@@ -3,6 +3,7 @@ package collections
 import (
 	"bytes"
 	"slices"
+	"sort"
 	"strconv"
 	"sync"
 
@@ -16,24 +17,27 @@ import (
 type History struct {
 	kind uint8
 
-	mu      sync.Mutex
-	records []record.Record
-	places  map[record.Record]int
-	ids     map[string]int // places of the first record of each id, of the first indexed records
-	indexed int
-	blocks  []block
-	size    int      // of the bodies, in bytes
-	holders []Holder // that have been told of it
+	mu       sync.Mutex
+	records  []record.Record
+	places   map[record.Record]int
+	ids      map[string]int // places of the first record of each id, of the first indexed records
+	indexed  int
+	blocks   []block
+	size     int      // of the bodies, in bytes
+	together int      // bytes of the last blocks that cross together
+	holders  []Holder // that have been told of it
 }
 
 // Holder is somebody who was told of a history, and forgets it when nobody uses it any more.
 type Holder interface{ DropHistory(h *History) }
 
-// block is records as they cross: bodies back to back.
+// block is records as they cross: bodies back to back. It does not grow beyond the room that it has.
 type block struct {
-	count uint32
-	body  []byte
-	ends  []int // of each body
+	first  int // the place of its first record
+	count  int
+	body   []byte
+	ends   []int // of each body
+	joined bool  // it crosses together with the block before it
 }
 
 // slice returns the bodies from the from-th up to the to-th.
@@ -45,7 +49,7 @@ func (b *block) slice(from, to int) []byte {
 	return b.body[start:b.ends[to-1]:b.ends[to-1]]
 }
 
-// MaxBlock is how large a block may get before the next one is begun, in bytes. It is far below the limit of a frame.
+// MaxBlock is how large blocks that cross together may be, in bytes. It is far below the limit of a frame.
 const MaxBlock = 1 << 20
 
 // NewHistory returns a history without records, with room for some of one kind.
@@ -171,18 +175,15 @@ const (
 	firstRecords = 8
 )
 
+// mostRoom is how much room a block has at most that is not of one large body.
+const mostRoom = 64 << 10
+
 func (h *History) append(r record.Record, body []byte) {
-	n := len(h.blocks)
-	if n == 0 || len(h.blocks[n-1].body)+len(body) > MaxBlock {
-		first := block{}
-		if n == 0 && r == nil {
-			first = block{body: make([]byte, 0, len(body)+firstBodies), ends: make([]int, 0, firstRecords)}
-			h.records = make([]record.Record, 0, firstRecords)
-		}
-		h.blocks = append(h.blocks, first)
-		n++
+	if !h.hasRoom(len(body)) {
+		h.blocks = append(h.blocks, h.nextBlock(r, len(body)))
 	}
-	b := &h.blocks[n-1]
+	h.together += len(body)
+	b := &h.blocks[len(h.blocks)-1]
 	b.body, b.count = append(b.body, body...), b.count+1
 	b.ends = append(b.ends, len(b.body))
 	h.size += len(body)
@@ -190,6 +191,35 @@ func (h *History) append(r record.Record, body []byte) {
 		h.places[r] = len(h.records)
 	}
 	h.records = append(h.records, r)
+}
+
+// hasRoom tells whether the last block has room for a body.
+func (h *History) hasRoom(size int) bool {
+	n := len(h.blocks)
+	return n > 0 && cap(h.blocks[n-1].body)-len(h.blocks[n-1].body) >= size && h.together+size <= MaxBlock
+}
+
+// nextBlock is a block for a record whose body the last one has no room for.
+func (h *History) nextBlock(r record.Record, size int) block {
+	n := len(h.blocks)
+	if n == 0 {
+		if r != nil {
+			return block{body: make([]byte, 0, size)}
+		}
+		h.records = make([]record.Record, 0, firstRecords)
+		return block{body: make([]byte, 0, size+firstBodies), ends: make([]int, 0, firstRecords)}
+	}
+	joined := h.together+size <= MaxBlock
+	if !joined {
+		h.together = 0
+	}
+	room := max(size, min(2*cap(h.blocks[n-1].body), mostRoom))
+	return block{first: len(h.records), body: make([]byte, 0, room), joined: joined}
+}
+
+// blockOf is the place of the block that has the i-th record.
+func (h *History) blockOf(i int) int {
+	return sort.Search(len(h.blocks), func(at int) bool { return h.blocks[at].first+h.blocks[at].count > i })
 }
 
 // ExtendBodies makes bodies follow the first from ones of a history that has no records but bodies alone: those that
@@ -211,16 +241,15 @@ func (h *History) ExtendBodies(from int, bodies [][]byte) (ok bool) {
 
 // bodiesFrom returns a function that gives one body after the other, from the i-th record's on. The caller holds h.mu.
 func (h *History) bodiesFrom(i int) func() []byte {
-	at := 0
-	for ; at < len(h.blocks) && i >= int(h.blocks[at].count); at++ {
-		i -= int(h.blocks[at].count)
-	}
+	at := h.blockOf(i)
 	return func() []byte {
-		if i == int(h.blocks[at].count) {
-			at, i = at+1, 0
+		b := &h.blocks[at]
+		if i == b.first+b.count {
+			at++
+			b = &h.blocks[at]
 		}
 		i++
-		return h.blocks[at].slice(i-1, i)
+		return b.slice(i-1-b.first, i-b.first)
 	}
 }
 
@@ -260,14 +289,12 @@ func (h *History) Body(i int) []byte {
 }
 
 func (h *History) bodyAt(i int) []byte {
-	for at := range h.blocks {
-		b := &h.blocks[at]
-		if i < int(b.count) {
-			return b.slice(i, i+1)
-		}
-		i -= int(b.count)
+	at := h.blockOf(i)
+	if at == len(h.blocks) {
+		return nil
 	}
-	return nil
+	b := &h.blocks[at]
+	return b.slice(i-b.first, i-b.first+1)
 }
 
 // View returns the history as it is now.
@@ -287,20 +314,29 @@ type Frame struct {
 func (h *History) Frames(number uint32, sent, upTo int) (list []Frame) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	at := 0
-	for _, b := range h.blocks {
-		from, to := max(sent-at, 0), min(upTo-at, int(b.count))
-		at += int(b.count)
+	type part struct {
+		body        []byte
+		count, upTo int
+	}
+	var parts []part
+	for at := h.blockOf(sent); at < len(h.blocks) && h.blocks[at].first < upTo; at++ {
+		b := &h.blocks[at]
+		from, to := max(sent-b.first, 0), min(upTo-b.first, b.count)
 		if from >= to {
 			continue
 		}
-		body := b.body
-		if from > 0 || to < int(b.count) {
-			body = b.slice(from, to)
+		body := b.slice(from, to)
+		if n := len(parts); n > 0 && b.joined {
+			p := &parts[n-1]
+			p.body, p.count, p.upTo = append(p.body, body...), p.count+to-from, b.first+to
+			continue
 		}
+		parts = append(parts, part{body, to - from, b.first + to})
+	}
+	for _, p := range parts {
 		list = append(list, Frame{abi.Append(nil, &abi.History{
-			History: number, Collection: h.kind, Count: uint32(to - from), Block: abi.Bytes(body),
-		}), at - int(b.count) + to})
+			History: number, Collection: h.kind, Count: uint32(p.count), Block: abi.Bytes(p.body),
+		}), p.upTo})
 	}
 	return list
 }

@@ -73,7 +73,6 @@ const retryAfter = 1000
 //
 // A core that is starting is waited for whether or not ctx ends: the turn then begins as an aborted one.
 func (p *Pool) Acquire(ctx context.Context) (*Core, error) {
-	ctx = context.WithoutCancel(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.PerTurn {
@@ -131,6 +130,7 @@ func (p *Pool) leastLoaded() (best *Core, load int) {
 
 // start starts a core, without p.mu, which the caller holds.
 func (p *Pool) start(ctx context.Context) (*Core, error) {
+	ctx = context.WithoutCancel(ctx)
 	c, err := p.open(ctx)
 	if !p.closed {
 		return c, err

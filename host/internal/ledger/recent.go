@@ -27,7 +27,10 @@ func (r *Recent[S]) Update(session S, revision uint64) {
 		return
 	}
 	r.last[session] = revision
-	at, _ := r.find(revision)
+	at := len(r.updates)
+	if at > 0 && r.updates[at-1].revision > revision {
+		at, _ = r.find(revision)
+	}
 	r.updates = slices.Insert(r.updates, at, update[S]{revision, session})
 	if len(r.updates) > 2*len(r.last)+100 {
 		r.updates = slices.DeleteFunc(r.updates, func(u update[S]) bool { return r.last[u.session] != u.revision })

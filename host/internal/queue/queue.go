@@ -31,12 +31,25 @@ type line struct {
 // inside is the key of the sessions in which a context is.
 type inside struct{}
 
-// entered is a session that a context is inside of.
+// entered is a context inside a session.
 type entered struct {
+	context.Context
 	queue   *Queue
 	session string
 	outer   *entered // nil for none
+	left    sync.Once
 }
+
+// Value returns the context itself for the key inside.
+func (e *entered) Value(key any) any {
+	if key == (inside{}) {
+		return e
+	}
+	return e.Context.Value(key)
+}
+
+// leave lets the next in line run.
+func (e *entered) leave() { e.left.Do(func() { e.queue.leave(e.session) }) }
 
 // Until makes the context in which something waits in line: it ends also when nothing may begin any more. stop is called
 // when the wait is over.
@@ -57,8 +70,8 @@ func (q *Queue) Enter(
 	if err := q.lineUp(ctx, session, refuse, until); err != nil {
 		return nil, nil, err
 	}
-	in = context.WithValue(ctx, inside{}, &entered{q, session, outer})
-	return in, sync.OnceFunc(func() { q.leave(session) }), nil
+	now := &entered{Context: ctx, queue: q, session: session, outer: outer}
+	return now, now.leave, nil
 }
 
 func busy(session, why string) error {

@@ -79,8 +79,11 @@ func (t *Turn) waiter() *waiter {
 
 // Payload is the encoding of a method's arguments.
 func Payload[T interface{ Append(b []byte) []byte }](v T) func() (abi.Raw, error) {
-	return func() (abi.Raw, error) { return v.Append(nil), nil }
+	return func() (abi.Raw, error) { return v.Append(make([]byte, 0, usualPayload)), nil }
 }
+
+// usualPayload is room for most arguments, in bytes.
+const usualPayload = 128
 
 // Dispatch runs a dispatch of a runner with this context as its source, and returns its id.
 func (c *Context) Dispatch(d core.Definition) (id string, result abi.DispatchResult, err error) {

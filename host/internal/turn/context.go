@@ -21,10 +21,13 @@ type Context struct {
 	Listen func(event.Event)
 	// Agent is the number of the agent that a step of an invocation is of.
 	Agent uint32
+	// Asked is what the executor of such a step is asked, once the core has said it; under the turn's lock.
+	Asked any
 	// Answer is what the executor of a step of an invocation answers, when it has ended.
 	Answer abi.Raw
 
 	turn   *Turn
+	later  later
 	number uint32   // 0 the turn's, n its n-th dispatch's
 	parent *Context // what it was copied from; nil for the turn's
 
@@ -52,6 +55,7 @@ func (c *Context) open(number uint32) *Context {
 		turn: c.turn, number: number, parent: c, id: c.turn.DispatchID(number),
 		stash: c.stash.Snapshot(), aborted: c.aborted, cause: c.cause,
 	}
+	child.later.of = child
 	for kind := range c.records {
 		child.records[kind] = c.records[kind].Snapshot()
 	}
@@ -146,7 +150,7 @@ func (c *Context) Signalled() (acked, nacked bool, nack error) {
 
 // Later is Signal for code that may not need it: the signal is made when it is first asked for anything. No caller of
 // its methods may hold the turn's lock.
-func (c *Context) Later() context.Context { return later{c} }
+func (c *Context) Later() context.Context { return &c.later }
 
 // later is a context that is made when it is first asked for anything.
 type later struct{ of laterOf }
@@ -163,17 +167,17 @@ func (c *Context) in() *Turn { return c.turn }
 
 func (e *Effect) in() *Turn { return e.turn }
 
-func (l later) now() context.Context {
+func (l *later) now() context.Context {
 	t := l.of.in()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return l.of.made()
 }
 
-func (l later) Deadline() (deadline time.Time, ok bool) { return l.of.in().outer.Deadline() }
+func (l *later) Deadline() (deadline time.Time, ok bool) { return l.of.in().outer.Deadline() }
 
-func (l later) Done() <-chan struct{} { return l.now().Done() }
+func (l *later) Done() <-chan struct{} { return l.now().Done() }
 
-func (l later) Err() error { return l.now().Err() }
+func (l *later) Err() error { return l.now().Err() }
 
-func (l later) Value(key any) any { return l.now().Value(key) }
+func (l *later) Value(key any) any { return l.now().Value(key) }

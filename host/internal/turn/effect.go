@@ -161,7 +161,7 @@ func (e *Effect) stop() {
 
 // Later is a context for what performs the effect: that of the effect's own context, which is cancelled also when nobody
 // wants the result. It is made when it is first asked for anything. No caller of its methods may hold the turn's lock.
-func (e *Effect) Later() context.Context { return later{e} }
+func (e *Effect) Later() context.Context { return &later{e} }
 
 // made makes the context. The caller holds t.mu.
 func (e *Effect) made() context.Context {

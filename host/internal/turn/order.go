@@ -48,7 +48,12 @@ func (t *Turn) goOn(a *actor, r outcome) (told bool) {
 		}
 	}
 	a.mark = t.enqueued
-	return r.err == nil && len(behind) > 0
+	told = r.err == nil && len(behind) > 0
+	if t.behind == nil { // the room is used again
+		clear(behind)
+		t.behind = behind[:0]
+	}
+	return told
 }
 
 // performed goes on with an effect that was performed. The caller holds t.mu.
@@ -90,7 +95,11 @@ func (t *Turn) give(a *actor) {
 		}
 		returned = true
 	}()
+	t.given[0] = nil
 	t.given = t.given[1:]
+	if len(t.given) == 0 { // the room is used again
+		t.given = t.first.given[:0]
+	}
 	t.settleEffect(a, e, r)
 }
 

@@ -61,7 +61,7 @@ func (t *Turn) Invoke(f *abi.StartInvocation, view collections.View, take func(g
 	}
 	f.Turn, f.Runner, f.Now, f.ID = t.number, t.runner.Number, t.now, t.ID
 	f.Aborted = t.abortedBefore()
-	a := actor{whole: true, caller: true}
+	a := actor{whole: true, caller: true, effects: t.first.effects[:0]}
 	if err := t.exchange(&a, f); err != nil && !t.closed {
 		return Outcome{}, err
 	}

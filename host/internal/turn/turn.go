@@ -135,6 +135,15 @@ type Turn struct {
 
 	sent  sentFrames
 	space *space // of the exchange under way
+	first firstRoom
+}
+
+// firstRoom is what lists of a turn begin with: most need no more.
+type firstRoom struct {
+	contexts               [4]*Context
+	given, behind, effects [2]*Effect
+	queue                  [1]delivery
+	waiters                [1]*waiter
 }
 
 // streamKey names a stream of text: streams of different dispatches are different ones.
@@ -167,7 +176,9 @@ func New(c *core.Core, runner *core.Runner, outer context.Context, s Spec) *Turn
 	t.wake.L = &t.mu
 	t.errors.most = c.MaxBody() / 4
 	t.root = Context{Face: s.Face, turn: t, stash: s.Stash}
-	t.contexts = append(make([]*Context, 0, 2), &t.root)
+	t.root.later.of = &t.root
+	t.contexts, t.queue, t.waiters = append(t.first.contexts[:0], &t.root), t.first.queue[:0], t.first.waiters[:0]
+	t.given, t.behind = t.first.given[:0], t.first.behind[:0]
 	return t
 }
 

@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -36,10 +37,20 @@ func (e *Error) Error() string { return e.Field + ": " + e.Reason }
 func Append(dst []byte, v any, field string) ([]byte, error) {
 	e := encoders.Get().(*Encoder)
 	e.dst, e.field = dst, field
+	if dst == nil {
+		e.dst = e.room[:0]
+	}
 	e.value(v, 0)
 	out, err := e.dst, e.err
+	room := e.room
+	if dst == nil {
+		if cap(out) <= mostRoom {
+			room = out
+		}
+		out = bytes.Clone(out)
+	}
 	clear(e.path[:cap(e.path)])
-	*e = Encoder{path: e.path[:0]}
+	*e = Encoder{path: e.path[:0], room: room}
 	encoders.Put(e)
 	if err == nil {
 		return out, nil
@@ -52,8 +63,11 @@ func Append(dst []byte, v any, field string) ([]byte, error) {
 	return dst, err
 }
 
-// encoders are used again, for the room of their paths.
+// encoders are used again, for the room of their paths and of values that are encoded behind nothing.
 var encoders = sync.Pool{New: func() any { return new(Encoder) }}
+
+// mostRoom is how much room for values is kept, in bytes.
+const mostRoom = 64 << 10
 
 // Map is a map whose members keep their order.
 type Map []Member
@@ -69,6 +83,7 @@ type Encoder struct {
 	dst   []byte
 	field string
 	path  []step // below the field
+	room  []byte // for a value, which is then copied: it takes one allocation, however it has grown
 	err   *Error
 
 	// Of the map that a Former writes.
@@ -135,7 +150,7 @@ func (e *Encoder) value(v any, depth int) {
 	case Map:
 		e.members(v, depth)
 	case map[string]any:
-		e.members(sorted(v), depth)
+		e.object(v, depth)
 	case json.Number:
 		e.number(v)
 	case json.RawMessage:
@@ -239,9 +254,16 @@ func (e *Encoder) members(m Map, depth int) {
 	}
 }
 
+// object encodes a plain map. Most have few members, which need no allocation.
+func (e *Encoder) object(m map[string]any, depth int) {
+	var few [8]Member
+	e.members(appendSorted(few[:0], m), depth)
+}
+
 // sorted returns the members of a plain map by their keys.
-func sorted(m map[string]any) Map {
-	out := make(Map, 0, len(m))
+func sorted(m map[string]any) Map { return appendSorted(make(Map, 0, len(m)), m) }
+
+func appendSorted(out Map, m map[string]any) Map {
 	for key, v := range m {
 		out = append(out, Member{key, v})
 	}

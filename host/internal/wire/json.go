@@ -40,5 +40,5 @@ func JSON(v []byte) (json.RawMessage, error) {
 	if len(v) == 0 {
 		return nil, nil
 	}
-	return value.AppendJSON(nil, v)
+	return value.AppendJSON(make([]byte, 0, len(v)+len(v)/2), v)
 }

@@ -17,10 +17,15 @@ func IsNil(v []byte) bool { return len(v) == 0 || value.KindOf(v) == value.KindN
 // Read returns an encoded value as plain data: nil, bool, int64, float64, string, []byte, []any, map[string]any.
 // Nothing in the result shares memory with v.
 func Read(v []byte) (any, error) {
+	texts := TextsOf(v)
+	return texts.read(v)
+}
+
+func (t *Texts) read(v []byte) (any, error) {
 	if !value.Fits(v, abi.MaxDepth, abi.MaxArray) {
 		return nil, errMalformed
 	}
-	r := reader{b: v}
+	r := reader{b: v, texts: t}
 	return r.value(), nil
 }
 
@@ -32,10 +37,19 @@ func Plain(v []byte) (any, error) {
 	return Read(v)
 }
 
+// Plain is [Plain] of a part of the value whose texts these are.
+func (t *Texts) Plain(v []byte) (any, error) {
+	if IsNil(v) {
+		return nil, nil
+	}
+	return t.read(v)
+}
+
 // reader reads a value that is known to be well-formed.
 type reader struct {
-	b []byte
-	i int
+	b     []byte
+	i     int
+	texts *Texts
 }
 
 func (r *reader) value() any {
@@ -71,7 +85,7 @@ func (r *reader) value() any {
 	return nil
 }
 
-func (r *reader) text(n uint64) string { return value.UTF8(string(r.take(n))) }
+func (r *reader) text(n uint64) string { return r.texts.String(r.take(n)) }
 
 func (r *reader) take(n uint64) []byte {
 	start := r.i

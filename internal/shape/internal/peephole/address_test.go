@@ -75,7 +75,7 @@ func TestAddresses(t *testing.T) {
 		{
 			"a frame and a call",
 			head + "get 1; i64.load 8; drop; get 1; i32.const 8; i32.sub; tee 1; global.set 0; get 1; i64.const 99; i64.store; i32.const 0; call 7; global.get 0; set 1; get 1; i64.load 8; drop; end",
-			head + "get 1; i32.const 8; i32.sub; tee 5; i64.load 16; drop; get 5; tee 1; global.set 0; get 5; i64.const 99; i64.store 0; i32.const 0; call 7; global.get 0; set 1; get 1; i64.load 8; drop; end",
+			head + "get 1; i32.const 8; i32.sub; tee 2; i64.load 16; drop; get 2; tee 1; global.set 0; get 2; i64.const 99; i64.store 0; i32.const 0; call 7; global.get 0; set 1; get 1; i64.load 8; drop; end",
 		},
 		{
 			"an address that something else was done to",

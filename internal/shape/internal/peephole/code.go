@@ -11,6 +11,7 @@ import (
 // Opcodes that the pass looks at. The others it only has to step over.
 const (
 	opUnreachable  = 0x00
+	opNop          = 0x01
 	opBlock        = 0x02
 	opLoop         = 0x03
 	opIf           = 0x04
@@ -55,7 +56,10 @@ const (
 	opI32Add       = 0x6a
 	opI32Sub       = 0x6b
 	opI32Or        = 0x72
+	opI32Xor       = 0x73
+	opI64Popcnt    = 0x7b
 	opI64Add       = 0x7c
+	opI64Shl       = 0x86
 	opI32WrapI64   = 0xa7
 	opI64ExtendI32 = 0xad // unsigned
 	opPrefixFC     = 0xfc
@@ -77,6 +81,7 @@ type instruction struct {
 func (i *instruction) is(op byte, x int64) bool { return i.op == op && i.x == x }
 
 func (i *instruction) isLoad() bool  { return i.op >= opI32Load && i.op <= opI64Load32U }
+func (i *instruction) isLocal() bool { return i.op >= opLocalGet && i.op <= opLocalTee }
 func (i *instruction) isStore() bool { return i.op >= opI32Store && i.op <= opI64Store32 }
 
 // accessSizes are the bytes that the loads and stores from opI32Load on touch.
@@ -105,7 +110,7 @@ func decode(code []byte) ([]instruction, error) {
 func decodeOne(r *wasmfile.Reader) (i instruction, err error) {
 	i.op = r.Byte()
 	switch op := i.op; {
-	case op == opUnreachable, op == 0x01, op == opElse, op == opEnd, op == opReturn, op == opDrop, op == opSelect,
+	case op == opUnreachable, op == opNop, op == opElse, op == opEnd, op == opReturn, op == opDrop, op == opSelect,
 		op >= opI32Eqz && op <= 0xc4:
 	case op == opBlock, op == opLoop, op == opIf, op == opI32Const, op == opI64Const:
 		i.x = r.Int()

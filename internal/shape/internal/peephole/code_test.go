@@ -10,13 +10,13 @@ import (
 )
 
 var names = map[byte]string{
-	opUnreachable: "unreachable", opBlock: "block", opLoop: "loop", opIf: "if", opElse: "else", opEnd: "end",
+	opUnreachable: "unreachable", opNop: "nop", opBlock: "block", opLoop: "loop", opIf: "if", opElse: "else", opEnd: "end",
 	opBr: "br", opBrIf: "br_if", opBrTable: "br_table", opReturn: "return", opCall: "call", opDrop: "drop",
 	opLocalGet: "get", opLocalSet: "set", opLocalTee: "tee", opGlobalGet: "global.get", opGlobalSet: "global.set",
 	opI32Load: "i32.load", opI32Load8U: "i32.load8", opI64Load: "i64.load", opI64Store: "i64.store",
 	opI64Store32: "i64.store32", opI64Ne: "i64.ne", opI32Ne: "i32.ne", opI32Or: "i32.or", opI32LtU: "i32.lt_u", opI32GeU: "i32.ge_u", opSelect: "select", opI64Eqz: "i64.eqz", 0x53: "i64.lt_s", 0x59: "i64.ge_s", opPrefixFC: "copy", 0xfd: "fill",
 	opI32Const: "i32.const", opI64Const: "i64.const", opI32Eqz: "eqz", opI32Add: "i32.add", opI32Sub: "i32.sub", opI64Add: "i64.add",
-	opI32WrapI64: "wrap", opI64ExtendI32: "extend",
+	opI32Xor: "i32.xor", opI64Shl: "i64.shl", opI64Popcnt: "i64.popcnt", opI32WrapI64: "wrap", opI64ExtendI32: "extend",
 }
 
 // parse reads instructions written as in text, separated by semicolons.

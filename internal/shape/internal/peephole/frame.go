@@ -11,8 +11,9 @@ import (
 // function returns as if the call had given up the processor: whoever started the goroutine finds the return address
 // below the stack pointer, as after any call, and resumes the function there, where it computes its base again.
 //
-// What wazero knows of the base does not pass through a table of branches. So the entry compares the number of the place
-// instead. Only two kinds of places are ever led to: those behind a call, and those that a loop begins at.
+// What wazero knows of the base does not pass through a table of branches. So the entry counts how many places there are up
+// to the one it is given, and compares that. Only two kinds of places are ever led to: those behind a call, and those that
+// a loop begins at.
 
 // frameBias is how far below the stack pointer the base is: at the return address of the calls that the function makes.
 const frameBias = 8
@@ -129,7 +130,7 @@ func (f *frame) findSize(code []instruction) (made int) {
 		switch {
 		case startsCall(code[k:], f.sp):
 			if inner == 0 { // others panic, or grow the stack and begin again
-				f.resumable(code, code[k+6].x&0xffff)
+				f.resumable(code, code[k+callStart-2].x&maxPlace)
 			}
 			k += callStart - 1
 		case code[k].op == opI32Const && code[k+1].is(opLocalSet, 0):
@@ -160,6 +161,9 @@ func movesStack(c []instruction, sp int64, op byte) bool {
 // callStart is how many instructions of a call put the return address on the stack.
 const callStart = 8
 
+// maxPlace is the highest number of a place. A return address has it in these bits, and the function's number above.
+const maxPlace = 1<<16 - 1
+
 // startsCall tells whether code is their first.
 func startsCall(c []instruction, sp int64) bool {
 	if len(c) < callStart+3 || !movesStack(c, sp, opI32Sub) || c[1].x != 8 ||
@@ -170,12 +174,9 @@ func startsCall(c []instruction, sp int64) bool {
 	return after[0].op == opCall || after[0].is(opI32Const, 0) && after[1].op == opCall || after[0].is(opI64Const, 16)
 }
 
-// fewPlaces are compared one after the other: that is shorter than a tree.
-const fewPlaces = 4
-
 // enter returns the code of the function's entry: it computes the base, touches the last byte that is accessed from it,
-// and branches to the place that local 0 says.
-func (f *frame) enter(code []instruction, base, last int64) []instruction {
+// goes on with what follows, and branches to the place that local 0 says.
+func (f *frame) enter(code []instruction, base, last int64, more []instruction) []instruction {
 	table := code[f.entry.table].table
 	first := int64(0) // the lowest number that does not lead to the first place, which has yet to make the frame
 	for first < int64(len(table)) && table[first] == 0 {
@@ -189,46 +190,88 @@ func (f *frame) enter(code []instruction, base, last int64) []instruction {
 	}
 	out = append(out, instruction{op: opI32Sub}, instruction{op: opLocalTee, x: base},
 		instruction{op: opI32Load8U, offset: uint32(last)}, instruction{op: opDrop})
-	out = append(append(out, start...), instruction{op: opBrIf})
+	out = append(append(append(out, more...), start...), instruction{op: opBrIf})
 
-	type place struct {
-		number int64 // the lowest that leads there
-		to     uint32
-	}
 	var places []place
 	for n := range f.places {
-		if n < first {
-			continue
+		if n >= first {
+			places = append(places, place{n, int64(table[min(n, int64(len(table)-1))])})
 		}
-		to := table[min(n, int64(len(table)-1))]
-		for n = min(n, int64(len(table)-1)); table[n-1] == to; n-- {
-		}
-		places = append(places, place{n, to})
 	}
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.number, b.number) })
-	places = slices.Compact(places)
-	var branch func(places []place, inner int64)
-	branch = func(places []place, inner int64) {
-		if len(places) <= fewPlaces {
-			for n, p := range places[1:] {
-				out = append(out, instruction{op: opLocalGet}, instruction{op: opI32Const, x: p.number}, instruction{op: opI32LtU},
-					instruction{op: opBrIf, x: int64(places[n].to) + inner})
-			}
-			out = append(out, instruction{op: opBr, x: int64(places[len(places)-1].to) + inner})
-			return
-		}
-		half := len(places) / 2
-		out = append(out, instruction{op: opBlock, x: noResult}, instruction{op: opLocalGet}, instruction{op: opI32Const, x: places[half].number},
-			instruction{op: opI32GeU}, instruction{op: opBrIf})
-		branch(places[:half], inner+1)
-		out = append(out, instruction{op: opEnd})
-		branch(places[half:], inner)
-	}
 	if len(places) == 0 {
 		return append(out, instruction{op: opUnreachable})
 	}
-	branch(places, 0)
+	return branchTo(out, places)
+}
+
+// place is one that a function is resumed at.
+type place struct {
+	number int64
+	to     int64 // depth of its label
+}
+
+// branchTo appends the code that branches to the one of some places that local 0 says. Numbers of one window at a time are
+// counted: the code compares which of the window's places it is, so that it looks the same in many functions.
+func branchTo(out []instruction, places []place) []instruction {
+	for inner := int64(0); len(places) > 0; inner = 0 {
+		end := (places[0].number/window + 1) * window
+		n := 0
+		for n < len(places) && places[n].number < end {
+			n++
+		}
+		if n < len(places) {
+			inner = 1
+			out = append(out, instruction{op: opBlock, x: noResult}, instruction{op: opLocalGet}, instruction{op: opI32Const, x: end},
+				instruction{op: opI32GeU}, instruction{op: opBrIf})
+		}
+		out = branchInWindow(out, places[:n], inner)
+		if inner > 0 {
+			out = append(out, instruction{op: opEnd})
+		}
+		places = places[n:]
+	}
 	return out
+}
+
+// window is how many numbers of places the bits of an i64 stand for.
+const window = 64
+
+// branchInWindow appends the code for the places of one window. inner is how many blocks are around it.
+func branchInWindow(out []instruction, places []place, inner int64) []instruction {
+	places = slices.CompactFunc(places, func(a, b place) bool { return a.to == b.to })
+	if len(places) > 1 {
+		var bits int64
+		for _, p := range places {
+			bits |= 1 << (p.number % window)
+		}
+		// The bits up to the number's go to the upper end: they are shifted by 63 less the number, of which 6 bits count.
+		out = append(out, instruction{op: opI64Const, x: bits}, instruction{op: opLocalGet}, instruction{op: opI32Const, x: -1},
+			instruction{op: opI32Xor}, instruction{op: opI64ExtendI32}, instruction{op: opI64Shl}, instruction{op: opI64Popcnt},
+			instruction{op: opI32WrapI64}, instruction{op: opLocalSet})
+	}
+	return branchToNth(out, places, 1, inner)
+}
+
+// fewPlaces are compared one after the other.
+const fewPlaces = 8
+
+// branchToNth appends the code that branches to one of some places: to the first one if local 0 is n, to the second one if
+// it is n + 1, and so on.
+func branchToNth(out []instruction, places []place, n, inner int64) []instruction {
+	if len(places) > fewPlaces {
+		out = append(out, instruction{op: opBlock, x: noResult}, instruction{op: opLocalGet},
+			instruction{op: opI32Const, x: n + fewPlaces}, instruction{op: opI32GeU}, instruction{op: opBrIf})
+		out = append(branchToNth(out, places[:fewPlaces], n, inner+1), instruction{op: opEnd})
+		return branchToNth(out, places[fewPlaces:], n+fewPlaces, inner)
+	}
+	last := len(places) - 1
+	for _, p := range places[:last] {
+		n++
+		out = append(out, instruction{op: opLocalGet}, instruction{op: opI32Const, x: n}, instruction{op: opI32LtU},
+			instruction{op: opBrIf, x: p.to + inner})
+	}
+	return append(out, instruction{op: opBr, x: places[last].to + inner})
 }
 
 // check returns the code after a call that takes a stack that has moved for one that has to be unwound.

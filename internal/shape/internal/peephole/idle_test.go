@@ -20,3 +20,17 @@ func TestWithoutIdle(t *testing.T) {
 		}
 	}
 }
+
+func TestSingleSteps(t *testing.T) {
+	const again = "global.set 0; get 1; i32.const 8; i32.add; global.set 0; i32.const 0; return; end"
+	for _, c := range []struct{ name, in, want string }{
+		{"a frame", "get 1; i32.const 32; i32.add; tee 1; " + again, "get 1; i32.const 40; i32.add; global.set 0; i32.const 0; return; end"},
+		{"no frame", "get 1; i32.const 8; i32.add; global.set 0; i32.const 0; return; end", "get 1; i32.const 8; i32.add; global.set 0; i32.const 0; return; end"},
+		{"something else than a sum", "get 1; i32.const 32; i32.sub; tee 1; " + again, "get 1; i32.const 32; i32.sub; tee 1; " + again},
+		{"another local", "get 1; i32.const 32; i32.add; tee 2; " + again, "get 1; i32.const 32; i32.add; tee 2; " + again},
+	} {
+		if got := text(singleSteps(parse(t, c.in))); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}

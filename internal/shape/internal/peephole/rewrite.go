@@ -43,7 +43,75 @@ func (a *addresses) rewrite() ([]instruction, []byte) {
 		out = append(out, a.code[k])
 		k++
 	}
-	return out, append(slices.Clip(a.types), bytes.Repeat([]byte{typeI32}, len(r.added))...)
+	types := append(slices.Clip(a.types), bytes.Repeat([]byte{typeI32}, len(r.added))...)
+	base, ok := r.added[r.sp]
+	if !ok || r.sp == noLocal {
+		return out, types
+	}
+	front := []int64{base, busiest(out, r.addressLocals(base))}
+	if front[1] < 0 {
+		front[1] = int64(len(types))
+		types = append(types, typeI32)
+	}
+	if number, ok := r.added[numberLocal]; ok {
+		types[number] = typeI64
+		front = append(front, number)
+	}
+	return out, moveLocals(out, types, r.sp+1, front)
+}
+
+// numberLocal is what the local stands for that has a function's number.
+const numberLocal = -2
+
+// addressLocals returns the new locals that hold addresses, but for the base.
+func (r *rewriter) addressLocals(base int64) (list []int64) {
+	for of, local := range r.added {
+		if of != numberLocal && local != base {
+			list = append(list, local)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// busiest returns the local of a list that is read and set most often, the first one of several, and -1 if there is none.
+func busiest(code []instruction, list []int64) int64 {
+	uses := map[int64]int{}
+	for k := range code {
+		if code[k].isLocal() {
+			uses[code[k].x]++
+		}
+	}
+	most := int64(-1)
+	for _, local := range list {
+		if most < 0 || uses[local] > uses[most] {
+			most = local
+		}
+	}
+	return most
+}
+
+// moveLocals gives some locals the numbers from at on, and the others that had those, or higher ones, the next numbers. It
+// returns the types. What has the same number in all functions compresses well: a base, an address, a function's number.
+func moveLocals(code []instruction, types []byte, at int64, front []int64) []byte {
+	order := slices.Clone(front) // the locals from at on as they had been numbered
+	for local := at; local < int64(len(types)); local++ {
+		if !slices.Contains(front, local) {
+			order = append(order, local)
+		}
+	}
+	moved := slices.Clone(types)
+	number := make([]int64, len(types))
+	for k, local := range order {
+		moved[at+int64(k)] = types[local]
+		number[local] = at + int64(k)
+	}
+	for k := range code {
+		if i := &code[k]; i.isLocal() && i.x >= at && number[i.x] != i.x {
+			i.x, i.raw = number[i.x], nil
+		}
+	}
+	return moved
 }
 
 // local returns the new local that stands for another one.
@@ -69,7 +137,7 @@ func (r *rewriter) shareFrame(g *group) {
 		last = max(last, 7)
 	}
 	table := r.frame.entry.table
-	r.edits[table-1] = edit{table + 1, r.frame.enter(r.code, use.x, last)}
+	r.edits[table-1] = edit{table + 1, r.frame.enter(r.code, use.x, last, r.shareNumber())}
 	for _, k := range r.frame.merges {
 		// wazero takes the value of a local at a merge for another one each time, unless it is set there.
 		r.inserts[k] = []instruction{use, {op: opLocalSet, x: use.x}}
@@ -84,6 +152,25 @@ func (r *rewriter) move(acc access, by int64) int64 {
 	i := &r.code[acc.at]
 	i.offset, i.raw = uint32(acc.offset+by), nil
 	return acc.offset + by + int64(i.size())
+}
+
+// shareNumber has the return addresses that a function puts on the stack made of its number, which the entry puts into a
+// local, and of that of a place. It returns the code of the entry. A number that is written at each call compresses badly.
+func (r *rewriter) shareNumber() []instruction {
+	local := r.local(numberLocal)
+	number := int64(0)
+	for k := range r.code {
+		if !startsCall(r.code[k:], r.sp) {
+			continue
+		}
+		at := k + callStart - 2
+		address := r.code[at].x
+		number = address &^ maxPlace
+		r.edits[at] = edit{at + 1, []instruction{
+			{op: opLocalGet, x: local}, {op: opI64Const, x: address & maxPlace}, {op: opI64Add},
+		}}
+	}
+	return []instruction{{op: opI64Const, x: number}, {op: opLocalSet, x: local}}
 }
 
 // startCall puts a return address at a base that is 8 below the stack pointer.

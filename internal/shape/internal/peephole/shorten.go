@@ -5,7 +5,8 @@ package peephole
 //   - a value is copied or zeroed by an instruction for whole ranges of memory, for which engines call a function, some of
 //     them once for each doubling of what is zeroed;
 //   - a truth value becomes an i64, is compared with zero, and that with zero again;
-//   - a check for nil goes on behind the panic, as if that could return.
+//   - a check for nil goes on behind the panic, as if that could return;
+//   - an instruction that does nothing stands where the body of an inlined function begins.
 
 // maxWords is how many words are copied or zeroed one by one.
 const maxWords = 16
@@ -28,6 +29,8 @@ func shorten(code []instruction, types []byte) ([]instruction, []byte) {
 	for k := 0; k < len(code); k++ {
 		i := code[k]
 		switch i.op {
+		case opNop:
+			continue
 		case opBlock, opLoop, opIf:
 			s.open = append(s.open, i.op)
 		case opEnd:

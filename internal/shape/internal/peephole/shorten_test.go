@@ -11,6 +11,11 @@ func TestShorten(t *testing.T) {
 	const head = "global.get 0; set 1; "
 	for _, c := range []struct{ name, in, want string }{
 		{
+			"what does nothing",
+			"get 2; nop; nop; drop; end",
+			"get 2; drop; end",
+		},
+		{
 			"zeroes behind a pointer, the last ones first",
 			"get 2; wrap; i32.const 0; i32.const 20; fill; end",
 			"get 2; wrap; i64.const 0; i64.store 12; get 2; wrap; i64.const 0; i64.store 8; get 2; wrap; i64.const 0; i64.store 0; end",
