@@ -20,30 +20,97 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// The conversations with each provider, which turns have, too: an agent asks the same. What a provider wants back with
-// thoughts and calls goes through events.
-func TestProviders(t *testing.T) {
+// conversations are those with each provider.
+type conversations struct {
+	System, Message, Key string
+	Tool                 struct {
+		Name, Description string
+		InputSchema       json.RawMessage
+	}
+	Cases []struct {
+		Name, Provider, Model, Base string
+		Options                     map[string]any
+		Replies                     []struct{ Type, Body string }
+		Requests                    []json.RawMessage
+		Expect                      struct{ Text string }
+	}
+}
+
+func readConversations(t *testing.T) (all conversations) {
+	t.Helper()
 	content, err := os.ReadFile("../../runtime/testdata/providers/conversations.json")
+	if err == nil {
+		err = json.Unmarshal(content, &all)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all struct {
-		System, Message, Key string
-		Tool                 struct {
-			Name, Description string
-			InputSchema       json.RawMessage
-		}
-		Cases []struct {
-			Name, Provider, Model, Base string
-			Options                     map[string]any
-			Replies                     []struct{ Type, Body string }
-			Requests                    []json.RawMessage
-			Expect                      struct{ Text string }
+	return all
+}
+
+// While a call waits its model is told. The call and its answer come last, whatever was said in between.
+func TestProvidersAnsweredLate(t *testing.T) {
+	all := readConversations(t)
+	for _, engine := range hosttest.Engines(t) {
+		for _, c := range all.Cases {
+			t.Run(engine.Name()+"/"+c.Name, func(t *testing.T) {
+				var bodies []string
+				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					body, err := io.ReadAll(r.Body)
+					if err != nil {
+						t.Error(err)
+					}
+					reply := c.Replies[min(len(bodies), len(c.Replies)-1)]
+					bodies = append(bodies, string(body))
+					w.Header().Set("Content-Type", reply.Type)
+					_, _ = io.WriteString(w, reply.Body)
+				}))
+				defer server.Close()
+				tool := &turns.Tool{
+					Name: all.Tool.Name, Description: all.Tool.Description, InputSchema: all.Tool.InputSchema,
+					Handler: func(*turns.DispatchContext, turns.Args) (any, error) { return nil, nil },
+				}
+				p := stage(t, sessions.Config{Engine: engine, Agent: &sessions.LLMAgent{
+					Name: "root", Tools: []*turns.Tool{tool}, LongRunning: []string{tool.Name}, Model: turns.Model{
+						Name: c.Model, Provider: model.Provider(c.Provider), BaseURL: server.URL + c.Base, APIKey: all.Key, Options: c.Options,
+					},
+				}})
+				list := p.say("first")
+				p.say("second")
+				call := sessions.PendingCalls(list)[0]
+				p.run(&sessions.Content{Parts: []sessions.Part{{FunctionResponse: &sessions.FunctionResponse{
+					ID: call.ID, Name: call.Name, Response: map[string]any{"degrees": 4},
+				}}}})
+				if len(bodies) != 3 {
+					t.Fatalf("%d requests", len(bodies))
+				}
+				inOrder(t, bodies[1], "first", "Oslo", "pending", "second")
+				inOrder(t, bodies[2], "first", "second", c.Expect.Text, "earlier", "Oslo", "degrees")
+				if strings.Contains(bodies[2], "pending") {
+					t.Errorf("what waited is answered: %s", bodies[2])
+				}
+			})
 		}
 	}
-	if err := json.Unmarshal(content, &all); err != nil {
-		t.Fatal(err)
+}
+
+// inOrder checks that a text has each word once behind the one before.
+func inOrder(t *testing.T, text string, words ...string) {
+	t.Helper()
+	rest := text
+	for _, word := range words {
+		_, after, ok := strings.Cut(rest, word)
+		if !ok {
+			t.Fatalf("no %q in %s, behind the words in front of it of %q", word, text, words)
+		}
+		rest = after
 	}
+}
+
+// The conversations with each provider, which turns have, too: an agent asks the same. What a provider wants back with
+// thoughts and calls goes through events.
+func TestProviders(t *testing.T) {
+	all := readConversations(t)
 	for _, engine := range hosttest.Engines(t) {
 		for _, c := range all.Cases {
 			t.Run(engine.Name()+"/"+c.Name, func(t *testing.T) {

@@ -106,7 +106,10 @@ func (r *Run) put(task runtime.Task, e *session.Event, deliver bool, failed func
 		return err
 	}
 	w := e.Write(r.team.App, r.User)
-	err := r.world.Append(task, &w, deliver, failed)
+	if given := failed; given != nil {
+		failed = func(err error) { given(r.refused(e.Author, err)) }
+	}
+	err := r.refused(e.Author, r.world.Append(task, &w, deliver, failed))
 	if err != nil && !fault.Is(err, session.InvocationStopped) {
 		return err
 	}
@@ -115,6 +118,17 @@ func (r *Run) put(task runtime.Task, e *session.Event, deliver bool, failed func
 		return failure
 	}
 	return err
+}
+
+// refused is an error of the store. If that refuses what an event of an agent has, the text ends with whose it is.
+func (r *Run) refused(author string, err error) error {
+	e, ok := err.(*fault.Error)
+	if !ok || e.Code != session.InvalidEvent || r.team.Find(author) == nil {
+		return err
+	}
+	return &fault.Error{
+		Code: e.Code, Message: joined(e.Message, " (agent ", quote(author), ")"), Status: e.Status, Fatal: e.Fatal, Details: e.Details,
+	}
 }
 
 // note takes an event, which is stored as body, into the log, and what it changes into the state.

@@ -65,8 +65,15 @@ func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.
 		if err != nil {
 			return nil, r.wrong(err, ".actions")
 		}
-		if actions.TransferToAgent != "" && handsOver&(1<<c.Hook) == 0 {
-			return nil, r.wrong(session.New(session.InvalidEvent, "transferToAgent", "is not for this hook"), ".actions")
+		if name := actions.TransferToAgent; name != "" {
+			if handsOver&(1<<c.Hook) == 0 {
+				err = session.New(session.InvalidEvent, "transferToAgent", "is not for this hook")
+			} else if at != nil {
+				_, err = r.target(at.agent, name)
+			}
+			if err != nil {
+				return nil, r.wrong(err, ".actions")
+			}
 		}
 		if err := r.state.Apply(actions.StateDelta); err != nil {
 			return nil, r.wrong(err, ".actions.stateDelta")

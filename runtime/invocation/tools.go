@@ -310,6 +310,11 @@ func (r *Run) Act(context uint32, id string, actions []byte) error {
 	if err != nil {
 		return err
 	}
+	if name := parsed.TransferToAgent; name != "" {
+		if _, err := r.target(s.agent, name); err != nil {
+			return err
+		}
+	}
 	if err := r.state.Apply(parsed.StateDelta); err != nil {
 		return err
 	}

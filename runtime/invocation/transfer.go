@@ -75,11 +75,20 @@ func (a *Agent) handOver(c *call, res *result) ([]byte, error) {
 	return value.AppendNil(nil), nil
 }
 
-// handOver runs the agent that an event of another one names.
-func (r *Run) handOver(task runtime.Task, from *Agent, name, branch string, out sink) error {
+// target is the agent of a name to which another one hands over.
+func (r *Run) target(from *Agent, name string) (*Agent, error) {
 	to := r.team.Find(name)
 	if to == nil || to.root() != from.root() {
-		return session.New(session.InvalidInvocation, "transferToAgent", "no agent is named "+quote(name))
+		return nil, session.New(session.InvalidEvent, "transferToAgent", "no agent is named "+quote(name))
+	}
+	return to, nil
+}
+
+// handOver runs the agent that an event of another one names.
+func (r *Run) handOver(task runtime.Task, from *Agent, name, branch string, out sink) error {
+	to, err := r.target(from, name)
+	if err != nil {
+		return err
 	}
 	return r.run(task, to, r.nextRun(), branch, out)
 }

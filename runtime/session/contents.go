@@ -49,11 +49,12 @@ type projection struct {
 
 // Contents returns what a model is shown, oldest first. The slice holds until events are added, and must not be changed.
 //
-// Shown are the events that have parts, that no later event undid, and that are in the branch of the view or in one around
-// it. What others than the agent and the user say and do is told as text of the user, without their thoughts. The responses
-// to calls of an event follow it, whenever they came; of several to one call the last one counts, and those without their
-// call are left out. Where a compaction stands for events, its content takes their place; an event stays if a call of it
-// waits, or has its response outside. Text without letters is left out.
+// Shown are the events that have parts, that no later event undid, and that are in the branch of the view, in one around
+// it, or in one within it. What others than the agent and the user say and do is told as text of the user, without their
+// thoughts. An event with calls stands where the last response to them came, and the responses follow it; of several to one
+// call the last one counts, and those without their call are left out. If that is behind something that the model said
+// later, a text of the user tells so. A call that waits without any response has one that says that it waits. Where a compaction stands for events, its content takes their place; an event stays if a call of it waits, or
+// has its response outside. Text without letters is left out.
 //
 // It costs time only for the events that came since it was last called for the view, unless they undo or compact earlier
 // ones or respond to earlier calls.
@@ -108,12 +109,12 @@ func (w *projection) update() {
 	}
 }
 
-// coversOf returns the compactions that a view shows, in order of their ranges. Those inside the range of another are left
-// out, so that the ends of the ranges ascend, too.
+// coversOf returns the compactions that a view shows, in order of their ranges: those of its branch and of branches around
+// it. Those inside the range of another are left out, so that the ends of the ranges ascend, too.
 func (l *Log) coversOf(v *View) []cover {
 	var list []cover
 	for _, c := range l.covers {
-		if v.sees(l.entries[c.event].branch) && int(c.first) >= v.From {
+		if around(l.entries[c.event].branch, v.Branch) && int(c.first) >= v.From {
 			list = append(list, c)
 		}
 	}
@@ -136,9 +137,12 @@ func (l *Log) coversOf(v *View) []cover {
 	return shown
 }
 
-// sees reports whether a branch is the view's or around it.
-func (v *View) sees(branch string) bool {
-	rest, ok := strings.CutPrefix(v.Branch, branch)
+// sees reports whether a branch is the view's, around it, or within it: all but those beside it.
+func (v *View) sees(branch string) bool { return around(branch, v.Branch) || around(v.Branch, branch) }
+
+// around reports whether a branch is another one or around it.
+func around(branch, other string) bool {
+	rest, ok := strings.CutPrefix(other, branch)
 	return ok && (branch == "" || rest == "" || rest[0] == '.')
 }
 
@@ -219,8 +223,36 @@ func isBlank(p *Part) bool {
 // own reports whether what an author says is shown as it is.
 func (w *projection) own(author string) bool { return author == "user" || author == w.Agent }
 
-// add adds what the view shows of the i-th event.
+// add adds what the view shows at the place of the i-th event: the events with calls whose last response it has, and itself.
 func (w *projection) add(i int32) {
+	e := &w.entries[i]
+	for a := e.answer; a < e.answer+e.answers; a++ {
+		c := w.answers[a].call
+		if c < 0 {
+			continue
+		}
+		if of := w.calls[c].event; int(of) >= w.From && w.completes(&w.entries[of]) == a {
+			w.show(of, i)
+		}
+	}
+	if w.completes(e) < 0 {
+		w.show(i, i)
+	}
+}
+
+// completes is the last answer to the calls of an event that the view shows as they are, -1 if there is none.
+func (w *projection) completes(e *entry) int32 {
+	last := int32(-1)
+	if w.own(e.author) {
+		for c := e.call; c < e.call+e.calls; c++ {
+			last = max(last, w.lastAnswer(&w.calls[c]))
+		}
+	}
+	return last
+}
+
+// show adds what the view shows of the i-th event at the place of another one.
+func (w *projection) show(i, origin int32) {
 	e := &w.entries[i]
 	if e.content == nil || e.compacts || !w.sees(e.branch) {
 		return
@@ -234,7 +266,7 @@ func (w *projection) add(i int32) {
 	if !own {
 		c.Parts = told(append(make([]Part, 0, len(parts)+1), NewText("For context:")), e.author, parts, false)
 		if len(c.Parts) > 1 {
-			w.put(c, i)
+			w.put(c, origin)
 		}
 		return
 	}
@@ -257,26 +289,40 @@ func (w *projection) add(i int32) {
 		}
 	}
 	if len(c.Parts) > 0 {
-		w.put(c, i)
+		// Some APIs refuse a call that directly follows what the model said later.
+		if n := len(w.contents); n > 0 && w.contents[n-1].Role == "model" && w.origins[n-1] > i {
+			w.put(Content{Role: "user", Parts: []Part{NewText(earlier)}, At: e.at, Author: e.author, Event: int(i)}, origin)
+		}
+		w.put(c, origin)
 	}
-	w.addAnswers(e, i)
+	w.addAnswers(e, i, origin)
 }
 
-// addAnswers adds the responses to the calls of an event, in the order of the calls.
-func (w *projection) addAnswers(e *entry, origin int32) {
+// earlier is told in front of a call that stands behind what the model said after it.
+const earlier = "For context: you made the following call earlier."
+
+// addAnswers adds the responses to the calls of the i-th event, in the order of the calls.
+func (w *projection) addAnswers(e *entry, i, origin int32) {
 	c := Content{Role: "user", Event: -1}
 	read := int32(-1)
 	var parts []Part
 	for k := e.call; k < e.call+e.calls; k++ {
-		a := w.lastAnswer(&w.calls[k])
-		if a < 0 {
+		call := &w.calls[k]
+		a := w.lastAnswer(call)
+		from, at := i, call.part
+		if a >= 0 {
+			from, at = w.answers[a].event, w.answers[a].part
+		} else if !call.waits {
 			continue
 		}
-		from := w.answers[a].event
 		if from != read {
 			read, parts = from, w.parts(from)
 		}
-		c.Parts = append(c.Parts, parts[w.answers[a].part])
+		part := parts[at]
+		if a < 0 {
+			part = NewResponse(call.id, part.Name, pending)
+		}
+		c.Parts = append(c.Parts, part)
 		c.mark(uint64(a))
 		if int(from) > c.Event {
 			e := &w.entries[from]
@@ -287,6 +333,9 @@ func (w *projection) addAnswers(e *entry, origin int32) {
 		w.put(c, origin)
 	}
 }
+
+// pending is the response to a call that waits: {"status": "pending"}.
+var pending = value.AppendString(value.AppendString(value.AppendMapHeader(nil, 1), "status"), "pending")
 
 // told appends what an author said and did, in words. Data and files stay as they are, unless notes are asked for.
 func told(list []Part, author string, parts []Part, notes bool) []Part {

@@ -25,7 +25,11 @@ func contents(t testing.TB, l *session.Log, v session.View) string {
 			case session.PartCall:
 				parts = append(parts, p.ID+"?")
 			case session.PartResponse:
-				parts = append(parts, p.ID+"="+strings.TrimSuffix(strings.TrimPrefix(show(t, p.Value), `{"to":"`), `"}`))
+				response := show(t, p.Value)
+				if to, ok := strings.CutPrefix(response, `{"to":"`); ok {
+					response = strings.TrimSuffix(to, `"}`)
+				}
+				parts = append(parts, p.ID+"="+response)
 			default:
 				parts = append(parts, show(t, p.Raw))
 			}
@@ -34,6 +38,9 @@ func contents(t testing.TB, l *session.Log, v session.View) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// earlier is what stands between what the model said and a call of before.
+const earlier = "user: For context: you made the following call earlier."
 
 func wantContents(t *testing.T, l *session.Log, v session.View, want ...string) {
 	t.Helper()
@@ -101,13 +108,23 @@ func TestContents(t *testing.T) {
 			"branches",
 			session.View{Branch: "p.a"},
 			[]string{"i1 user: 0", "i1 a[p.a]: 1", "i1 a[p]: 2", "i1 a[p.b]: 3", "i1 a[p.a.x]: 4", "i1 a[p.ab]: 5"},
-			[]string{"user: 0", "model: 1", "model: 2"},
+			[]string{"user: 0", "model: 1", "model: 2", "model: 4"},
 		},
 		{
 			"outside of a branch",
 			session.View{},
-			[]string{"i1 user: 0", "i1 a[p.a]: 1", "i1 a: 2"},
-			[]string{"user: 0", "model: 2"},
+			[]string{"i1 user: 0", "i1 a[p.a]: 1", "i1 b[p.b]: 2", "i1 a: 3"},
+			[]string{"user: 0", "model: 1", "user: For context:, [b] said: 2", "model: 3"},
+		},
+		{
+			"calls of a branch, outside of it",
+			session.View{},
+			[]string{"i1 b[p.b]: call c1", "i1 b[p.b]: long c2", "i1 b[p.b]: answer c1", "i1 user: 0"},
+			[]string{
+				"user: For context:, [b] called tool `tc1` with {\"of\":\"c1\"}",
+				"user: For context:, [b] called tool `tc2` with {\"of\":\"c2\"}",
+				"user: For context:, [b] tool `tc1` returned {\"to\":\"c1\"}", "user: 0",
+			},
 		},
 		{
 			"name of a branch that begins like another",
@@ -134,7 +151,27 @@ func TestContents(t *testing.T) {
 				"i1 a: long c1", "i1 a: answer c1 (wait)", "i1 a: please wait", "i2 user: answer c1 (yes) + thanks",
 				"i2 a: ok",
 			},
-			[]string{"model: c1?", "user: c1=c1(yes)", "model: please wait", "user: thanks", "model: ok"},
+			[]string{"model: please wait", earlier, "model: c1?", "user: c1=c1(yes)", "user: thanks", "model: ok"},
+		},
+		{
+			"a later answer, behind other talk",
+			session.View{},
+			[]string{
+				"i1 user: hi", "i1 a: long c1 + call c2", "i1 a: answer c2", "i2 user: well?", "i2 a: fine", "i1 user: answer c1",
+			},
+			[]string{"user: hi", "user: well?", "model: fine", earlier, "model: c1?, c2?", "user: c1=c1, c2=c2"},
+		},
+		{
+			"a call behind an own answer",
+			session.View{},
+			[]string{"i1 a: x", "i1 a: call c1", "i1 a: answer c1"},
+			[]string{"model: x", "model: c1?", "user: c1=c1"},
+		},
+		{
+			"later answers to calls of several events, in one",
+			session.View{},
+			[]string{"i1 a: long c1", "i2 a: long c2 + long c3", "i3 user: answer c3 + answer c1 + answer c2 + x"},
+			[]string{"model: c1?", "user: c1=c1", "model: c2?, c3?", "user: c2=c2, c3=c3", "user: x"},
 		},
 		{
 			"a result after the confirmation",
@@ -161,13 +198,13 @@ func TestContents(t *testing.T) {
 			"a call that waits beside one that does not",
 			session.View{},
 			[]string{"i1 a: long c1 + call c2", "i1 a: answer c2"},
-			[]string{"model: c1?, c2?", "user: c2=c2"},
+			[]string{"model: c1?, c2?", `user: c1={"status":"pending"}, c2=c2`},
 		},
 		{
 			"a call that waits",
 			session.View{},
 			[]string{"i1 a: long c1", "i2 user: hello?"},
-			[]string{"model: c1?", "user: hello?"},
+			[]string{"model: c1?", `user: c1={"status":"pending"}`, "user: hello?"},
 		},
 		{"a response without its call", session.View{}, []string{
 			"i1 user: answer c1 + hi", "i1 a: answer c2",
@@ -208,7 +245,7 @@ func TestContents(t *testing.T) {
 			"the current turn of one that goes on",
 			session.View{None: true, From: 1},
 			[]string{"i1 user: hi", "i1 a: long c1", "i2 user: other", "i3 user: answer c1"},
-			[]string{"model: c1?", "user: c1=c1", "user: other"},
+			[]string{"user: other", "model: c1?", "user: c1=c1"},
 		},
 		{
 			"rewound",
@@ -348,11 +385,11 @@ func TestCompaction(t *testing.T) {
 		{"of a call that waits", []string{
 			said("1", "user", ""), call("2", "c"), said("3", "user", ""),
 			compaction("s", "1", "3", ""),
-		}, []string{"user: s", "model: c?"}},
+		}, []string{"user: s", "model: c?", `user: c={"status":"pending"}`}},
 		{
 			"of an answer without its call",
 			[]string{call("1", "c"), said("2", "a", ""), answer("3", "c"), said("4", "a", ""), compaction("s", "2", "3", "")},
-			[]string{"model: c?", "user: c=c", "user: s", "model: 4"},
+			[]string{"user: s", "model: c?", "user: c=c", "model: 4"},
 		},
 		{
 			"of the answer, later",
@@ -385,7 +422,7 @@ func TestContentsTellTheEvent(t *testing.T) {
 	for _, c := range l.Contents(session.View{Agent: "a"}) {
 		got = append(got, fmt.Sprint(c.Author, c.At, c.Event))
 	}
-	if strings.Join(got, " ") != "user5 0 a6 1 user8 3 b7 2" {
+	if strings.Join(got, " ") != "user5 0 b7 2 a6 1 user8 3" {
 		t.Errorf("contents of %q", got)
 	}
 }

@@ -40,6 +40,9 @@ func (g *game) act(by string, a *Act, ctx acting) error {
 		ctx.Actions(func(to *sessions.Actions) {
 			to.Escalate, to.SkipSummarization = a.Actions.Escalate, a.Actions.SkipSummarization
 			to.TransferToAgent = a.Actions.TransferToAgent
+			if a.Actions.ArtifactDelta != nil {
+				to.ArtifactDelta = a.Actions.ArtifactDelta
+			}
 			for name, v := range a.Actions.StateDelta {
 				if to.StateDelta == nil {
 					to.StateDelta = map[string]any{}

@@ -106,6 +106,7 @@ type Flags struct {
 	Escalate, SkipSummarization bool
 	TransferToAgent             string
 	StateDelta                  map[string]any
+	ArtifactDelta               map[string]int
 }
 
 // Operation is what a generator does.
