@@ -1,7 +1,9 @@
 package sessions_test
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/turncore/turncore/host"
@@ -31,6 +33,36 @@ func TestConfirmedElsewhere(t *testing.T) {
 	p.say("hello")
 	p.is("after the answer", shown(p.run(sessions.Answer("x", "pay", map[string]any{"confirmed": true}))...), "a:=pay a:expert() a:=expert a:done")
 	p.is("confirmed", text(confirmed), "[true,false]")
+}
+
+// A call that was confirmed runs in a run without a message when its run was left, and has the answer, whatever was said
+// meanwhile.
+func TestConfirmedAndLeft(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	var confirmed []string
+	pay := tool("pay", func(c *sessions.ToolContext) (any, error) {
+		answer, err := c.Confirmation()
+		if confirmed = append(confirmed, text(answer)); len(confirmed) == 1 {
+			leave()
+			<-c.Done()
+		}
+		return "paid", err
+	})
+	m := script(calls("pay"), says("not yet"), says("done"))
+	agent := m.agent("a", pay)
+	agent.Confirm = []string{"pay"}
+	p := stage(t, sessions.Config{Agent: agent})
+	answer := sessions.Answer(p.say("hello")[0].FunctionCalls()[0].ID, "pay", map[string]any{"confirmed": true, "by": "Ada"})
+	if _, err := p.r.Collect(ctx, input(answer)); !errors.Is(err, context.Canceled) {
+		t.Errorf("the run that was left ends with %v", err)
+	}
+	p.fails(answer, host.CodeCallAnswered)
+	p.is("meanwhile", shown(p.say("is it paid?")...), "a:not yet")
+	p.is("taken up", shown(p.run(nil)...), "a:=pay a:done")
+	p.is("confirmed", text(confirmed), `["{\"by\":\"Ada\",\"confirmed\":true}","{\"by\":\"Ada\",\"confirmed\":true}"]`)
+	if r := m.request(2); !strings.Contains(r, "model:pay() user:=pay") {
+		t.Errorf("the last request is %s", r)
+	}
 }
 
 // elsewhere is a store as another process has it: what runs there waits for nothing here.

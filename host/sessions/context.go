@@ -122,13 +122,11 @@ func (c *ToolContext) Confirmation() (map[string]any, error) {
 		if e.Author != RoleUser {
 			continue
 		}
-		// The call runs in the invocation that the answer has begun.
 		for _, r := range e.FunctionResponses() {
 			if r.ID == c.call.ProviderCallID {
 				return r.Response, nil
 			}
 		}
-		break
 	}
 	return nil, nil
 }

@@ -16,11 +16,11 @@ func (r *Run) run(task runtime.Task, a *Agent, run uint32, branch string, out si
 	case LLM:
 		err = r.converse(task, at, branch, out, nil)
 	case Sequential:
-		err = r.sequence(task, a, branch, out)
+		err = r.sequence(task, a, branch, out, nil)
 	case Parallel:
 		err = r.together(task, a, branch, out)
 	case Loop:
-		err = r.loop(task, a, branch, out)
+		err = r.loop(task, a, branch, out, nil)
 	default:
 		err = r.generate(task, a, run, branch, out)
 	}
@@ -60,10 +60,17 @@ func (r *Run) around(task runtime.Task, at *scope, hook Hook, branch string, out
 	return true, r.handOver(task, at.agent, name, branch, out)
 }
 
-// sequence runs the agents of a sequential one, one after another.
-func (r *Run) sequence(task runtime.Task, a *Agent, branch string, out sink) error {
+// sequence runs the agents of a sequential one, one after another: all, or from the one on that goes on.
+func (r *Run) sequence(task runtime.Task, a *Agent, branch string, out sink, from *place) (err error) {
 	for _, child := range a.Children {
-		if err := r.run(task, child, r.nextRun(), branch, out); err != nil {
+		switch {
+		case from == nil:
+			err = r.run(task, child, r.nextRun(), branch, out)
+		case child == from.agent:
+			err = r.goOn(task, from, out)
+			from = nil
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -82,8 +89,9 @@ type escalated struct{}
 
 func (*escalated) Error() string { return "an agent has escalated" }
 
-// loop runs the agents of a loop again and again, until an event escalates or the bound is reached.
-func (r *Run) loop(task runtime.Task, a *Agent, branch string, out sink) error {
+// loop runs the agents of a loop again and again, until an event escalates or the bound is reached. at is where it goes on,
+// nil for its beginning.
+func (r *Run) loop(task runtime.Task, a *Agent, branch string, out sink, at *place) error {
 	leave := &escalated{}
 	inside := func(task runtime.Task, e *session.Event, ahead bool) error {
 		if err := out(task, e, ahead); err != nil {
@@ -94,9 +102,16 @@ func (r *Run) loop(task runtime.Task, a *Agent, branch string, out sink) error {
 		}
 		return nil
 	}
-	for n := 0; (a.rounds == 0 || n < a.rounds) && len(a.Children) > 0; n++ {
+	n := 0
+	var from *place
+	if at != nil {
+		n, from = r.rounds(at), at.inside
+	}
+	for ; (a.rounds == 0 || n < a.rounds) && len(a.Children) > 0; n++ {
 		before := r.Log.Len()
-		switch err := r.sequence(task, a, branch, inside); {
+		err := r.sequence(task, a, branch, inside, from)
+		from = nil
+		switch {
 		case err == leave:
 			return nil
 		case err != nil:

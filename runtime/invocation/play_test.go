@@ -53,6 +53,7 @@ type stage struct {
 	agent   func(s *stage, agent, run uint32) error
 	options string
 	calls   int
+	asks    int // number of the agent that has begun a step last
 	number  int
 }
 
@@ -82,11 +83,12 @@ func team(t *testing.T, definitions ...invocation.Definition) *invocation.Team {
 	return team
 }
 
-// play runs an invocation with a text from the user, or with a content.
+// play runs an invocation with a text from the user, with a content, or with no message if that is empty.
 func (s *stage) play(message string) error {
 	s.number++
+	content := message
 	if !strings.HasPrefix(message, "{") {
-		message = fmt.Sprintf(`{"parts":[{"text":%q}]}`, message)
+		content = fmt.Sprintf(`{"parts":[{"text":%q}]}`, message)
 	}
 	turn, err := runtime.NewTurn(&runtime.Config{}, runtime.Input{ID: fmt.Sprintf("i%d", s.number), Now: 1000, Seed: make([]byte, 16)}, quiet{})
 	if err != nil {
@@ -103,7 +105,10 @@ func (s *stage) play(message string) error {
 			}
 		}
 	}
-	in := invocation.Input{Session: "s", User: "u", Log: s.log, State: append(value.AppendMapHeader(nil, names), members...), Message: js(message)}
+	in := invocation.Input{Session: "s", User: "u", Log: s.log, State: append(value.AppendMapHeader(nil, names), members...), Message: js(content)}
+	if message == "" {
+		in.Message = nil
+	}
 	if s.options != "" {
 		in.Options = js(s.options)
 	}
@@ -252,7 +257,7 @@ func (s *stage) Agent(_ runtime.Task, agent, run uint32, _ string, _ []byte) err
 }
 
 // Step implements invocation.World.
-func (s *stage) Step(number, agent uint32) {}
+func (s *stage) Step(_, agent uint32) { s.asks = int(agent) }
 
 // contents is the first part of what the model of the last step is shown.
 func (s *stage) contents() ([]byte, error) {

@@ -1,7 +1,9 @@
 package invocation
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
@@ -15,16 +17,19 @@ func (r *Run) answered(parts []session.Part) (agent *Agent, calls []*session.Cal
 		if p.Kind != session.PartResponse {
 			continue
 		}
-		field := "message.parts[" + strconv.Itoa(i) + "].functionResponse.id"
+		field := "id"
 		c, state := r.Log.Call(p.ID)
 		for _, other := range calls {
 			if other.ID == p.ID {
 				state = session.CallDone
 			}
 		}
+		if state == session.CallConfirmed && r.starts(c) {
+			c.Confirmation, state = nil, session.CallPending
+		}
 		code, wrong := session.InvalidInvocation, ""
 		switch {
-		case state == session.CallDone:
+		case state >= session.CallConfirmed:
 			code, wrong = session.CallAnswered, quote(p.ID)
 		case state == session.CallUnknown:
 			code, wrong = session.CallNotAsked, quote(p.ID)
@@ -32,53 +37,151 @@ func (r *Run) answered(parts []session.Part) (agent *Agent, calls []*session.Cal
 			wrong = "the calls must be of one event"
 		default:
 			if v, _ := value.Get(p.Value, "confirmed"); c.Confirmation != nil && value.KindOf(v) != value.KindBool {
-				wrong = "the answer must be a map whose member confirmed is true or false"
+				field, wrong = "response.confirmed", "must be true or false"
+			} else if p.Name != c.Name {
+				field, wrong = "name", "the call is of "+quote(c.Name)
 			} else if agent = r.team.Find(c.Author); agent == nil || agent.Kind != LLM {
 				wrong = "the team has no LLM agent " + quote(c.Author)
 			}
 		}
 		if wrong != "" {
-			return nil, nil, session.New(code, field, wrong)
+			return nil, nil, session.New(code, "message.parts["+strconv.Itoa(i)+"].functionResponse."+field, wrong)
 		}
 		c.Answer = p.Value
 		calls = append(calls, c)
 	}
 	if len(calls) > 0 {
 		r.id = calls[0].InvocationID
+		calls = append(calls, r.Log.Confirmed(func(c *session.Call) bool { return c.Event == calls[0].Event && !r.starts(c) })...)
 	}
 	return agent, calls, nil
 }
 
-// resume lets the agent go on that made the calls, and then those around it.
-func (r *Run) resume(task runtime.Task, a *Agent, calls []*session.Call) error {
-	at := &scope{agent: a, run: r.nextRun()}
-	branch := calls[0].Branch
-	if err := r.converse(task, at, branch, r.emit, calls); err != nil {
-		return err
-	}
-	if _, err := r.around(task, at, AfterAgent, branch, r.emit); err != nil {
-		return err
-	}
-	return r.goOn(task, a, branch)
+// starts reports whether the user has confirmed a call of a long-running tool, whose result may come from outside.
+func (r *Run) starts(c *session.Call) bool {
+	a := r.team.Find(c.Author)
+	return a != nil && slices.Contains(a.longRunning, c.Name) && confirmed(c)
 }
 
-// goOn runs the agents that come behind one in the sequences around it.
-func (r *Run) goOn(task runtime.Task, a *Agent, branch string) error {
-	for ; a.Parent != nil; a = a.Parent {
-		if a.Parent.Kind != Sequential {
-			continue
+// confirmed reports whether the user lets a call run.
+func confirmed(c *session.Call) bool {
+	v, _ := value.Get(c.Answer, "confirmed")
+	return isTrue(v)
+}
+
+// interrupted finds calls that the user has confirmed or refused, and that have no result: of one event, with its agent.
+func (r *Run) interrupted() (agent *Agent, calls []*session.Call) {
+	calls = r.Log.Confirmed(func(c *session.Call) bool {
+		a := r.team.Find(c.Author)
+		if a == nil || a.Kind != LLM || r.starts(c) {
+			return false
 		}
-		behind := false
-		for _, other := range a.Parent.Children {
-			if behind {
-				if err := r.run(task, other, r.nextRun(), branch, r.emit); err != nil {
-					return err
-				}
-			}
-			behind = behind || other == a
-		}
+		agent = a
+		return true
+	})
+	if len(calls) > 0 {
+		r.id = calls[0].InvocationID
 	}
-	return nil
+	return agent, calls
+}
+
+// place is an agent that goes on, or a group around it.
+type place struct {
+	agent  *Agent
+	branch string
+	inside *place          // nil for the agent itself
+	calls  []*session.Call // that it has made
+}
+
+// resume lets the agent go on that made the calls, and then those around it, up to one of host code: that has not waited.
+func (r *Run) resume(task runtime.Task, a *Agent, calls []*session.Call) error {
+	p := &place{agent: a, branch: calls[0].Branch, calls: calls}
+	for up := a.Parent; up != nil && up.Kind != Host; up = up.Parent {
+		branch := p.branch
+		if up.Kind == Parallel {
+			branch = strings.TrimSuffix(strings.TrimSuffix(branch, up.Name+"."+p.agent.Name), ".")
+		}
+		p = &place{agent: up, branch: branch, inside: p, calls: calls}
+	}
+	return r.goOn(task, p, r.emit)
+}
+
+// goOn runs an agent, or a group from an agent in it on, and then the callback behind it.
+func (r *Run) goOn(task runtime.Task, p *place, out sink) error {
+	at := &scope{agent: p.agent, run: r.nextRun()}
+	var err error
+	switch {
+	case p.inside == nil:
+		err = r.converse(task, at, p.branch, out, p.calls)
+	case p.agent.Kind == Sequential:
+		err = r.sequence(task, p.agent, p.branch, out, p.inside)
+	case p.agent.Kind == Loop:
+		err = r.loop(task, p.agent, p.branch, out, p)
+	default:
+		err = r.goOn(task, p.inside, out)
+	}
+	switch {
+	case err != nil:
+		return err
+	case p.inside == nil:
+	case p.agent.Kind == LLM:
+		return nil // it has handed over
+	case p.agent.Kind == Parallel && r.Log.Waits(r.id, p.branch, r.waitsIn(p.agent)):
+		return pause
+	}
+	_, err = r.around(task, at, AfterAgent, p.branch, out)
+	return err
+}
+
+// waitsIn returns a function that reports whether a group waits for the calls of an author: one below an agent of host
+// code does not hold up those around that.
+func (r *Run) waitsIn(g *Agent) func(author string) bool {
+	return func(author string) bool {
+		a := r.team.Find(author)
+		for ; a != nil && a != g; a = a.Parent {
+			if a.Kind == Host {
+				return false
+			}
+		}
+		return a != nil
+	}
+}
+
+// in reports whether an agent is in a group.
+func (a *Agent) in(g *Agent) bool {
+	for a != nil && a != g {
+		a = a.Parent
+	}
+	return a != nil
+}
+
+// rounds is how many rounds a loop has behind it, as far as stored events tell: how often the agent that waits has ended
+// since the loop began, or how often the loop around that has begun. A loop begins when an agent outside of it has spoken,
+// when it has escalated, and when it has reached its bound.
+func (r *Run) rounds(p *place) (n int) {
+	of := p.inside
+	for of.inside != nil && of.agent.Kind != Loop {
+		of = of.inside
+	}
+	within := false
+	r.Log.Before(p.calls[0].Event, p.branch, func(e *session.Event) {
+		author := r.team.Find(e.Author)
+		if author == nil {
+			return // the user
+		}
+		before := within
+		within = author.in(of.agent)
+		switch {
+		case !author.in(p.agent), e.Actions.Escalate && (of.inside == nil || !within):
+			n = 0
+		case of.inside != nil && before && !within, of.inside == nil && within && e.Final() && len(e.LongRunning) == 0:
+			n++
+		}
+		if n == p.agent.rounds {
+			n = 0
+		}
+	})
+	return n
 }
 
 // resumeCalls runs the calls that the user has confirmed, with the arguments that were shown. more reports that all
@@ -90,7 +193,7 @@ func (r *Run) resumeCalls(task runtime.Task, s *step, answered []*session.Call) 
 			continue
 		}
 		c := call{id: a.ID, name: a.Name, args: a.Args}
-		if v, _ := value.Get(a.Answer, "confirmed"); !isTrue(v) {
+		if !confirmed(a) {
 			c.refused = "the user did not confirm the call"
 		}
 		calls = append(calls, c)

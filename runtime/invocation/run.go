@@ -139,7 +139,10 @@ func (r *Run) Run(task runtime.Task) error {
 // begin stores the user's message and chooses the agent that answers it.
 func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []*session.Call, err error) {
 	if r.Message == nil {
-		return r.choose(), nil, nil
+		if agent, resumed = r.interrupted(); agent == nil {
+			agent = r.choose()
+		}
+		return agent, resumed, nil
 	}
 	e := &session.Event{Author: "user", Role: "user", HasContent: true}
 	message := r.Message

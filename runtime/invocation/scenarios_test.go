@@ -340,8 +340,16 @@ func TestConfirmation(t *testing.T) {
 		if len(s.told) != 1 || ran > 0 || !strings.Contains(s.told[0], `"requestedConfirmations":{"call1":{"name":"t","args":{}}}`) {
 			t.Fatalf("%d runs, %v", ran, s.told)
 		}
-		if err := s.play(`{"parts":[{"functionResponse":{"id":"call1","name":"t","response":{}}}]}`); !errors.Is(err, session.InvalidInvocation) {
-			t.Errorf("an answer that is none gives %v", err)
+		for message, wants := range map[string]string{
+			answer("call1", "t", `{}`):                   "response.confirmed: must be true or false",
+			answer("call1", "t", `{"confirmed":"yes"}`):  "response.confirmed: must be true or false",
+			answer("call1", "u", `{"confirmed":true}`):   `name: the call is of "t"`,
+			answer("call2", "t", `{"confirmed":"true"}`): `id: "call2"`,
+		} {
+			err := s.play(message)
+			if err == nil || !strings.HasSuffix(err.Error(), ": message.parts[0].functionResponse."+wants) {
+				t.Errorf("%s gives %v", message, err)
+			}
 		}
 		succeeds(t, s.play(fmt.Sprintf(`{"parts":[{"functionResponse":{"id":"call1","name":"t","response":{"confirmed":%t}}}]}`, confirmed)))
 		result := `{"result":"ok"}`
@@ -599,5 +607,247 @@ func TestStoreFails(t *testing.T) {
 		if len(s.stored) != at-1 || len(s.told) != max(at-2, 0) {
 			t.Errorf("append %d fails: stored %v, delivered %v", at, s.stored, s.told)
 		}
+	}
+}
+
+// answer is a message with the response to a call.
+func answer(id, name, response string) string {
+	return fmt.Sprintf(`{"parts":[{"functionResponse":{"id":%q,"name":%q,"response":%s}}]}`, id, name, response)
+}
+
+// A call that was confirmed and has no result, since the invocation has failed, runs when the invocation is resumed. No
+// model reads the confirmation.
+func TestConfirmedAndInterrupted(t *testing.T) {
+	for _, c := range []struct {
+		name, says, result string
+		ran                int
+	}{
+		{"confirmed", "true", `{"result":"ok"}`, 2},
+		{"refused", "false", `{"error":"the user did not confirm the call"}`, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := llm(t, "agent", "t")
+			d.Options = js(`{"confirm":["t"]}`)
+			s := newStage(t, team(t, d))
+			var requests []string
+			s.model = func(s *stage, call int) error {
+				request, err := s.contents()
+				succeeds(t, err)
+				requests = append(requests, text(request))
+				return s.respond([]string{asks("t"), says("meanwhile"), says("done")}[call-1])
+			}
+			ran := 0
+			s.tools = map[string]func(*stage, []byte) ([]byte, error){"t": func(*stage, []byte) ([]byte, error) {
+				ran++
+				return js(`"ok"`), nil
+			}}
+			succeeds(t, s.play("hi"))
+			confirm := answer("call1", "t", `{"confirmed":`+c.says+`}`)
+			s.failAt = 4
+			if err := s.play(confirm); err == nil {
+				t.Fatal("the invocation has not failed")
+			}
+			s.failAt, s.told, s.log = 0, nil, &session.Log{} // another process
+			for _, e := range s.stored {
+				succeeds(t, s.log.Add(js(e)))
+			}
+			if err := s.play(confirm); !errors.Is(err, session.CallAnswered) {
+				t.Errorf("a second answer gives %v", err)
+			}
+			succeeds(t, s.play("what is it?"))
+			succeeds(t, s.play(""))
+			want(t, "delivered", brief(s.told), "agent: meanwhile", "agent: t="+c.result, "agent: done")
+			if ran != c.ran {
+				t.Errorf("the tool ran %d times", ran)
+			}
+			if !strings.Contains(s.told[1], `"invocationId":"i1"`) || !strings.Contains(s.told[2], `"invocationId":"i1"`) {
+				t.Errorf("it goes on as %v", s.told)
+			}
+			for i, r := range requests {
+				if strings.Contains(r, "confirmed") || strings.Contains(r, c.result) != (i == 2) {
+					t.Errorf("request %d is %s", i, r)
+				}
+			}
+			s.model = answers("", "", "", says("and so on"))
+			succeeds(t, s.play(""))
+			want(t, "without a call", brief(s.told[3:]), "agent: and so on")
+		})
+	}
+}
+
+// A long-running tool that was confirmed may give no result. Then one comes from outside, and no run begins it again.
+func TestConfirmedLongRunning(t *testing.T) {
+	d := llm(t, "agent", "t")
+	d.Options = js(`{"confirm":["t"],"longRunning":["t"]}`)
+	s := newStage(t, team(t, d))
+	request := ""
+	s.model = func(s *stage, call int) error {
+		v, err := s.contents()
+		succeeds(t, err)
+		request = text(v)
+		return s.respond([]string{asks("t"), says("meanwhile"), says("done")}[call-1])
+	}
+	ran := 0
+	s.tools = map[string]func(*stage, []byte) ([]byte, error){"t": func(*stage, []byte) ([]byte, error) {
+		ran++
+		return nil, nil
+	}}
+	succeeds(t, s.play("hi"))
+	succeeds(t, s.play(answer("call1", "t", `{"confirmed":true}`)))
+	succeeds(t, s.play(""))
+	succeeds(t, s.play(answer("call1", "t", `{"paid":true}`)))
+	want(t, "delivered", brief(s.told), "agent: call t", "agent: meanwhile", "agent: done")
+	if ran != 1 || !strings.Contains(request, "paid") || strings.Contains(request, "confirmed") {
+		t.Errorf("the tool ran %d times, and the model reads %s", ran, request)
+	}
+	if err := s.play(answer("call1", "t", `{"paid":true}`)); !errors.Is(err, session.CallAnswered) {
+		t.Errorf("a third answer gives %v", err)
+	}
+}
+
+// What the user has confirmed of an event runs with the next answer to a call of it.
+func TestConfirmedBeside(t *testing.T) {
+	d := llm(t, "agent", "t", "u")
+	d.Options = js(`{"confirm":["t","u"]}`)
+	s := newStage(t, team(t, d))
+	s.model = answers(asks("t", "u"), says("done"))
+	s.tools = map[string]func(*stage, []byte) ([]byte, error){"t": gives("1"), "u": gives("2")}
+	succeeds(t, s.play("hi"))
+	succeeds(t, s.log.Add(js(`{"id":"x","author":"user","invocationId":"i1","content":`+answer("call1", "t", `{"confirmed":true}`)+`}`)))
+	succeeds(t, s.play(answer("call2", "u", `{"confirmed":true}`)))
+	want(t, "delivered", brief(s.told), "agent: call t call u", `agent: u={"result":2} t={"result":1}`, "agent: done")
+}
+
+// group is a sequential agent, a parallel one, or a loop of two rounds, which hears when it has ended.
+func group(kind invocation.Kind, name string, children ...uint32) invocation.Definition {
+	d := invocation.Definition{Kind: kind, Name: name, Children: children, Hooks: make([]uint32, invocation.Hooks)}
+	if kind == invocation.Loop {
+		d.Options = js(`{"maxIterations":2}`)
+	}
+	d.Hooks[invocation.AfterAgent] = 1
+	return d
+}
+
+// What waits in groups goes on there: behind a parallel agent outside of its branches, and once; in a loop until that
+// ends.
+func TestResumeInGroups(t *testing.T) {
+	const seq, par, loop, waits, speaks = invocation.Sequential, invocation.Parallel, invocation.Loop, "waits", "speaks"
+	agents := func(t *testing.T, does ...string) (list []invocation.Definition) {
+		for i, what := range does {
+			d := llm(t, string(rune('a'+i)), "t")
+			if what == waits {
+				d.Options = js(`{"longRunning":["t"]}`)
+			}
+			list = append(list, d)
+		}
+		return list
+	}
+	for _, c := range []struct {
+		name   string
+		groups []invocation.Definition
+		agents []string
+		rounds []string // what comes of the message, and of each answer to the first call that waits
+	}{
+		{
+			"a parallel agent",
+			[]invocation.Definition{group(seq, "s", 2, 5), group(par, "p", 3, 4)},
+			[]string{waits, speaks, speaks},
+			[]string{"p.a a calls, p.b b says", "p.a a says, p ends, c says, s ends"},
+		},
+		{
+			"two that wait",
+			[]invocation.Definition{group(seq, "s", 2, 5), group(par, "p", 3, 4)},
+			[]string{waits, waits, speaks},
+			[]string{"p.a a calls, p.b b calls", "p.a a says", "p.b b says, p ends, c says, s ends"},
+		},
+		{
+			"parallel agents in each other",
+			[]invocation.Definition{group(par, "p", 7, 2), group(seq, "s", 3, 6), group(par, "q", 4, 5)},
+			[]string{waits, waits, speaks, waits},
+			[]string{
+				"p.d d calls, p.s.q.a a calls, p.s.q.b b calls", "p.d d says", "p.s.q.a a says",
+				"p.s.q.b b says, q ends in p.s, p.s c says, s ends in p.s, p ends",
+			},
+		},
+		{
+			"a loop",
+			[]invocation.Definition{group(seq, "s", 2, 5), group(loop, "l", 3, 4)},
+			[]string{waits, speaks, speaks},
+			[]string{"a calls", "a says, b says, a calls", "a says, b says, l ends, c says, s ends"},
+		},
+		{
+			"a loop of one agent",
+			[]invocation.Definition{group(loop, "l", 2)},
+			[]string{waits},
+			[]string{"a calls", "a says, a calls", "a says, l ends"},
+		},
+		{
+			"loops in each other",
+			[]invocation.Definition{group(loop, "l", 2, 4), group(loop, "m", 3)},
+			[]string{waits, speaks},
+			[]string{
+				"a calls", "a says, a calls", "a says, m ends, b says, a calls", "a says, a calls", "a says, m ends, b says, l ends",
+			},
+		},
+		{
+			"a loop in a parallel agent",
+			[]invocation.Definition{group(seq, "s", 2, 6), group(par, "p", 3, 5), group(loop, "l", 4)},
+			[]string{waits, waits, speaks},
+			[]string{"p.l a calls, p.b b calls", "p.l a says, p.l a calls", "p.b b says", "p.l a says, l ends in p.l, p ends, c says, s ends"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			definitions := append(slices.Clone(c.groups), agents(t, c.agents...)...)
+			s := newStage(t, team(t, definitions...))
+			var got []string
+			s.hook = func(s *stage, of *invocation.Callback) []byte {
+				return js(fmt.Sprintf(`{"value":{"parts":[{"text":"%s ends"}]}}`, definitions[of.Agent-1].Name))
+			}
+			s.tools = map[string]func(*stage, []byte) ([]byte, error){"t": func(*stage, []byte) ([]byte, error) { return nil, nil }}
+			s.model = func(s *stage, _ int) error {
+				last := s.log.At(s.log.Len() - 1)
+				who := c.agents[s.asks-1-len(c.groups)]
+				if who == waits && (last.Author != "user" || last.Parts[0].Kind != session.PartResponse) {
+					return s.respond(strings.ReplaceAll(asks("t"), "call1", fmt.Sprintf("call%d", s.calls)))
+				}
+				return s.respond(says("x"))
+			}
+			var pending []string
+			for i, round := range c.rounds {
+				s.told = nil
+				message := "hi"
+				if i > 0 {
+					message, pending = answer(pending[0], "t", "{}"), pending[1:]
+				}
+				succeeds(t, s.play(message))
+				got = nil
+				for _, body := range s.told {
+					e, err := session.Parse(js(body))
+					succeeds(t, err)
+					p := e.Parts[0]
+					word := e.Branch + " " + e.Author + " says"
+					switch {
+					case p.Kind == session.PartCall:
+						word = e.Branch + " " + e.Author + " calls"
+						pending = append(pending, p.ID)
+					case string(p.Text) != "x":
+						word = string(p.Text)
+						if e.Branch != "" {
+							word += " in " + e.Branch
+						}
+					}
+					got = append(got, strings.TrimSpace(word))
+					if e.InvocationID != "i1" {
+						t.Errorf("an event is of invocation %s", e.InvocationID)
+					}
+				}
+				if words := strings.Join(got, ", "); words != round {
+					t.Errorf("round %d: %s\nwant %s", i, words, round)
+				}
+			}
+			if len(pending) > 0 {
+				t.Errorf("%v wait", pending)
+			}
+		})
 	}
 }

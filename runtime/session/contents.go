@@ -156,7 +156,7 @@ func (w *projection) isCovered(i int32) bool {
 func (w *projection) isOpen(e *entry) bool {
 	for c := e.call; c < e.call+e.calls; c++ {
 		call := &w.calls[c]
-		if call.waits && !w.isAnswered(call) {
+		if call.waits && !w.hasResult(call) {
 			return true
 		}
 		if a := w.lastAnswer(call); a >= 0 && !w.isCovered(w.answers[a].event) {
@@ -164,15 +164,6 @@ func (w *projection) isOpen(e *entry) bool {
 		}
 	}
 	return false
-}
-
-// lastAnswer returns the last answer to a call that no event undid, -1 if there is none.
-func (w *projection) lastAnswer(c *callEntry) int32 {
-	a := c.last
-	for a >= 0 && w.entries[w.answers[a].event].undone {
-		a = w.answers[a].before
-	}
-	return a
 }
 
 // put adds a content, whose mark has what it is made of besides.
@@ -289,7 +280,7 @@ func (w *projection) show(i, origin int32) {
 		part := &parts[p]
 		if part.Kind == PartResponse && part.ID != "" {
 			call := w.answers[a].call
-			if a++; call < 0 || w.own(w.entries[w.calls[call].event].author) {
+			if a++; call < 0 || w.confirms(a-1) || w.own(w.entries[w.calls[call].event].author) {
 				continue // it stands behind its call
 			}
 			c.Parts = append(c.Parts, tell(e.author, part))

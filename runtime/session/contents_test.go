@@ -180,6 +180,21 @@ func TestContents(t *testing.T) {
 			[]string{"model: c1?, c2?", "user: c1=c1(result), c2=c2"},
 		},
 		{
+			"a confirmation is no result",
+			session.View{},
+			[]string{"i1 a: asks c1 + call c2", "i1 a: answer c2", "i2 user: answer c1 (confirmed)", "i2 a: answer c1 (result)"},
+			[]string{"model: c1?, c2?", "user: c1=c1(result), c2=c2"},
+		},
+		{
+			"a confirmation, to another agent",
+			session.View{},
+			[]string{"i1 b: asks c1", "i2 user: answer c1 (confirmed) + pay", "i2 user: answer c1 (paid)"},
+			[]string{
+				"user: For context:, [b] called tool `tc1` with {\"of\":\"c1\"}", "user: pay",
+				"user: [user] tool `tc1` returned {\"to\":\"c1(paid)\"}",
+			},
+		},
+		{
 			"a call that waits beside one that does not",
 			session.View{},
 			[]string{"i1 a: long c1 + call c2", "i1 a: answer c2"},
@@ -450,6 +465,9 @@ func TestContentsOnRandomLogs(t *testing.T) {
 					e.Parts = append(e.Parts, session.NewCall(id, "t", []byte{0x80}))
 					if r.IntN(2) == 0 {
 						e.LongRunning = append(e.LongRunning, id)
+						if r.IntN(2) == 0 {
+							e.Actions.Confirmations = append(e.Actions.Confirmations, session.Member{Name: id, Value: []byte{0x80}})
+						}
 					}
 				case 2, 3:
 					e.Parts = append(e.Parts, session.NewResponse(id, "t", from(t, fmt.Sprintf("{to: %d}", i))))

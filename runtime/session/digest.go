@@ -43,10 +43,25 @@ func (l *Log) Digest(need, keep, overlap int) (list []Part, first, last string) 
 	}
 	for _, i := range l.shown[from : to+1] {
 		if !l.entries[i].compacts {
-			list = told(list, l.entries[i].author, l.parts(i), true)
+			list = told(list, l.entries[i].author, l.said(i), true)
 		}
 	}
 	return list, l.id(old.first), l.id(l.shown[to])
+}
+
+// said reads the content of an event without confirmations.
+func (l *Log) said(event int32) []Part {
+	parts := l.parts(event)
+	said, a := parts[:0], l.entries[event].answer
+	for i := range parts {
+		if p := &parts[i]; p.Kind == PartResponse && p.ID != "" {
+			if a++; l.confirms(a - 1) {
+				continue
+			}
+		}
+		said = append(said, parts[i])
+	}
+	return said
 }
 
 func (l *Log) id(i int32) string {

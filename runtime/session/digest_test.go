@@ -40,6 +40,11 @@ func TestDigest(t *testing.T) {
 		"media and thoughts": {[]string{
 			`{"id":"1","invocationId":"i","author":"a","content":{"parts":[{"text":"t","thought":true},{"text":""},{"fileData":{"fileUri":"x:y"}}]}}`,
 		}, 1, 0, 0, `[a] [fileData: x:y]|1-1`},
+		"a confirmation": {[]string{
+			`{"id":"1","invocationId":"i","author":"a","content":{"parts":[{"functionCall":{"id":"c","name":"t"}}]},"longRunningToolIds":["c"],"actions":{"requestedConfirmations":{"c":{}}}}`,
+			`{"id":"2","invocationId":"i","author":"user","content":{"parts":[{"functionResponse":{"id":"c","name":"t","response":{"confirmed":true}}},{"text":"pay"}]}}`,
+			`{"id":"3","invocationId":"i","author":"a","content":{"parts":[{"functionResponse":{"id":"c","name":"t","response":{"paid":1}}}]}}`,
+		}, 1, 0, 0, "[a] called tool `t` with {}|[user] said: pay|[a] tool `t` returned {\"paid\":1}|1-3"},
 		"empty":                        {nil, 1, 0, 0, ` -`},
 		"nothing but its creation":     {first[:1], 1, 0, 0, ` -`},
 		"too few":                      {first, 3, 0, 0, ` -`},

@@ -2,6 +2,7 @@ package session
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/turncore/turncore/abi/value"
 )
@@ -45,6 +46,7 @@ type callEntry struct {
 	event, part int32
 	last        int32 // the last answer to it, -1 for none
 	waits       bool  // it waits for an answer from outside
+	asks        bool  // the first answer of the user is no response: it says whether the call may run
 }
 
 // answer is a function response.
@@ -203,10 +205,21 @@ func (l *Log) addCall(c callEntry) {
 	}
 }
 
+// asks reports whether an event asks somebody to confirm the call of an id.
+func (r *reading) asks(id string) bool {
+	for i := range r.Actions.Confirmations {
+		if c := &r.Actions.Confirmations[i]; c.Name == id {
+			return value.KindOf(c.Value) == value.KindMap
+		}
+	}
+	return false
+}
+
 func (l *Log) admitPart(r *reading, part *Part, event, place int32) {
 	switch part.Kind {
 	case PartCall:
-		l.addCall(callEntry{id: part.ID, event: event, part: place, last: -1, waits: slices.Contains(r.LongRunning, part.ID)})
+		waits := slices.Contains(r.LongRunning, part.ID)
+		l.addCall(callEntry{id: part.ID, event: event, part: place, last: -1, waits: waits, asks: waits && r.asks(part.ID)})
 	case PartResponse:
 		a := answer{event: event, part: place, call: -1, before: -1}
 		if c, ok := l.callOf(part.ID); ok && !l.undone(l.calls[c].event) {
@@ -278,9 +291,10 @@ type CallState uint8
 
 // States of a function call.
 const (
-	CallUnknown CallState = iota // no event of the log asks anybody outside for it
-	CallPending                  // it waits for an answer from outside
-	CallDone                     // it has its answer
+	CallUnknown   CallState = iota // no event of the log asks anybody outside for it
+	CallPending                    // it waits for an answer from outside
+	CallConfirmed                  // it has what the user was asked for, but no result
+	CallDone                       // it has its answer
 )
 
 // Call is a function call of a log.
@@ -292,7 +306,7 @@ type Call struct {
 	InvocationID string // of the event
 	Branch       string // of the event
 	Confirmation []byte // what was asked, a map; nil if it waits for its response itself
-	Answer       []byte // not of the log: for those who answer
+	Answer       []byte // a map: what the user has said who was asked to confirm it; nil for nothing yet
 }
 
 // HasCall reports whether any event of the log has a function call with the id, undone ones included.
@@ -314,21 +328,80 @@ func (l *Log) Call(id string) (*Call, CallState) {
 		if state = CallPending; !c.waits {
 			return nil, CallUnknown
 		}
+	} else if !l.hasResult(c) {
+		state = CallConfirmed
 	}
+	return l.call(c), state
+}
+
+// Confirmed are the calls of the first event with some that the user was asked about and has answered, without a result:
+// what was to run them has not come to its end. some reports whether a call is wanted.
+func (l *Log) Confirmed(some func(c *Call) bool) (calls []*Call) {
+	for i := range l.calls {
+		c := &l.calls[i]
+		if len(calls) > 0 && int(c.event) != calls[0].Event {
+			break
+		}
+		if !c.asks || l.undone(c.event) || l.hasResult(c) || !l.isAnswered(c) {
+			continue
+		}
+		if call := l.call(c); some(call) {
+			calls = append(calls, call)
+		}
+	}
+	return calls
+}
+
+// inside reports whether a branch is another one or inside of it.
+func inside(branch, other string) bool {
+	rest, ok := strings.CutPrefix(branch, other)
+	return ok && (other == "" || rest == "" || rest[0] == '.')
+}
+
+// Waits reports whether a call of an invocation has no result that was made in a branch or inside of it. some reports
+// whether those of an author count.
+func (l *Log) Waits(invocation, branch string, some func(author string) bool) bool {
+	for i := range l.calls {
+		c := &l.calls[i]
+		e := &l.entries[c.event]
+		if c.waits && e.invocation == invocation && !e.undone && inside(e.branch, branch) && !l.hasResult(c) && some(e.author) {
+			return true
+		}
+	}
+	return false
+}
+
+// Before calls fn for the events of an invocation in front of the i-th that were made in a branch or inside of it, oldest
+// first.
+func (l *Log) Before(i int, branch string, fn func(e *Event)) {
+	invocation := l.entries[i].invocation
+	for _, k := range l.shown {
+		if e := &l.entries[k]; int(k) < i && e.invocation == invocation && inside(e.branch, branch) {
+			fn(l.At(int(k)))
+		}
+	}
+}
+
+func (l *Log) call(c *callEntry) *Call {
 	e := &l.entries[c.event]
 	part := &l.parts(c.event)[c.part]
 	call := &Call{
-		ID: id, Name: part.Name, Args: part.Value, Event: int(c.event), Author: e.author, InvocationID: e.invocation, Branch: e.branch,
+		ID: c.id, Name: part.Name, Args: part.Value, Event: int(c.event), Author: e.author, InvocationID: e.invocation, Branch: e.branch,
 	}
 	actions, _ := value.Get(e.body, eventMembers[eventActions])
 	asked, _ := value.Get(actions, actionMembers[actionConfirmations])
-	if call.Confirmation, _ = value.Get(asked, id); value.KindOf(call.Confirmation) != value.KindMap {
+	if call.Confirmation, _ = value.Get(asked, c.id); value.KindOf(call.Confirmation) != value.KindMap {
 		call.Confirmation = nil
 	}
 	if args, _ := value.Get(call.Confirmation, "args"); value.KindOf(args) == value.KindMap {
 		call.Args = args
 	}
-	return call, state
+	for a := c.last; a >= 0; a = l.answers[a].before {
+		if of := &l.answers[a]; l.confirms(a) && !l.entries[of.event].undone {
+			call.Answer = l.parts(of.event)[of.part].Value
+		}
+	}
+	return call
 }
 
 // parts reads the content of an event.
@@ -347,11 +420,42 @@ func (l *Log) isAnswered(c *callEntry) bool {
 	return false
 }
 
-// Waiting reports whether a function call of the i-th event waits for an answer from outside.
+// hasResult reports whether a call has what its agent's model reads: one that asks needs more than its confirmation.
+func (l *Log) hasResult(c *callEntry) bool {
+	if !l.isAnswered(c) {
+		return false
+	}
+	return !c.asks || l.lastAnswer(c) >= 0
+}
+
+// lastAnswer returns the last answer to a call that no event undid and that is no confirmation, -1 if there is none.
+func (l *Log) lastAnswer(c *callEntry) int32 {
+	a := c.last
+	for a >= 0 && (l.entries[l.answers[a].event].undone || l.confirms(a)) {
+		a = l.answers[a].before
+	}
+	return a
+}
+
+// confirms reports whether an answer says whether its call may run: whether it is the user's first one to a call that asks.
+func (l *Log) confirms(a int32) bool {
+	of := &l.answers[a]
+	if of.call < 0 || !l.calls[of.call].asks || l.entries[of.event].author != "user" {
+		return false
+	}
+	for a = of.before; a >= 0; a = l.answers[a].before {
+		if e := &l.entries[l.answers[a].event]; !e.undone && e.author == "user" {
+			return false
+		}
+	}
+	return true
+}
+
+// Waiting reports whether a function call of the i-th event has no result, and waits for one or for a confirmation.
 func (l *Log) Waiting(i int) bool {
 	e := &l.entries[i]
 	for c := e.call; c < e.call+e.calls; c++ {
-		if l.calls[c].waits && !l.isAnswered(&l.calls[c]) {
+		if l.calls[c].waits && !l.hasResult(&l.calls[c]) {
 			return true
 		}
 	}

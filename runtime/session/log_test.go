@@ -27,8 +27,9 @@ func add(t testing.TB, l *session.Log, text string) {
 }
 
 // event is the value of an event. The shorthand "i1 author: text", with an optional branch in brackets behind the author,
-// stands for one that says a text; "call c1", "answer c1" and "long c1" in place of the text for a function call, for a
-// response, and for a call that waits for an answer from outside, and words that a plus joins for several parts.
+// stands for one that says a text; "call c1", "answer c1", "long c1" and "asks c1" in place of the text for a function
+// call, for a response, and for a call that waits for an answer from outside, or for a confirmation, and words that a plus
+// joins for several parts.
 func event(t testing.TB, text string) []byte {
 	t.Helper()
 	if strings.HasPrefix(text, "{") {
@@ -43,9 +44,12 @@ func event(t testing.TB, text string) []byte {
 	for _, s := range strings.Split(said, " + ") {
 		word, id, _ := strings.Cut(s, " ")
 		switch word {
-		case "call", "long":
-			if word == "long" {
+		case "call", "long", "asks":
+			if word != "call" {
 				e.LongRunning = append(e.LongRunning, id)
+			}
+			if word == "asks" {
+				e.Actions.Confirmations = append(e.Actions.Confirmations, session.Member{Name: id, Value: from(t, "{}")})
 			}
 			e.Parts = append(e.Parts, session.NewCall(id, "t"+id, from(t, `{of: "`+id+`"}`)))
 		case "answer":
@@ -60,7 +64,7 @@ func event(t testing.TB, text string) []byte {
 
 func callState(l *session.Log, id string) string {
 	c, state := l.Call(id)
-	name := [...]string{session.CallUnknown: "unknown", session.CallPending: "pending", session.CallDone: "done"}[state]
+	name := [...]string{session.CallUnknown: "unknown", session.CallPending: "pending", session.CallConfirmed: "confirmed", session.CallDone: "done"}[state]
 	if (state == session.CallUnknown) != (c == nil) {
 		name += " with a call of another state"
 	}
@@ -118,6 +122,51 @@ func TestCallWithConfirmation(t *testing.T) {
 	}
 	if c, _ = l.Call("c2"); show(t, c.Args) != `{}` || show(t, c.Confirmation) != `{"hint":"x"}` || c.Name != "u" {
 		t.Errorf("call %+v", c)
+	}
+}
+
+// The user's first answer to a call that asks is no result. The next one is, as an agent's is.
+func TestConfirmedCalls(t *testing.T) {
+	l := logOf(t, "i1 user: hi", "i1 a[p]: asks c1 + asks c2 + long c3", "i1 b: asks c4", "i1 user[p]: answer c2 (yes)", "i1 user: answer c4")
+	confirmed := func(all bool) (found string) {
+		for _, c := range l.Confirmed(func(c *session.Call) bool { return all || c.Author == "b" }) {
+			found += c.ID + show(t, c.Answer)
+		}
+		return found
+	}
+	waits := func(branch string) bool {
+		return l.Waits("i1", branch, func(author string) bool { return author == "a" })
+	}
+	wantStates(t, l, "c1=pending c2=confirmed c3=pending c4=confirmed")
+	if got := confirmed(true) + confirmed(false); got != `c2{"to":"c2(yes)"}c4{"to":"c4"}` {
+		t.Errorf("confirmed are %s", got)
+	}
+	add(t, l, "i1 user[p]: answer c1 + answer c3")
+	if got := confirmed(true); got != `c1{"to":"c1"}c2{"to":"c2(yes)"}` || !l.Waiting(1) || !waits("") || !waits("p") || waits("p.q") || waits("q") {
+		t.Errorf("confirmed are %s", got)
+	}
+	add(t, l, "i1 a[p]: answer c1")
+	add(t, l, "i2 user[p]: answer c2")
+	wantStates(t, l, "c1=done c2=done c3=done c4=confirmed")
+	if l.Waiting(1) || waits("") || !l.Waiting(2) || confirmed(true) != `c4{"to":"c4"}` {
+		t.Errorf("confirmed are %s", confirmed(true))
+	}
+	add(t, l, `{author: "user", invocationId: "i3", actions: {rewindBeforeInvocationId: "i2"}}`)
+	if wantStates(t, l, "c1=done c2=confirmed"); confirmed(true) != `c2{"to":"c2(yes)"}` {
+		t.Errorf("confirmed are %s", confirmed(true))
+	}
+	add(t, l, `{author: "user", invocationId: "i3", actions: {rewindBeforeInvocationId: "i1"}}`)
+	if wantStates(t, l, "c2=unknown"); confirmed(true) != "" || waits("") {
+		t.Errorf("confirmed are %s", confirmed(true))
+	}
+}
+
+func TestEventsBefore(t *testing.T) {
+	l := logOf(t, "i1 user: hi", "i1 a[p.l]: 1", "i2 a[p.l]: other", "i1 a[p.l.q]: 2", "i1 a[p]: 3", "i1 a[p.lo]: 4", "i1 a[p.l]: 5", "i1 a[p.l]: 6")
+	said := ""
+	l.Before(6, "p.l", func(e *session.Event) { said += string(e.Parts[0].Text) })
+	if said != "12" {
+		t.Errorf("before are %s", said)
 	}
 }
 

@@ -6,7 +6,7 @@ import { writeActionsArgs } from '../codec/tuples.gen.js';
 import { DispatchContext } from '../context/dispatch-context.js';
 import { stateOf } from '../context/state-of.js';
 import type { ContextState } from '../turn/context-state.js';
-import type { Content, Part } from './content.js';
+import type { Content, FunctionResponse, Part } from './content.js';
 import type { Abortable, AgentInfo, LiveSession, OpenInvocation } from './contract.js';
 import { actionsValue, EventActions, functionResponses } from './event.js';
 import { writeActions } from './invalid.js';
@@ -190,10 +190,11 @@ export class ToolContext extends DispatchContext {
    * given. It is undefined for a call that nobody was asked about.
    */
   get confirmation(): Readonly<Record<string, unknown>> | undefined {
-    // The call runs in the invocation that the answer has begun.
-    const answer = this.session.events.findLast(({ author }) => author === 'user');
-    const responses = functionResponses(answer ?? {});
-    return responses.find(({ id }) => id === this.functionCallId)?.response;
+    const responds = ({ id }: FunctionResponse): boolean => id === this.functionCallId;
+    const answer = this.session.events.findLast(
+      (event) => event.author === 'user' && functionResponses(event).some(responds),
+    );
+    return functionResponses(answer ?? {}).find(responds)?.response;
   }
 
   /** The same as {@link actions}. */
