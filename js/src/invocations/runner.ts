@@ -6,6 +6,7 @@ import { uuidv6, UUID_ENTROPY } from '../entropy.js';
 import type { Host, HostOptions } from '../host/host.js';
 import { invocationError } from '../session-errors.js';
 import type { BaseAgent } from './agents.js';
+import { checkRunner } from './checks.js';
 import { type Compaction, compactionOption } from './compaction.js';
 import { type Content, contentOf } from './content.js';
 import { type Event, isData } from './event.js';
@@ -97,6 +98,7 @@ export class Runner {
 
   /** @throws TurncoreError E_INVALID_AGENT, whose message lists what is wrong with the agents and the other options */
   constructor(config: RunnerConfig) {
+    checkRunner(config);
     const {
       appName,
       agent,
