@@ -47,6 +47,25 @@ describe('what is given to sessions', { skip }, () => {
     assert.equal((await load()).events.length, 0);
   });
 
+  it('as bytes of a message may be base64, as JSON has them', async () => {
+    const { runner, load } = await stage({ agent: llm('a', answers('seen')) });
+    const data = new Uint8Array([137, 80]);
+    const picture = { parts: [{ inlineData: { mimeType: 'image/png', data: 'iVA=' } }] };
+    await runner.run({ ...WHO, newMessage: picture });
+    const [asked] = (await load()).events;
+    assert.deepEqual(asked!.content!.parts, [{ inlineData: { mimeType: 'image/png', data } }]);
+    // What was written is read.
+    const { content } = JSON.parse(JSON.stringify(asked)) as EventData;
+    assert.deepEqual(content, { role: 'user', ...picture });
+    for (const wrong of ['iVA', '?', 'iV=A']) {
+      const part = { inlineData: { mimeType: 'image/png', data: wrong } };
+      assert.equal(
+        await refusal(() => runner.run({ ...WHO, newMessage: { parts: [part] } })),
+        'E_INVALID_INVOCATION message.parts[0].inlineData.data: must be bytes',
+      );
+    }
+  });
+
   it('as the end of a rewind is an id: without one no agent runs', async () => {
     const { runner, load } = await stage({ agent: llm('a', answers('never')) });
     for (const rewindBeforeInvocationId of [undefined, null, 1]) {
