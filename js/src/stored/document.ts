@@ -10,7 +10,7 @@ import type { Conversation } from '../sessions/conversation.js';
 import type { Append, Appender } from '../store/appender.js';
 import { storeError } from '../store-errors.js';
 import { isObject } from '../validation/field-kinds.js';
-import { fromBase64, toBase64 } from './base64.js';
+import { fromBase64, toBase64 } from '../codec/base64.js';
 import { contentId, Sha256 } from './checksum.js';
 import { bytesOf, jsonKeeping, readersOf, recordFromJSON } from './codec.js';
 import { unstorable } from './form.js';
