@@ -6,7 +6,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/internal/suggestion"
+	"github.com/turncore/turncore/host/internal/check"
 )
 
 // What members of events must be. JavaScript has the same table and says the same.
@@ -103,41 +103,16 @@ func wrongIn(at string, want any, v []byte) (why string) {
 	return why
 }
 
-// Bounds of the state: those of an invocation.
-const (
-	maxStateName  = 512
-	maxStateValue = 1 << 20
-)
+// maxStateValue bounds the bytes of a value of the state, as an invocation does.
+const maxStateValue = 1 << 20
 
 // wrongName says why a value of a session's own state cannot have a name; "" for nothing.
 func wrongName(name string) string {
-	switch {
-	case name == "":
-		return "a name must not be empty"
-	case len(name) > maxStateName:
-		return fmt.Sprintf("a name has at most %d bytes", maxStateName)
+	why := check.StateName(name)
+	if why == "" && check.ScopeOf(name) != "" {
+		why = "a session's own state has no scopes"
 	}
-	if rest, ok := strings.CutPrefix(name, "temp_"); ok {
-		return meantScope("temp:" + rest)
-	}
-	prefix, rest, ok := strings.Cut(name, ":")
-	if !ok || len(prefix) > 8 {
-		return ""
-	}
-	for _, scope := range []string{"app:", "user:", "temp:"} {
-		switch suggestion.Typos(prefix+":", scope) {
-		case 0, 1:
-			if prefix+":" == scope {
-				return "a session's own state has no scopes"
-			}
-			return meantScope(scope + rest)
-		}
-	}
-	return ""
-}
-
-func meantScope(name string) string {
-	return "a scope is app:, user: or temp:; did you mean " + string(quoted(name)) + "?"
+	return why
 }
 
 // wrongValue says why a state cannot have a value that makes it so large; "" for nothing.

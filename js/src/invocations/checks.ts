@@ -3,6 +3,7 @@
  */
 import { AgentKind } from '../abi/frames.gen.js';
 import { invocationError } from '../session-errors.js';
+import { wrongStateName } from '../validation/state-name.js';
 import { suggest } from '../validation/suggest.js';
 import {
   AgentTool,
@@ -119,6 +120,12 @@ class Checks {
       if (typeof given !== 'string' && typeof given !== 'function') {
         this.refuse(`${field}.${name}`, 'must be a text or a function');
       }
+    }
+    const { outputKey }: { readonly outputKey?: unknown } = config;
+    if (outputKey !== undefined && outputKey !== null && outputKey !== '') {
+      const text = typeof outputKey === 'string';
+      const why = text ? wrongStateName(outputKey) : 'must be a string';
+      if (why !== undefined) this.refuse(`${field}.outputKey`, why);
     }
     this.list(`${field}.tools`, config.tools).forEach((tool, i) => {
       const at = `${field}.tools[${i}]`;

@@ -3,7 +3,7 @@
  */
 import { decodeValue } from '../codec/decoder.js';
 import { isObject } from '../validation/field-kinds.js';
-import { typos } from '../validation/suggest.js';
+import { scopeOf, wrongStateName } from '../validation/state-name.js';
 
 /** What a member must be: one of these, a map whose members have forms, or a list of elements of a form. */
 type Form = 'string' | 'boolean' | 'integer' | { readonly [name: string]: Form } | readonly [Form];
@@ -97,29 +97,13 @@ function decoded(bytes: Uint8Array): unknown {
 }
 
 // Bounds of the state: those of an invocation.
-const MAX_NAME = 512;
 const MAX_VALUE = 1 << 20;
 const MAX_STATE = 8 << 20;
 
-const SCOPES = ['app:', 'user:', 'temp:'];
-
 /** Why a value of a session's own state cannot have a name; undefined if it can. */
 export function wrongName(name: string): string | undefined {
-  if (name === '') return 'a name must not be empty';
-  if (sizeOf(name) > MAX_NAME) return `a name has at most ${MAX_NAME} bytes`;
-  if (name.startsWith('temp_')) return meantScope(`temp:${name.slice('temp_'.length)}`);
-  const colon = name.indexOf(':');
-  const prefix = name.slice(0, colon + 1);
-  if (colon < 0 || sizeOf(prefix) > 9) return undefined;
-  if (SCOPES.includes(prefix)) return "a session's own state has no scopes";
-  // Typing errors are counted in bytes.
-  const letters = String.fromCharCode(...new TextEncoder().encode(prefix)).toLowerCase();
-  const meant = SCOPES.find((scope) => typos(letters, scope) <= 1);
-  return meant === undefined ? undefined : meantScope(meant + name.slice(colon + 1));
-}
-
-function meantScope(name: string): string {
-  return `a scope is app:, user: or temp:; did you mean ${JSON.stringify(name)}?`;
+  const scoped = scopeOf(name) !== '' ? "a session's own state has no scopes" : undefined;
+  return wrongStateName(name) ?? scoped;
 }
 
 /** Why a state cannot have a value that makes it so large; undefined if it can. */
@@ -127,9 +111,4 @@ export function wrongValue(value: Uint8Array, size: number): string | undefined 
   if (decoded(value) === undefined) return 'it is not the encoding of a value';
   if (value.length > MAX_VALUE) return `a value has at most ${MAX_VALUE} bytes`;
   return size > MAX_STATE ? `the state has at most ${MAX_STATE} bytes` : undefined;
-}
-
-/** How many bytes a text has. */
-export function sizeOf(text: string): number {
-  return new TextEncoder().encode(text).length;
 }
