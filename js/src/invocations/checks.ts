@@ -4,6 +4,7 @@
 import { AgentKind } from '../abi/frames.gen.js';
 import { invocationError } from '../session-errors.js';
 import { isTool } from '../tools/is-tool.js';
+import { wrongStateName } from '../validation/state-name.js';
 import { suggest, typos } from '../validation/suggest.js';
 import {
   AgentTool,
@@ -173,6 +174,12 @@ class Checks {
       if (typeof given !== 'string' && typeof given !== 'function') {
         this.refuse(`${field}.${name}`, 'must be a text or a function');
       }
+    }
+    const { outputKey }: { readonly outputKey?: unknown } = config;
+    if (outputKey !== undefined && outputKey !== null && outputKey !== '') {
+      const text = typeof outputKey === 'string';
+      const why = text ? wrongStateName(outputKey) : 'must be a string';
+      if (why !== undefined) this.refuse(`${field}.outputKey`, why);
     }
     this.list(`${field}.tools`, config.tools).forEach((tool, i) => {
       const at = `${field}.tools[${i}]`;
