@@ -1,6 +1,7 @@
 package sessions_test
 
 import (
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -65,21 +66,14 @@ func all() *sessions.Event {
 	}
 }
 
-const allJSON = `{"id":"e","invocationId":"i","author":"a","timestamp":1700000000123,"branch":"b",` +
-	`"content":{"role":"model","parts":[{"text":"x","thought":true,"thoughtSignature":"sig"},` +
-	`{"inlineData":{"mimeType":"image/png","data":"AP8="}},{"fileData":{"fileUri":"gs://x","mimeType":"text/plain"}},` +
-	`{"functionCall":{"id":"c","name":"t","args":{"x":1}}},{"functionResponse":{"id":"c","name":"t","response":{"y":"z"}}},` +
-	`{"executableCode":{"code":"1"}},{"codeExecutionResult":{"output":"1"}},{"other":true}]},` +
-	`"partial":true,"turnComplete":true,"interrupted":true,"finishReason":"stop","errorCode":"E","errorMessage":"no",` +
-	`"usage":{"promptTokens":1,"completionTokens":2,"totalTokens":3,"cachedTokens":4,"reasoningTokens":5,"x":6},` +
-	`"longRunningToolIds":["c"],"customMetadata":{"m":"n"},"actions":{"stateDelta":{"k":null,"user:l":1},"artifactDelta":{"f":0},` +
-	`"skipSummarization":true,"transferToAgent":"t","escalate":true,` +
-	`"requestedConfirmations":{"c":{"name":"t","args":{"x":1},"hint":"h","payload":"p"}},"compaction":{"of":"x"},` +
-	`"rewindBeforeInvocationId":"r","z":1}}`
+// allJSON is the JSON of all, which the package in JavaScript writes, too.
+//
+//go:embed testdata/event.json
+var allJSON string
 
 func TestEventJSON(t *testing.T) {
 	out, err := json.Marshal(all())
-	if err != nil || string(out) != allJSON {
+	if err != nil || string(out)+"\n" != allJSON {
 		t.Errorf("%v\n got %s\nwant %s", err, out, allJSON)
 	}
 	var e sessions.Event

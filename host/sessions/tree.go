@@ -236,6 +236,11 @@ func (t *tree) llm(a *LLMAgent, number uint32, field string, m *members) {
 	refuseNil(t, field+".beforeTool", a.BeforeTool)
 	refuseNil(t, field+".afterTool", a.AfterTool)
 	refuseNil(t, field+".toolError", a.ToolError)
+	if a.OutputKey != "" {
+		if why := check.StateName(a.OutputKey); why != "" {
+			t.refuse(field+".outputKey", why)
+		}
+	}
 	m.text("instruction", a.Instruction)
 	m.text("globalInstruction", a.GlobalInstruction)
 	m.text("outputKey", a.OutputKey)

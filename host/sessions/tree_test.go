@@ -16,6 +16,8 @@ func TestInvalidAgents(t *testing.T) {
 		Agent: &sessions.SequentialAgent{Name: "root", Agents: []sessions.Agent{
 			&sessions.LLMAgent{Name: "m", Confirm: []string{"t"}, AfterTool: []sessions.AfterToolCallback{nil}}, twice, twice, nil,
 			&sessions.CustomAgent{Name: "c", BeforeAgent: []sessions.AgentCallback{nil}},
+			&sessions.LLMAgent{Name: "k", OutputKey: "temp_x"}, &sessions.LLMAgent{Name: "l", OutputKey: "app:"},
+			&sessions.LLMAgent{Name: "n", OutputKey: "user:x"},
 		}},
 		Plugins: []*sessions.Plugin{nil},
 	}
@@ -23,7 +25,12 @@ func TestInvalidAgents(t *testing.T) {
 	if !errors.Is(err, host.CodeInvalidAgent) {
 		t.Fatal(err)
 	}
+	if text := err.Error(); strings.Contains(text, "agents[7].outputKey") {
+		t.Errorf("a name with a scope is refused: %s", text)
+	}
 	for _, part := range []string{
+		`agent.agents[5].outputKey: a scope is app:, user: or temp:; did you mean "temp:x"?`,
+		"agent.agents[6].outputKey: a name must not be empty",
 		"app: must be a non-empty string", "agent.agents[0].model: must be exactly one of", `confirm: there is no tool "t"`,
 		"agent.agents[1].maxIterations: must not be negative", `agent.agents[2]: the agent "twice" is in the tree already`,
 		"agent.agents[3]: must be an agent", "agent.agents[4].run: must be a function", "plugins[0]: must not be nil",

@@ -7,12 +7,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strconv"
-	"time"
 	"unicode/utf8"
 
 	"github.com/turncore/turncore/abi/value"
@@ -26,23 +24,25 @@ const (
 	documentVersion = 1
 )
 
-// document is a conversation as JSON. Records are as encoding/json has them.
+// document is a conversation that was read. Its records are as encoding/json has them.
 type document struct {
-	Format       string                     `json:"format"`
-	V            int                        `json:"v"`
-	ID           string                     `json:"id"`
-	Title        string                     `json:"title"`
-	CreatedAt    string                     `json:"createdAt"`
-	Instructions []string                   `json:"instructions"`
-	Memories     []json.RawMessage          `json:"memories"`
-	Retrievables []json.RawMessage          `json:"retrievables"`
-	Messages     []json.RawMessage          `json:"messages"`
-	Thoughts     []json.RawMessage          `json:"thoughts"`
-	ToolCalls    []json.RawMessage          `json:"toolCalls"`
-	Events       []documentEvent            `json:"events"`
-	State        []documentValue            `json:"state"`
-	Artifacts    []documentArtifact         `json:"artifacts"`
-	Bytes        map[string]json.RawMessage `json:"bytes"`
+	id, title    string
+	instructions []string
+	records      [len(recordLists)][]json.RawMessage
+	bytes        map[string]json.RawMessage
+	members      map[string]json.RawMessage // of the whole document
+}
+
+// recordLists are the lists of records of a document, in their order.
+var recordLists = [...]struct {
+	name string
+	kind record.Kind
+}{
+	{"memories", record.KindMemory},
+	{"retrievables", record.KindRetrievable},
+	{"messages", record.KindMessage},
+	{"thoughts", record.KindThought},
+	{"toolCalls", record.KindToolCall},
 }
 
 // Export writes a session as a JSON document that [Import] reads, and the npm package too, which writes the same bytes:
@@ -232,8 +232,10 @@ func index(id string) (n uint64, ok bool) {
 
 // Import reads a document that [Export], or the npm package, has written, into a session that has no records, and returns
 // the session's id: "" as session stands for the document's own. It fails with E_SESSION_EXISTS if the session has
-// records or events, with E_STORED_RECORD_INVALID if the document is none, and with E_RECORD_UNSTORABLE if it has events,
-// state or artifacts and the store is no [Appender]; the session has no records then.
+// records or events, with E_STORED_RECORD_INVALID, which names the member, if the document is none, and with
+// E_RECORD_UNSTORABLE if it has events, state or artifacts and the store is no [Appender]; nothing is stored then. If the
+// store itself fails, Import deletes what it has stored of a session that was not there before, as far as the store is a
+// [Sessions].
 func Import(ctx context.Context, s Store, session string, r io.Reader) (id string, err error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -244,111 +246,105 @@ func Import(ctx context.Context, s Store, session string, r io.Reader) (id strin
 		return "", err
 	}
 	if session == "" {
-		session = d.ID
+		session = d.id
 	}
-	if there, err := s.Load(ctx, session, ""); err != nil {
-		return "", err
-	} else if there != nil && !there.empty() {
-		return "", SessionExists(session)
-	}
-	a, err := d.appended()
-	if err != nil {
+	i := importing{store: s, session: session}
+	if err := i.requireNone(ctx); err != nil {
 		return "", err
 	}
-	if err := a.check(ctx, s, session); err != nil {
+	if i.parts, err = d.appended(); err != nil {
 		return "", err
 	}
-	deltas, err := d.deltas(s, session)
-	if err != nil {
+	if err := i.parts.check(s, session); err != nil {
+		return "", err
+	}
+	if i.deltas, err = d.deltas(s, session); err != nil {
 		return "", inSession(session, err)
 	}
-	if len(deltas) == 0 && a.empty() {
+	if i.puts, err = d.bytesOf(i.deltas); err != nil {
+		return "", inSession(session, err)
+	}
+	if len(i.deltas) == 0 && i.parts.empty() {
 		return "", noDocument("it has no records", nil)
 	}
-	puts, err := d.bytesOf(deltas)
+	sessions, listed := s.(Sessions)
+	fresh := false
+	if listed {
+		there, err := sessions.Find(ctx, session)
+		if err != nil {
+			return "", err
+		}
+		fresh = there == nil
+	}
+	err = i.write(ctx)
+	if err == nil && listed && d.title != "" {
+		err = sessions.SetTitle(ctx, session, d.title)
+	}
+	if err == nil {
+		return session, nil
+	}
+	// After a conflict the session has what another writer has stored.
+	if fresh && !errors.Is(err, host.CodeSessionConflict) {
+		_ = sessions.Delete(context.WithoutCancel(ctx), session) // the first failure is the one to tell
+	}
+	return "", err
+}
+
+// importing is what Import writes.
+type importing struct {
+	store    Store
+	session  string
+	revision string // of the session, as far as the import knows it
+	puts     []put
+	deltas   []Delta
+	parts    *appendedParts
+}
+
+// requireNone fails with E_SESSION_EXISTS if the session has records or events.
+func (i *importing) requireNone(ctx context.Context) error {
+	there, err := i.store.Load(ctx, i.session, "")
 	if err != nil {
-		return "", err
+		return err
 	}
-	for _, put := range puts {
-		if err := s.PutBytes(ctx, session, put.id, bytes.NewReader(put.content)); err != nil {
-			return "", err
-		}
+	if there != nil {
+		i.revision = there.Revision
 	}
-	if len(deltas) > 0 {
-		if _, err := s.Commit(ctx, session, Commit{Deltas: deltas}); err != nil {
-			return "", err
-		}
+	appended, err := appendedTo(ctx, i.store, i.session)
+	if err == nil && (there != nil && !there.empty() || !appended.empty()) {
+		err = SessionExists(i.session)
 	}
-	if err := a.append(ctx, s, session); err != nil {
-		return "", err
-	}
-	if sessions, ok := s.(Sessions); ok && d.Title != "" {
-		return session, sessions.SetTitle(ctx, session, d.Title)
-	}
-	return session, nil
+	return err
 }
 
-// noDocument says why a text is no document.
-func noDocument(why string, cause error) error {
-	return host.NewError(host.CodeStoredRecordInvalid, "the document: "+why, cause)
-}
-
-func readDocument(text []byte) (*document, error) {
-	var head struct {
-		Format string `json:"format"`
-		V      int    `json:"v"`
-	}
-	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, noDocument(err.Error(), err)
-	}
-	switch {
-	case head.Format != documentFormat:
-		return nil, noDocument(fmt.Sprintf("its format is %q, not %q", head.Format, documentFormat), nil)
-	case head.V < 1:
-		return nil, noDocument("it has no version", nil)
-	case head.V > documentVersion:
-		return nil, noDocument(fmt.Sprintf("version %d: a document of a later version", head.V), nil)
-	}
-	var d document
-	in := json.NewDecoder(bytes.NewReader(text))
-	in.DisallowUnknownFields()
-	if err := in.Decode(&d); err != nil {
-		return nil, noDocument(err.Error(), err)
-	}
-	if d.CreatedAt != "" {
-		if _, err := time.Parse(time.RFC3339, d.CreatedAt); err != nil {
-			return nil, noDocument("createdAt: it is not a time", err)
+func (i *importing) write(ctx context.Context) (err error) {
+	for _, put := range i.puts {
+		if err := i.store.PutBytes(ctx, i.session, put.id, bytes.NewReader(put.content)); err != nil {
+			return err
 		}
 	}
-	return &d, nil
+	if len(i.deltas) > 0 {
+		commit := Commit{Deltas: i.deltas, Revision: i.revision}
+		if i.revision, err = i.store.Commit(ctx, i.session, commit); err != nil {
+			return err
+		}
+	}
+	return i.parts.append(ctx, i.store, i.session, i.revision)
 }
 
 // deltas are the writes of a document's records.
 func (d *document) deltas(s Store, session string) ([]Delta, error) {
 	var deltas []Delta
-	for i, text := range d.Instructions {
-		if text == "" {
-			return nil, noDocument(fmt.Sprintf("instructions[%d]: it is empty", i), nil)
-		}
+	for _, text := range d.instructions {
 		deltas = append(deltas, Delta{Op: OpStore, Kind: record.KindInstruction.String(), ID: text, Record: record.NewInstruction(text)})
 	}
 	open := Opened(s, session)
-	for _, of := range []struct {
-		kind  record.Kind
-		texts []json.RawMessage
-	}{
-		{record.KindMemory, d.Memories},
-		{record.KindRetrievable, d.Retrievables},
-		{record.KindMessage, d.Messages},
-		{record.KindThought, d.Thoughts},
-		{record.KindToolCall, d.ToolCalls},
-	} {
-		for _, text := range of.texts {
-			r, err := record.UnmarshalJSON(of.kind, text, open)
+	for i, list := range recordLists {
+		for _, text := range d.records[i] {
+			r, err := record.UnmarshalJSON(list.kind, text, open)
 			if err != nil {
 				return nil, err
 			}
-			deltas = append(deltas, Delta{Op: OpStore, Kind: of.kind.String(), ID: record.Key(r), Record: r})
+			deltas = append(deltas, Delta{Op: OpStore, Kind: list.kind.String(), ID: record.Key(r), Record: r})
 		}
 	}
 	return deltas, nil
@@ -377,39 +373,4 @@ func (d *document) bytesOf(deltas []Delta) (puts []put, err error) {
 		}
 	}
 	return puts, nil
-}
-
-func (d *document) content(id string) ([]byte, error) {
-	raw, there := d.Bytes[id]
-	if !there {
-		return nil, noDocument(fmt.Sprintf("bytes %q are missing", id), nil)
-	}
-	return contentIn(fmt.Sprintf("bytes %q", id), raw)
-}
-
-// contentIn reads what contentText has written. name is that of the member, for errors.
-func contentIn(name string, raw json.RawMessage) ([]byte, error) {
-	var c struct {
-		Text   *string `json:"text"`
-		Base64 *string `json:"base64"`
-	}
-	if len(raw) == 0 {
-		return nil, noDocument(name+" is missing", nil)
-	}
-	in := json.NewDecoder(bytes.NewReader(raw))
-	in.DisallowUnknownFields()
-	if err := in.Decode(&c); err != nil {
-		return nil, noDocument(fmt.Sprintf("%s: %v", name, err), err)
-	}
-	switch {
-	case (c.Text == nil) == (c.Base64 == nil):
-		return nil, noDocument(name+": one of text and base64 is required", nil)
-	case c.Text != nil:
-		return []byte(*c.Text), nil
-	}
-	content, err := base64.StdEncoding.DecodeString(*c.Base64)
-	if err != nil {
-		return nil, noDocument(fmt.Sprintf("%s: %v", name, err), err)
-	}
-	return content, nil
 }

@@ -4,32 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 
 	"github.com/turncore/turncore/host"
 )
-
-// documentEvent, documentValue and documentArtifact are what a document has of an [Appender]. Bodies, values and contents
-// are as bytes are.
-type documentEvent struct {
-	ID   string          `json:"id"`
-	Body json.RawMessage `json:"body"`
-}
-
-type documentValue struct {
-	Name  string          `json:"name"`
-	Value json.RawMessage `json:"value"`
-}
-
-type documentArtifact struct {
-	Name    string          `json:"name"`
-	Version int             `json:"version"`
-	Body    json.RawMessage `json:"body"`
-	Content json.RawMessage `json:"content"`
-}
 
 // appendedParts are the events of a session, and its own state and artifacts.
 type appendedParts struct {
@@ -105,41 +85,98 @@ func (a *appendedParts) addTo(e *exporter) {
 }
 
 // appended reads the members of a document.
-func (d *document) appended() (a *appendedParts, err error) {
-	a = &appendedParts{}
-	read := func(member string, i int, name string, raw json.RawMessage) (content []byte) {
-		if err == nil {
-			content, err = contentIn(fmt.Sprintf("%s[%d].%s", member, i, name), raw)
+func (d *document) appended() (*appendedParts, error) {
+	a := &appendedParts{}
+	for _, read := range []func(*document) error{a.readEvents, a.readState, a.readArtifacts} {
+		if err := read(d); err != nil {
+			return nil, err
 		}
-		return content
 	}
-	for i, e := range d.Events {
-		a.events = append(a.events, SessionEvent{ID: e.ID, Body: read("events", i, "body", e.Body)})
+	return a, nil
+}
+
+func (a *appendedParts) readEvents(d *document) error {
+	list, err := d.list("events", "id", "body")
+	ids := make(map[string]bool, len(list))
+	for i := 0; i < len(list) && err == nil; i++ {
+		var e SessionEvent
+		if e.ID, err = list[i].text("id"); err != nil {
+			return err
+		}
+		if ids[e.ID] {
+			return list[i].wrong("id", "an earlier event has it")
+		}
+		ids[e.ID] = true
+		if e.Body, err = list[i].content("body"); err != nil {
+			return err
+		}
+		if why := wrongEvent(e.ID, e.Body); why != "" {
+			return list[i].wrong("body", why)
+		}
+		a.events = append(a.events, e)
 	}
-	for i, v := range d.State {
-		a.state = append(a.state, StateValue{Name: v.Name, Value: read("state", i, "value", v.Value)})
+	return err
+}
+
+func (a *appendedParts) readState(d *document) error {
+	list, err := d.list("state", "name", "value")
+	names := make(map[string]bool, len(list))
+	size := 0
+	for i := 0; i < len(list) && err == nil; i++ {
+		var v StateValue
+		if v.Name, err = list[i].text("name"); err != nil {
+			return err
+		}
+		why := wrongName(v.Name)
+		if names[v.Name] {
+			why = "an earlier value has it"
+		}
+		if why != "" {
+			return list[i].wrong("name", why)
+		}
+		names[v.Name] = true
+		if v.Value, err = list[i].content("value"); err != nil {
+			return err
+		}
+		size += len(v.Name) + len(v.Value)
+		if why := wrongValue(v.Value, size); why != "" {
+			return list[i].wrong("value", why)
+		}
+		a.state = append(a.state, v)
 	}
+	return err
+}
+
+func (a *appendedParts) readArtifacts(d *document) error {
+	list, err := d.list("artifacts", "name", "version", "body", "content")
 	versions := make(map[string]int)
-	for i, v := range d.Artifacts {
-		if err == nil && v.Version != versions[v.Name] {
-			err = noDocument(fmt.Sprintf("artifacts[%d].version: it is %d, not %d", i, v.Version, versions[v.Name]), nil)
+	for i := 0; i < len(list) && err == nil; i++ {
+		var v Artifact
+		if v.Name, err = list[i].text("name"); err != nil {
+			return err
+		}
+		v.Version = versions[v.Name]
+		if n, ok := wholeIn(list[i].members["version"]); !ok || n != int64(v.Version) {
+			return list[i].wrong("version", fmt.Sprintf("it is not %d", v.Version))
 		}
 		versions[v.Name]++
-		a.artifacts = append(a.artifacts, Artifact{Name: v.Name, Version: v.Version, Body: read("artifacts", i, "body", v.Body)})
-		a.contents = append(a.contents, read("artifacts", i, "content", v.Content))
+		if v.Body, err = list[i].content("body"); err != nil {
+			return err
+		}
+		if why := wrongArtifact(v.Body); why != "" {
+			return list[i].wrong("body", why)
+		}
+		content, err := list[i].content("content")
+		if err != nil {
+			return err
+		}
+		a.artifacts, a.contents = append(a.artifacts, v), append(a.contents, content)
 	}
-	return a, err
+	return err
 }
 
 // check returns why a store cannot take the parts.
-func (a *appendedParts) check(ctx context.Context, s Store, session string) error {
-	there, err := appendedTo(ctx, s, session)
-	if err != nil {
-		return err
-	}
-	if !there.empty() {
-		return SessionExists(session)
-	}
+func (a *appendedParts) check(s Store, session string) error {
 	if _, ok := s.(Appender); ok || a.empty() {
 		return nil
 	}
@@ -149,11 +186,16 @@ func (a *appendedParts) check(ctx context.Context, s Store, session string) erro
 	return e
 }
 
-// append appends the parts to a session.
-func (a *appendedParts) append(ctx context.Context, s Store, session string) error {
+// append appends the parts to a session, each with the revision of the one before: another writer is a conflict.
+func (a *appendedParts) append(ctx context.Context, s Store, session, revision string) (err error) {
 	to, ok := s.(Appender)
-	if !ok || a.empty() {
+	if !ok {
 		return nil
+	}
+	add := func(one Append) bool {
+		one.Revision = revision
+		revision, err = to.Append(ctx, session, one)
+		return err == nil
 	}
 	for i := range a.artifacts {
 		v := a.artifacts[i]
@@ -162,17 +204,15 @@ func (a *appendedParts) append(ctx context.Context, s Store, session string) err
 		if err := s.PutBytes(ctx, session, v.Bytes, bytes.NewReader(a.contents[i])); err != nil {
 			return err
 		}
-		if _, err := to.Append(ctx, session, Append{Artifacts: []Artifact{v}}); err != nil {
+		if !add(Append{Artifacts: []Artifact{v}}) {
 			return err
 		}
 	}
-	if len(a.state) > 0 {
-		if _, err := to.Append(ctx, session, Append{State: a.state}); err != nil {
-			return err
-		}
+	if len(a.state) > 0 && !add(Append{State: a.state}) {
+		return err
 	}
 	for i := range a.events {
-		if _, err := to.Append(ctx, session, Append{Event: &a.events[i]}); err != nil {
+		if !add(Append{Event: &a.events[i]}) {
 			return err
 		}
 	}

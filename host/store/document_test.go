@@ -2,7 +2,10 @@ package store_test
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"reflect"
 	"strings"
@@ -124,8 +127,7 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 		return changed
 	}
 	for document, want := range map[string]string{
-		"{":                          "unexpected end",
-		"[]":                         "cannot unmarshal",
+		"{":                          "it is not JSON: ",
 		`{"v": 1}`:                   "its format is",
 		change(`"v": 1,`, `"v": 2,`): "version 2: a document of a later version",
 		change(`"v": 1,`, `"v": 0,`): "it has no version",
@@ -159,6 +161,156 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 	}
 	if err := s.Delete(t.Context(), "tea"); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What is wrong with a document is told in the words of JavaScript, and nothing is stored.
+func TestDocumentsAreRefusedByName(t *testing.T) {
+	text, err := os.ReadFile("../../abi/testdata/records/documents.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Document json.RawMessage `json:"document"`
+		Says     string          `json:"says"` // "" for a document that is taken
+	}
+	if err := json.Unmarshal(text, &cases); err != nil || len(cases) < 50 {
+		t.Fatalf("%d cases: %v", len(cases), err)
+	}
+	for _, c := range cases {
+		s := store.NewInMemory()
+		_, err := store.Import(t.Context(), s, "", bytes.NewReader(c.Document))
+		if c.Says == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.Document, err)
+			}
+			continue
+		}
+		var failed *host.Error
+		if !errors.As(err, &failed) || failed.Code != host.CodeStoredRecordInvalid || !strings.HasSuffix(failed.Message, ": the document: "+c.Says) {
+			t.Errorf("%s\nfails with %v\nnot with %s", c.Document, err, c.Says)
+		}
+		if page, _, err := s.List(t.Context(), "", 0); len(page) > 0 || err != nil {
+			t.Errorf("%s: it left %v: %v", c.Says, page, err)
+		}
+	}
+}
+
+// failing is a store whose n-th write fails.
+type failing struct {
+	*store.InMemory
+	left    int
+	failure error
+}
+
+func (f *failing) fails() error {
+	if f.left--; f.left == 0 {
+		return f.failure
+	}
+	return nil
+}
+
+func (f *failing) PutBytes(ctx context.Context, session, id string, content io.Reader) error {
+	if err := f.fails(); err != nil {
+		return err
+	}
+	return f.InMemory.PutBytes(ctx, session, id, content)
+}
+
+func (f *failing) Commit(ctx context.Context, session string, c store.Commit) (string, error) {
+	if err := f.fails(); err != nil {
+		return "", err
+	}
+	return f.InMemory.Commit(ctx, session, c)
+}
+
+func (f *failing) Append(ctx context.Context, session string, a store.Append) (string, error) {
+	if err := f.fails(); err != nil {
+		return "", err
+	}
+	return f.InMemory.Append(ctx, session, a)
+}
+
+func (f *failing) SetTitle(ctx context.Context, session, title string) error {
+	if err := f.fails(); err != nil {
+		return err
+	}
+	return f.InMemory.SetTitle(ctx, session, title)
+}
+
+// whole is a document with records, bytes, events, state and artifacts.
+func whole(t *testing.T) string {
+	t.Helper()
+	members := make(map[string]json.RawMessage)
+	for _, file := range []string{"appended", "conversation"} {
+		text, err := os.ReadFile("../../abi/testdata/records/" + file + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &members); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := json.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Whichever write fails, nothing is left of a session that was not there, and the import can be done again.
+func TestImportsThatFailLeaveNothing(t *testing.T) {
+	text, writes := whole(t), 0
+	for n := 1; ; n++ {
+		s := &failing{InMemory: store.NewInMemory(), left: n, failure: errors.New("the disk is full")}
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := store.Import(ctx, s, "s", strings.NewReader(text))
+		cancel()
+		if s.left > 0 && err == nil {
+			break
+		}
+		if writes = n; !errors.Is(err, s.failure) {
+			t.Fatalf("write %d: %v", n, err)
+		}
+		if there, err := s.Find(t.Context(), "s"); there != nil || err != nil {
+			t.Fatalf("write %d left %v: %v", n, there, err)
+		}
+		if _, err := store.Import(t.Context(), s, "s", strings.NewReader(text)); err != nil {
+			t.Fatalf("again after write %d: %v", n, err)
+		}
+	}
+	if writes < 12 {
+		t.Errorf("%d writes", writes)
+	}
+}
+
+// meeting is a store in which another writer appends to the session before the import's n-th append.
+type meeting struct {
+	*store.InMemory
+	left int
+}
+
+func (m *meeting) Append(ctx context.Context, session string, a store.Append) (string, error) {
+	if m.left--; m.left == 0 {
+		if _, err := m.InMemory.Append(ctx, session, store.Append{Event: &store.SessionEvent{ID: "theirs"}}); err != nil {
+			return "", err
+		}
+	}
+	return m.InMemory.Append(ctx, session, a)
+}
+
+// What another writer has stored meanwhile stays: the import is what fails.
+func TestImportsKeepWhatOthersStore(t *testing.T) {
+	for n := 1; n <= 6; n++ {
+		s := &meeting{store.NewInMemory(), n}
+		_, err := store.Import(t.Context(), s, "s", strings.NewReader(whole(t)))
+		if !errors.Is(err, host.CodeSessionConflict) {
+			t.Fatalf("append %d: %v", n, err)
+		}
+		events, err := s.Events(t.Context(), "s", store.EventQuery{Limit: 1, Newest: true})
+		if err != nil || len(events) != 1 || events[0].ID != "theirs" {
+			t.Errorf("append %d: events %v: %v", n, events, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,6 +69,36 @@ func TestSessions(t *testing.T) {
 	}
 	if got := from.run(t); got.status != 1 || !strings.Contains(got.stderr, "E_SESSION_EXISTS") {
 		t.Errorf("imported twice: %+v", got)
+	}
+}
+
+// A document that is wrong is refused by name, and the right one can be imported afterwards.
+func TestDocumentsThatAreWrong(t *testing.T) {
+	text, err := os.ReadFile("../../../abi/testdata/records/appended.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(document string, args ...string) call {
+		return call{args: append(args, "--store", filepath.Join(t.TempDir(), "c.db")), stdin: document}
+	}
+	for _, c := range [][3]string{
+		{`"id": "10"`, `"id": "e1"`, "the document: events[1].id: an earlier event has it"},
+		{`"name": "2"`, `"name": "usr:2"`, `the document: state[1].name: a scope is app:, user: or temp:; did you mean "user:2"?`},
+		{`"base64": "hK`, `"text": "hK`, "the document: events[0].body: it is not the encoding of an event"},
+	} {
+		wrong := in(strings.Replace(string(text), c[0], c[1], 1), "sessions", "import")
+		if got := wrong.run(t); got.status != 1 || got.stdout != "" || !strings.HasSuffix(strings.TrimSpace(got.stderr), c[2]) {
+			t.Errorf("%s: %+v", c[1], got)
+		}
+		list, right := wrong, wrong
+		list.args = append([]string{"sessions", "list"}, wrong.args[2:]...)
+		if left := ok(t, list); left != "" {
+			t.Errorf("%s: it left %s", c[1], left)
+		}
+		right.stdin = string(text)
+		if name := ok(t, right); name != "appended\n" {
+			t.Errorf("%s: the right one is imported as %q", c[1], name)
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import { textOf } from '../invocations/content.js';
 import { type Event, functionCalls, functionResponses, reviveBody } from '../invocations/event.js';
 import type { Appender } from '../store/appender.js';
 import type { DatabaseStore } from '../stores/table-store.js';
-import { toBase64 } from '../stored/base64.js';
 import { short } from './timeline.js';
 
 /** The events of a session, without the one that makes it. */
@@ -24,18 +23,6 @@ export async function countEvents(
   const count = await store.countEvents(session);
   const [first] = count === 0 ? [] : await store.events(session, { limit: 1 });
   return first !== undefined && reviveBody(first.body).author === 'system' ? count - 1 : count;
-}
-
-/** An event as a line of JSON. Bytes are in base64. */
-export function eventJSON(event: Event): string {
-  const { actions, ...others } = event;
-  const given = Object.entries(actions).filter(
-    ([, value]) => typeof value !== 'object' || Object.keys(value as object).length > 0,
-  );
-  const value = given.length === 0 ? others : { ...others, actions: Object.fromEntries(given) };
-  return JSON.stringify(value, (_, each: unknown) =>
-    each instanceof Uint8Array ? toBase64(each) : each,
-  );
 }
 
 /** An event in a line. */

@@ -18,7 +18,7 @@ import { exportConversation, importConversation } from '../stored/document.js';
 import { parseSessions, type SessionsOptions } from './command-line.js';
 import { openDatabase } from './database.js';
 import { printable } from './screen.js';
-import { countEvents, eventJSON, eventsOf, summary } from './session-events.js';
+import { countEvents, eventsOf, summary } from './session-events.js';
 import { HELP } from './usage.js';
 
 /** How many conversations are listed at a time. */
@@ -111,7 +111,7 @@ function timeOf(each: Message | ToolCall | Event): number {
 }
 
 function jsonOf(each: Message | ToolCall | Event): string {
-  return each instanceof Event ? eventJSON(each) : JSON.stringify(recordToJSON(each));
+  return JSON.stringify(each instanceof Event ? each : recordToJSON(each));
 }
 
 async function lineOf(each: Message | ToolCall | Event): Promise<string> {

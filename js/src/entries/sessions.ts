@@ -54,6 +54,7 @@ export {
   type GivenContent,
   LlmAgent,
   type LlmAgentConfig,
+  type LlmAgentTools,
   LoopAgent,
   type LoopAgentConfig,
   type ModelErrorCallback,
@@ -68,7 +69,20 @@ export {
   AgentRequest,
   type AgentResponse,
 } from '../invocations/model.js';
-export type { LlmAgentTool, ConfirmationDetails, SessionTool } from '../invocations/tools.js';
+export {
+  createTool,
+  type LlmAgentTool,
+  type ConfirmationDetails,
+  type SessionTool,
+} from '../invocations/tools.js';
+export type {
+  AnyParams,
+  JsonSchemaMembers,
+  JsonSchemaNames,
+  JsonSchemaType,
+  ToolParams,
+  ToolSchema,
+} from '../invocations/tool-params.js';
 export type { Compaction } from '../invocations/compaction.js';
 export type { Plugin } from '../invocations/plugin.js';
 export { Runner, type RunnerConfig, type RunInput } from '../invocations/runner.js';

@@ -4,12 +4,13 @@
 /* eslint-disable @typescript-eslint/no-invalid-void-type -- a function that answers nothing returns void */
 import { AgentKind } from '../abi/frames.gen.js';
 import type { Awaitable } from '../awaitable.js';
-import type { ObjectSchema } from '../tools/tool.js';
+import type { AnyTool, ObjectSchema } from '../tools/tool.js';
 import type { Content } from './content.js';
 import { type CallbackContext, type InvocationContext, invocationOf } from './contexts.js';
 import type { Event, EventData } from './event.js';
 import type { AgentModel, AgentRequest, AgentResponse } from './model.js';
-import type { LlmAgentTool } from './tools.js';
+import type { LlmAgentTool, SessionTool } from './tools.js';
+import type { ToolParams, ToolSchema } from './tool-params.js';
 
 /** One callback, or several: they are called in order until one answers. */
 export type Callbacks<F> = F | readonly F[];
@@ -121,6 +122,12 @@ export abstract class BaseAgent {
   }
 }
 
+/** The tools of an agent. Each schema types the arguments of the tool that has it. */
+export type LlmAgentTools<Schemas> = {
+  readonly [At in keyof Schemas]:
+    SessionTool<ToolParams<Schemas[At]>, Schemas[At]> | AnyTool | AgentTool;
+};
+
 /** What an {@link LlmAgent} is configured with. */
 export interface LlmAgentConfig extends BaseAgentConfig {
   /** Its model: options of one behind an API, an engine of the host, or a function that answers. */
@@ -153,12 +160,20 @@ export interface LlmAgentConfig extends BaseAgentConfig {
   readonly onToolErrorCallback?: Callbacks<ToolErrorCallback> | undefined;
 }
 
-/** An agent with a model and tools. */
-export class LlmAgent extends BaseAgent {
+/**
+ * An agent with a model and tools.
+ *
+ * @typeParam Schemas the schemas of its tools, from which those that are written in place have their arguments' types
+ */
+export class LlmAgent<
+  const Schemas extends readonly unknown[] = readonly ToolSchema[],
+> extends BaseAgent {
   declare readonly [configOf]: LlmAgentConfig;
 
   // eslint-disable-next-line @typescript-eslint/no-useless-constructor -- narrows its parameter
-  constructor(config: LlmAgentConfig) {
+  constructor(
+    config: Omit<LlmAgentConfig, 'tools'> & { readonly tools?: LlmAgentTools<Schemas> | undefined },
+  ) {
     super(config);
   }
 

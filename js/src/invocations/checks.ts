@@ -3,7 +3,9 @@
  */
 import { AgentKind } from '../abi/frames.gen.js';
 import { invocationError } from '../session-errors.js';
-import { suggest } from '../validation/suggest.js';
+import { isTool } from '../tools/is-tool.js';
+import { wrongStateName } from '../validation/state-name.js';
+import { suggest, typos } from '../validation/suggest.js';
 import {
   AgentTool,
   BaseAgent,
@@ -53,6 +55,46 @@ const KNOWN: readonly (readonly [made: unknown, names: readonly string[]])[] = [
   [LoopAgent, [...BASE, 'maxIterations']],
 ];
 
+/** The members of a runner's configuration. */
+const RUNNER = [
+  'appName',
+  'agent',
+  'sessionService',
+  'store',
+  'plugins',
+  'maxModelCalls',
+  'whenBusy',
+  'compaction',
+  'host',
+];
+
+/** The members of a tool that is a plain object. */
+const TOOL = [
+  'name',
+  'description',
+  'inputSchema',
+  'jsonSchema',
+  'isLongRunning',
+  'requireConfirmation',
+  'runAsync',
+];
+
+/** Names that other kits have for members of runners and tools. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  contextCompactors: 'compaction',
+  eventsCompactionConfig: 'compaction',
+  execute: 'runAsync',
+  fn: 'runAsync',
+  func: 'runAsync',
+  handler: 'runAsync',
+  maxLlmCalls: 'maxModelCalls',
+  needsApproval: 'requireConfirmation',
+  requireConfirm: 'requireConfirmation',
+  rootAgent: 'agent',
+  run: 'runAsync',
+  schema: 'inputSchema',
+};
+
 /** What is wrong with a configuration. */
 class Checks {
   readonly wrong: string[] = [];
@@ -61,6 +103,24 @@ class Checks {
 
   refuse(field: string, why: string): void {
     this.wrong.push(`${field}: ${why}`);
+  }
+
+  /** @throws TurncoreError E_INVALID_AGENT if something is wrong */
+  end(): void {
+    const { wrong } = this;
+    if (wrong.length === 0) return;
+    throw invocationError('E_INVALID_AGENT', wrong.join('; '), { details: wrong });
+  }
+
+  /** Refuses the members of a configuration that are not known. @param prefix ends with a dot, or is empty */
+  known(prefix: string, given: object, known: readonly string[]): void {
+    for (const name of Object.keys(given)) {
+      if (known.includes(name)) continue;
+      const elsewhere = Object.hasOwn(ELSEWHERE, name) ? ELSEWHERE[name]! : '';
+      const meant = known.includes(elsewhere) ? elsewhere : suggest(name, known);
+      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+      this.refuse(`${prefix}${name}`, `is not a known field${hint}`);
+    }
   }
 
   /** Whether a value is a function, or nothing. */
@@ -91,12 +151,7 @@ class Checks {
     this.#seen.add(agent);
     const config = agent[configOf] as unknown as Record<string, unknown>;
     const known = KNOWN.find(([made]) => made === agent.constructor)?.[1];
-    for (const name of known === undefined ? [] : Object.keys(config)) {
-      if (known!.includes(name)) continue;
-      const meant = suggest(name, known!);
-      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-      this.refuse(`${field}.${name}`, `is not a known field${hint}`);
-    }
+    if (known !== undefined) this.known(`${field}.`, config, known);
     if (typeof agent.name !== 'string') this.refuse(`${field}.name`, 'must be a non-empty string');
     if (typeof agent.description !== 'string') {
       this.refuse(`${field}.description`, 'must be a string');
@@ -120,6 +175,12 @@ class Checks {
         this.refuse(`${field}.${name}`, 'must be a text or a function');
       }
     }
+    const { outputKey }: { readonly outputKey?: unknown } = config;
+    if (outputKey !== undefined && outputKey !== null && outputKey !== '') {
+      const text = typeof outputKey === 'string';
+      const why = text ? wrongStateName(outputKey) : 'must be a string';
+      if (why !== undefined) this.refuse(`${field}.outputKey`, why);
+    }
     this.list(`${field}.tools`, config.tools).forEach((tool, i) => {
       const at = `${field}.tools[${i}]`;
       if (tool instanceof AgentTool) this.agent(`${at}.agent`, tool.agent);
@@ -140,7 +201,20 @@ class Checks {
       this.refuse(field, 'must be a tool');
       return;
     }
-    const { requireConfirmation: asks, isLongRunning: waits } = tool as Partial<SessionTool>;
+    if (tool instanceof BaseAgent) {
+      this.refuse(field, 'must be a tool: make one of the agent with AgentTool');
+      return;
+    }
+    const {
+      requireConfirmation: asks,
+      isLongRunning: waits,
+      runAsync,
+    } = tool as Partial<SessionTool>;
+    if (!isTool(tool)) {
+      // An object of a class may have more.
+      if (isPlain(tool)) this.known(`${field}.`, tool, TOOL);
+      if (typeof runAsync !== 'function') this.refuse(`${field}.runAsync`, 'must be a function');
+    }
     // What is neither would have a tool run that nobody has confirmed.
     if (asks !== undefined && typeof asks !== 'boolean' && typeof asks !== 'function') {
       this.refuse(`${field}.requireConfirmation`, 'must be a boolean or a function');
@@ -149,6 +223,30 @@ class Checks {
       this.refuse(`${field}.isLongRunning`, 'must be a boolean');
     }
   }
+}
+
+/** Whether a value is an object of no class. */
+function isPlain(value: object): boolean {
+  const of: unknown = Object.getPrototypeOf(value);
+  return of === Object.prototype || of === null;
+}
+
+/** The names of an object's functions, those of its class too. No getter runs. */
+function functionNames(value: object): Set<string> {
+  const names = new Set<string>();
+  let at: object | null = value;
+  for (; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at) as object | null) {
+    for (const [name, { value: given }] of Object.entries(Object.getOwnPropertyDescriptors(at))) {
+      if (typeof given === 'function' && name !== 'constructor') names.add(name);
+    }
+  }
+  return names;
+}
+
+/** The hook that a function of a plugin is likely meant to be: one with `Callback` in its name, or a typing error. */
+function hookMeant(name: string, hooks: readonly string[]): string | undefined {
+  const bare = name.replace(/Callback$/u, '').toLowerCase();
+  return hooks.find((hook) => typos(bare, hook.toLowerCase()) <= 1);
 }
 
 function toolNames({ tools }: LlmAgentConfig): unknown[] {
@@ -183,7 +281,20 @@ export function checkTeam(
       const given = (plugin as Record<string, unknown>)[hook];
       if (given !== undefined) checks.one(`${at}.${hook}`, given);
     }
+    // A plugin has what it likes besides hooks, and what helps a hook is named like it.
+    for (const name of functionNames(plugin)) {
+      const meant = hooks.includes(name) ? undefined : hookMeant(name, hooks);
+      if (meant === undefined || name.startsWith('_') || meant in plugin) continue;
+      checks.refuse(`${at}.${name}`, `is not a hook; did you mean ${meant}?`);
+    }
   });
-  if (checks.wrong.length === 0) return;
-  throw invocationError('E_INVALID_AGENT', checks.wrong.join('; '), { details: checks.wrong });
+  checks.end();
+}
+
+/** Checks the names in a runner's configuration. @throws TurncoreError E_INVALID_AGENT, which lists the unknown ones */
+export function checkRunner(config: unknown): void {
+  const checks = new Checks();
+  if (isData(config)) checks.known('', config, RUNNER);
+  else checks.refuse('config', 'must be an object');
+  checks.end();
 }

@@ -19,9 +19,9 @@ export interface FunctionResponse {
 }
 
 /** Bytes within a part. */
-export interface InlineData {
+export interface InlineData<Data = Uint8Array> {
   readonly mimeType: string;
-  readonly data: Uint8Array;
+  readonly data: Data;
 }
 
 /** A file that lies elsewhere. */
@@ -30,12 +30,16 @@ export interface FileData {
   readonly mimeType?: string;
 }
 
-/** A part of a content: one of its members is there, and others are kept as they are. */
-export interface Part {
+/**
+ * A part of a content: one of its members is there, and others are kept as they are.
+ *
+ * @typeParam Data what its bytes are
+ */
+export interface Part<Data = Uint8Array> {
   readonly text?: string;
   /** The text is a thought of the model. */
   readonly thought?: boolean;
-  readonly inlineData?: InlineData;
+  readonly inlineData?: InlineData<Data>;
   readonly fileData?: FileData;
   readonly functionCall?: FunctionCall;
   readonly functionResponse?: FunctionResponse;
@@ -44,11 +48,15 @@ export interface Part {
   readonly [name: string]: unknown;
 }
 
-/** What somebody says. */
-export interface Content {
+/**
+ * What somebody says.
+ *
+ * @typeParam Data what the bytes within its parts are
+ */
+export interface Content<Data = Uint8Array> {
   /** `user` or `model`. Default: that of its author. */
   readonly role?: string;
-  readonly parts?: readonly Part[];
+  readonly parts?: readonly Part<Data>[];
 }
 
 /** Tokens that a model has read and written. */

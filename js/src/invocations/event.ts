@@ -5,6 +5,7 @@ import { decodeValue } from '../codec/decoder.js';
 import { copyValue } from '../stash/copy-value.js';
 import { invocationError } from '../session-errors.js';
 import type { Content, EventUsage, FunctionCall, FunctionResponse } from './content.js';
+import { eventJson } from './event-json.js';
 import { checkMembers } from './invalid.js';
 
 /** What a person is asked before a function call runs. */
@@ -126,6 +127,11 @@ export class Event implements EventData {
   /** See {@link isFinalResponse}. */
   isFinalResponse(): boolean {
     return isFinalResponse(this);
+  }
+
+  /** What JSON.stringify writes: the same as Go, with bytes in base64 and without empty members. */
+  toJSON(): Record<string, unknown> {
+    return eventJson(eventValue(this));
   }
 
   /** See {@link functionCalls}. */

@@ -6,9 +6,11 @@ import { uuidv6, UUID_ENTROPY } from '../entropy.js';
 import type { Host, HostOptions } from '../host/host.js';
 import { invocationError } from '../session-errors.js';
 import type { BaseAgent } from './agents.js';
+import { checkRunner } from './checks.js';
 import { type Compaction, compactionOption } from './compaction.js';
 import { type Content, contentOf } from './content.js';
 import { type Event, isData } from './event.js';
+import { withBytes } from './event-json.js';
 import { Invocation } from './invocation.js';
 import { type SessionKey, storedId } from './keys.js';
 import { type Events, leavable, type Leaving } from './leaving.js';
@@ -50,10 +52,11 @@ export interface RunInput {
   readonly userId: string;
   readonly sessionId: string;
   /**
-   * What the user says; or the answers to function calls that wait for one. A run without it takes up the calls of an event
-   * that were confirmed and have no result, or lets the agent go on if there are none.
+   * What the user says; or the answers to function calls that wait for one. Bytes may be base64, as JSON has them. A run
+   * without it takes up the calls of an event that were confirmed and have no result, or lets the agent go on if there are
+   * none.
    */
-  readonly newMessage?: string | Content | undefined;
+  readonly newMessage?: string | Content<Uint8Array | string> | undefined;
   /** Aborts the invocation. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -61,6 +64,11 @@ export interface RunInput {
 /** E_INVALID_INVOCATION of a member of the input. */
 function invalid(field: string, why: string): Error {
   return invocationError('E_INVALID_INVOCATION', `${field}: ${why}`, { details: { field } });
+}
+
+/** The content of a message. */
+function messageOf(given: string | Content<Uint8Array | string>): Content {
+  return withBytes(contentOf(given as Content, 'user'));
 }
 
 /** Waits for a place in the queue of a session. It is undefined, and given up, if the caller leaves meanwhile. */
@@ -100,6 +108,7 @@ export class Runner {
 
   /** @throws TurncoreError E_INVALID_AGENT, whose message lists what is wrong with the agents and the other options */
   constructor(config: RunnerConfig) {
+    checkRunner(config);
     const {
       appName,
       agent,
@@ -191,7 +200,7 @@ export class Runner {
     if (newMessage !== undefined && typeof newMessage !== 'string' && !isData(newMessage)) {
       throw invalid('message', 'must be a text or a content');
     }
-    const message = newMessage === undefined ? undefined : contentOf(newMessage, 'user');
+    const message = newMessage === undefined ? undefined : messageOf(newMessage);
     const key = { appName: this.appName, userId, sessionId };
     // Without the caller's signal nothing aborts an invocation.
     const controller = signal && new AbortController();

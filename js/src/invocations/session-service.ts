@@ -13,7 +13,7 @@ import {
   writeNewSessionArgs,
 } from '../codec/tuples.gen.js';
 import { uuidv6, UUID_ENTROPY } from '../entropy.js';
-import { isTurncoreError, TurncoreError } from '../errors.js';
+import { invalidValue, isTurncoreError, TurncoreError } from '../errors.js';
 import { fullModule } from '../front/create-runner.js';
 import { Host, type HostOptions, sharedHost } from '../host/host.js';
 import { invocationError } from '../session-errors.js';
@@ -102,6 +102,15 @@ export interface LoadedSession {
   readonly state: EncodedState;
 }
 
+/** @throws TurncoreError E_INVALID_VALUE unless the store keeps events */
+function requireStore(store: unknown): void {
+  const { append, events } = Object(store) as Partial<SessionStore>;
+  if (typeof append === 'function' && typeof events === 'function') return;
+  const why =
+    'must keep events: fullMemoryStore() of turncore/stores/memory does, memoryStore() does not';
+  throw invalidValue('store', why);
+}
+
 /** How many sessions are held at most. */
 const MOST_HELD = 1000;
 
@@ -117,7 +126,9 @@ export class SessionService {
   /** What was saved for handles. */
   readonly #artifacts = new WeakMap<Session, SessionArtifacts>();
 
+  /** @throws TurncoreError E_INVALID_VALUE for a store that cannot keep sessions */
   constructor({ store = fullMemoryStore(), host }: SessionServiceOptions = {}) {
+    requireStore(store);
     this.store = store;
     this.host = sessionHost(host);
   }

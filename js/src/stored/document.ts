@@ -4,15 +4,17 @@
 import type { Awaitable } from '../awaitable.js';
 import type { Delta, RecordName } from '../collections/deltas.js';
 import type { Entry } from '../collections/kinds.js';
-import { messageOf } from '../errors.js';
+import { isTurncoreError, messageOf } from '../errors.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import type { Conversation } from '../sessions/conversation.js';
-import type { Append, Appender } from '../store/appender.js';
+import type { Append, Appender, StateValue } from '../store/appender.js';
 import { storeError } from '../store-errors.js';
 import { isObject } from '../validation/field-kinds.js';
-import { fromBase64, toBase64 } from './base64.js';
+import { sizeOf } from '../validation/state-name.js';
+import { fromBase64, toBase64 } from '../codec/base64.js';
 import { contentId, Sha256 } from './checksum.js';
 import { bytesOf, jsonKeeping, readersOf, recordFromJSON } from './codec.js';
+import { wrongArtifact, wrongEvent, wrongName, wrongValue } from './document-checks.js';
 import { unstorable } from './form.js';
 import { type BytesStore, inSession, readOut } from './rows.js';
 import { fromSpelled } from './spelling.js';
@@ -73,11 +75,16 @@ export interface DocumentStore
     BytesStore,
     Partial<Pick<Appender, 'append' | 'events' | 'state' | 'artifacts' | 'openArtifact'>> {
   load(session: string): Awaitable<Conversation>;
-  commit(session: string, commit: { readonly deltas: readonly Delta[] }): Awaitable<unknown>;
+  /** @returns the session's revision; other than a text if the store has none */
+  commit(
+    session: string,
+    commit: { readonly deltas: readonly Delta[]; readonly revision?: string | undefined },
+  ): Awaitable<unknown>;
   find?(
     session: string,
   ): Awaitable<{ readonly title: string; readonly createdAt: Date } | undefined>;
   setTitle?(session: string, title: string): Awaitable<void>;
+  delete?(session: string): Awaitable<void>;
 }
 
 /**
@@ -122,9 +129,10 @@ export async function exportConversation(store: DocumentStore, session: string):
  * @param document the text of {@link exportConversation} or of Go's `store.Export`, or its data
  * @param session default: the document's own
  * @returns the session's id
- * @throws TurncoreError (rejects) E_SESSION_EXISTS if the session has records or events; E_STORED_RECORD_INVALID if the
- * document is none; E_RECORD_UNSTORABLE if it has events, state or artifacts and the store is no `Appender`. The session has
- * no records then.
+ * @throws TurncoreError (rejects) E_SESSION_EXISTS if the session has records or events; E_STORED_RECORD_INVALID, which
+ * names the member, if the document is none; E_RECORD_UNSTORABLE if it has events, state or artifacts and the store is no
+ * `Appender`. Nothing is stored then. If the store itself fails, what has been stored of a session that was not there before
+ * is deleted, as far as the store has `find` and `delete`.
  */
 export async function importConversation(
   store: DocumentStore,
@@ -133,8 +141,9 @@ export async function importConversation(
 ): Promise<string> {
   const data = requireDocument(typeof document === 'string' ? parse(document) : document);
   const id = session ?? data.id;
+  const loaded = await store.load(id);
   const there = Object.keys(await appendedTo(store, id)).length > 0;
-  if (there || !isEmpty(await store.load(id))) throw ofSession('E_SESSION_EXISTS', id);
+  if (there || !isEmpty(loaded)) throw ofSession('E_SESSION_EXISTS', id);
   const appends = appendsOf(data);
   if (appends.length > 0 && !isAppender(store)) {
     const why = `session ${JSON.stringify(id)}: the store keeps no events, state and artifacts`;
@@ -153,17 +162,44 @@ export async function importConversation(
     throw inSession(id, error);
   }
   if (deltas.length + appends.length === 0) throw invalid('it has no records');
-  for (const [name, content] of bytes) await store.putBytes(id, name, content);
-  if (deltas.length > 0) await store.commit(id, { deltas });
-  if (isAppender(store)) {
-    for (const { content, ...append } of appends) {
-      const [artifact] = append.artifacts ?? [];
-      if (artifact !== undefined) await store.putBytes(id, artifact.bytes, content!);
-      await store.append(id, append);
+  const fresh = store.find !== undefined && (await store.find(id)) === undefined;
+  try {
+    for (const [name, content] of bytes) await store.putBytes(id, name, content);
+    let { revision } = loaded;
+    if (deltas.length > 0) revision = textOrNone(await store.commit(id, { deltas, revision }));
+    if (isAppender(store)) await appendAll(store, id, appends, revision);
+    if (data.title !== undefined && data.title !== '') await store.setTitle?.(id, data.title);
+  } catch (error) {
+    // After a conflict the session has what another writer has stored.
+    if (fresh && !isTurncoreError(error, 'E_SESSION_CONFLICT')) {
+      try {
+        await store.delete?.(id);
+      } catch {
+        // The first failure is the one to tell.
+      }
     }
+    throw error;
   }
-  if (data.title !== undefined && data.title !== '') await store.setTitle?.(id, data.title);
   return id;
+}
+
+/** Appends, each with the revision of the one before: another writer is a conflict. */
+async function appendAll(
+  store: DocumentStore & Appender,
+  id: string,
+  appends: readonly DocumentAppend[],
+  seen: string | undefined,
+): Promise<void> {
+  let revision = seen;
+  for (const { content, ...append } of appends) {
+    const [artifact] = append.artifacts ?? [];
+    if (artifact !== undefined) await store.putBytes(id, artifact.bytes, content!);
+    revision = await store.append(id, { ...append, revision });
+  }
+}
+
+function textOrNone(revision: unknown): string | undefined {
+  return typeof revision === 'string' ? revision : undefined;
 }
 
 function isEmpty(loaded: Conversation): boolean {
@@ -238,35 +274,61 @@ async function appendedTo(
 /** An append of a document, with the content of its artifact. */
 type DocumentAppend = Append & { readonly content?: Uint8Array };
 
-/** What is appended to a session for a document. */
+/** What is appended to a session for a document: artifacts, state, events. */
 function appendsOf(data: ConversationDocument): DocumentAppend[] {
-  const appends: DocumentAppend[] = [];
+  const events = eventsOf(data);
+  const state = stateOf(data);
+  return [...artifactsOf(data), ...(state.length > 0 ? [{ state }] : []), ...events];
+}
+
+function eventsOf(data: ConversationDocument): DocumentAppend[] {
+  const ids = new Set<string>();
+  return membersOf(data, 'events', ['id', 'body']).map((one, i) => {
+    const at = `events[${i}]`;
+    const id = textOf(one, 'id', at);
+    if (ids.has(id)) throw invalid(`${at}.id: an earlier event has it`);
+    ids.add(id);
+    const body = binary(contentIn(`${at}.body`, one['body']));
+    refuse(`${at}.body`, wrongEvent(id, body));
+    return { event: { id, body } };
+  });
+}
+
+function stateOf(data: ConversationDocument): StateValue[] {
+  const names = new Set<string>();
+  let size = 0;
+  return membersOf(data, 'state', ['name', 'value']).map((one, i) => {
+    const at = `state[${i}]`;
+    const name = textOf(one, 'name', at);
+    refuse(`${at}.name`, names.has(name) ? 'an earlier value has it' : wrongName(name));
+    names.add(name);
+    const value = binary(contentIn(`${at}.value`, one['value']));
+    size += sizeOf(name) + value.length;
+    refuse(`${at}.value`, wrongValue(value, size));
+    return { scope: '', name, value };
+  });
+}
+
+function artifactsOf(data: ConversationDocument): DocumentAppend[] {
   const versions = new Map<string, number>();
-  membersOf(data, 'artifacts', ['name', 'version', 'body', 'content']).forEach((one, i) => {
+  return membersOf(data, 'artifacts', ['name', 'version', 'body', 'content']).map((one, i) => {
     const at = `artifacts[${i}]`;
     const name = textOf(one, 'name', at);
-    const next = versions.get(name) ?? 0;
-    if (one['version'] !== next) {
-      throw invalid(`${at}.version: it is ${JSON.stringify(one['version'])}, not ${next}`);
-    }
-    versions.set(name, next + 1);
+    const version = versions.get(name) ?? 0;
+    if (one['version'] !== version) throw invalid(`${at}.version: it is not ${version}`);
+    versions.set(name, version + 1);
+    const body = binary(contentIn(`${at}.body`, one['body']));
+    refuse(`${at}.body`, wrongArtifact(body));
     const content = binary(contentIn(`${at}.content`, one['content']));
     const digest = new Sha256();
     digest.add(content);
     const bytes = contentId(digest.hex());
-    const body = binary(contentIn(`${at}.body`, one['body']));
-    appends.push({ artifacts: [{ scope: '', name, version: next, bytes, body }], content });
+    return { artifacts: [{ scope: '', name, version, bytes, body }], content };
   });
-  const state = membersOf(data, 'state', ['name', 'value']).map((one, i) => {
-    const value = binary(contentIn(`state[${i}].value`, one['value']));
-    return { scope: '', name: textOf(one, 'name', `state[${i}]`), value };
-  });
-  if (state.length > 0) appends.push({ state });
-  membersOf(data, 'events', ['id', 'body']).forEach((one, i) => {
-    const body = binary(contentIn(`events[${i}].body`, one['body']));
-    appends.push({ event: { id: textOf(one, 'id', `events[${i}]`), body } });
-  });
-  return appends;
+}
+
+function refuse(member: string, why: string | undefined): void {
+  if (why !== undefined) throw invalid(`${member}: ${why}`);
 }
 
 /** The members of a list, objects of certain members. */
@@ -279,10 +341,17 @@ function membersOf(
   if (!Array.isArray(all)) throw invalid(`${list}: it is not a list`);
   return all.map((one: unknown, i) => {
     if (!isObject(one)) throw invalid(`${list}[${i}]: it is not an object`);
-    const other = Object.keys(one).find((name) => !names.includes(name));
+    const other = otherThan(one, names);
     if (other !== undefined) throw invalid(`${list}[${i}].${other}: it is no member`);
     return one;
   });
+}
+
+/** The first member by name that is not known. */
+function otherThan(members: object, known: readonly string[]): string | undefined {
+  return Object.keys(members)
+    .sort()
+    .find((name) => !known.includes(name));
 }
 
 function textOf(one: Record<string, unknown>, name: string, at: string): string {
@@ -333,7 +402,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw invalid(messageOf(error), error);
+    throw invalid(`it is not JSON: ${messageOf(error)}`, error);
   }
 }
 
@@ -354,17 +423,16 @@ const MEMBERS: readonly string[] = [
 function requireDocument(data: unknown): ConversationDocument {
   if (!isObject(data)) throw invalid('it is not an object');
   const { format, v, id, title = '', createdAt, instructions = [], bytes = {} } = data;
-  if (format !== FORMAT) throw invalid(`its format is ${JSON.stringify(format)}, not "${FORMAT}"`);
+  if (format !== FORMAT) throw invalid(`its format is not "${FORMAT}"`);
   if (!Number.isSafeInteger(v) || (v as number) < 1) throw invalid('it has no version');
   if ((v as number) > VERSION) throw invalid(`version ${String(v)}: a document of a later version`);
-  for (const name of Object.keys(data)) {
-    if (!MEMBERS.includes(name)) throw invalid(`${name}: it is no member of a document`);
-  }
+  const other = otherThan(data, MEMBERS);
+  if (other !== undefined) throw invalid(`${other}: it is no member of a document`);
   if (typeof id !== 'string') throw invalid('id: it is not a text');
   if (typeof title !== 'string') throw invalid('title: it is not a text');
   if (
     createdAt !== undefined &&
-    Number.isNaN(fromSpelled(JSON.stringify(createdAt).slice(1, -1)))
+    (typeof createdAt !== 'string' || Number.isNaN(fromSpelled(createdAt)))
   ) {
     throw invalid('createdAt: it is not a time');
   }
@@ -404,8 +472,8 @@ function bytesIn({ bytes }: ConversationDocument, id: string): string | Uint8Arr
 /** Reads bytes of a document. `name` is that of the member, for errors. */
 function contentIn(name: string, content: unknown): string | Uint8Array {
   if (!isObject(content)) throw invalid(`${name}: it is not an object`);
-  const { text, base64, ...others } = content;
-  const [other] = Object.keys(others);
+  const { text, base64 } = content;
+  const other = otherThan(content, ['text', 'base64']);
   if (other !== undefined) throw invalid(`${name}: ${other}: it is no member of bytes`);
   if (typeof text === 'string' && base64 === undefined) return text;
   if (typeof base64 !== 'string' || text !== undefined) {

@@ -1,7 +1,7 @@
 /**
  * How JSON spells what it has no type for: bytes within free values, and times.
  */
-import { fromBase64, toBase64 } from './base64.js';
+import { fromBase64, toBase64 } from '../codec/base64.js';
 import { isObject } from '../validation/field-kinds.js';
 
 /** The member of an object that stands for bytes, as base64. */

@@ -22,7 +22,7 @@ export function suggest(name: string, known: readonly string[]): string | undefi
 }
 
 /** How many letters must be changed, inserted, dropped or swapped with the next one to turn a into b. */
-function typos(a: string, b: string): number {
+export function typos(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

@@ -2,6 +2,7 @@
  * Events as data.
  */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 
 import { isTurncoreError } from '../../src/index.js';
@@ -61,8 +62,70 @@ describe('events', () => {
     }
     assert.throws(() => ((event as { author: string }).author = 'b'), TypeError);
     const json = JSON.parse(JSON.stringify(event)) as EventData;
-    assert.deepEqual(Object.keys(json).sort(), ['actions', 'author', 'content']);
+    assert.deepEqual(Object.keys(json), ['author', 'content', 'actions']);
     assert.deepEqual(structuredClone(event).content, event.content);
+  });
+
+  it('are the JSON that Go writes of them', async () => {
+    const file = new URL('../../../../host/sessions/testdata/event.json', import.meta.url);
+    const text = (await readFile(file, 'utf8')).trimEnd();
+    const data = JSON.parse(text) as EventData;
+    const parts = data.content!.parts!.map((part) =>
+      part.inlineData === undefined
+        ? part
+        : { inlineData: { ...part.inlineData, data: new Uint8Array([0, 255]) } },
+    );
+    const event = new Event({ ...data, content: { ...data.content, parts } });
+    assert.equal(JSON.stringify(event), text);
+    // In whatever order they were given, and with members that are empty.
+    const { id, author, ...others } = event;
+    const more = { finishReason: '', errorCode: '', interrupted: true, author, id };
+    const mixed = new Event({ ...others, ...more });
+    assert.equal(
+      JSON.stringify([mixed]),
+      JSON.stringify([{ ...data, finishReason: undefined, errorCode: undefined }]),
+    );
+  });
+
+  it('have no empty members in JSON', () => {
+    const of: [EventData, string][] = [
+      [{}, '{}'],
+      [
+        { author: '', partial: false, longRunningToolIds: [], customMetadata: {}, actions: {} },
+        '{}',
+      ],
+      [{ actions: { stateDelta: { k: null } } }, '{"actions":{"stateDelta":{"k":null}}}'],
+      [{ actions: { stateDelta: {}, escalate: false, transferToAgent: '' } }, '{}'],
+      [{ content: { role: '', parts: [] }, timestamp: 0 }, '{"timestamp":0,"content":{}}'],
+      [{ usage: { totalTokens: 0, x: 'y' } }, '{"usage":{"x":"y"}}'],
+      [
+        { content: { parts: [{ text: '', thought: false }] } },
+        '{"content":{"parts":[{"text":""}]}}',
+      ],
+      [
+        { content: { parts: [{ text: '', functionCall: { id: '', name: 'f' } }] } },
+        '{"content":{"parts":[{"functionCall":{"name":"f","args":{}}}]}}',
+      ],
+      [
+        { content: { parts: [{ functionResponse: { name: 'f' }, more: false }] } },
+        '{"content":{"parts":[{"functionResponse":{"name":"f","response":{}},"more":false}]}}',
+      ],
+      [
+        { actions: { stateDelta: { k: [new Uint8Array([1]), '', { id: '' }] } } },
+        '{"actions":{"stateDelta":{"k":["AQ==","",{"id":""}]}}}',
+      ],
+    ];
+    // What is no event has JSON, too.
+    const wrong = {
+      content: { parts: [null, 5, { functionCall: 5 }] },
+      usage: 5,
+      customMetadata: 5,
+    };
+    of.push([
+      wrong as never,
+      JSON.stringify({ content: wrong.content, usage: 5, customMetadata: 5 }),
+    ]);
+    for (const [data, json] of of) assert.equal(JSON.stringify(new Event(data)), json);
   });
 
   it('take no data that cannot be stored', () => {

@@ -4,11 +4,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { isTurncoreError } from '../../src/index.js';
+import { isTurncoreError, memoryStore } from '../../src/index.js';
 import {
   type AgentResponse,
   type EventData,
   LlmAgent,
+  type Plugin,
   Runner,
   SequentialAgent,
   SessionService,
@@ -44,6 +45,25 @@ describe('what is given to sessions', { skip }, () => {
       'E_INVALID_INVOCATION message.parts[0]: must hold text, a function call, a function response, or something else',
     );
     assert.equal((await load()).events.length, 0);
+  });
+
+  it('as bytes of a message may be base64, as JSON has them', async () => {
+    const { runner, load } = await stage({ agent: llm('a', answers('seen')) });
+    const data = new Uint8Array([137, 80]);
+    const picture = { parts: [{ inlineData: { mimeType: 'image/png', data: 'iVA=' } }] };
+    await runner.run({ ...WHO, newMessage: picture });
+    const [asked] = (await load()).events;
+    assert.deepEqual(asked!.content!.parts, [{ inlineData: { mimeType: 'image/png', data } }]);
+    // What was written is read.
+    const { content } = JSON.parse(JSON.stringify(asked)) as EventData;
+    assert.deepEqual(content, { role: 'user', ...picture });
+    for (const wrong of ['iVA', '?', 'iV=A']) {
+      const part = { inlineData: { mimeType: 'image/png', data: wrong } };
+      assert.equal(
+        await refusal(() => runner.run({ ...WHO, newMessage: { parts: [part] } })),
+        'E_INVALID_INVOCATION message.parts[0].inlineData.data: must be bytes',
+      );
+    }
   });
 
   it('as the end of a rewind is an id: without one no agent runs', async () => {
@@ -229,6 +249,10 @@ describe('a runner', { skip }, () => {
           }),
           any({ name: 'e' }),
           one,
+          new LlmAgent({ name: 'k', model, outputKey: 'temp_x' }),
+          new LlmAgent({ name: 'l', model, outputKey: 'app:' }),
+          new LlmAgent(any({ name: 'm', model, outputKey: 5 })),
+          new LlmAgent({ name: 'n', model, outputKey: 'user:x' }),
         ],
       }),
       plugins: any([null, { name: 'p', beforeRun: 5 }]),
@@ -256,6 +280,9 @@ describe('a runner', { skip }, () => {
       `${a}[3].tools[1].isLongRunning: must be a boolean`,
       `${a}[3].longRunningTools: there is no tool "z"`,
       `${a}[4]: must be an agent`,
+      `${a}[6].outputKey: a scope is app:, user: or temp:; did you mean "temp:x"?`,
+      `${a}[7].outputKey: a name must not be empty`,
+      `${a}[8].outputKey: must be a string`,
       'plugins[0]: must be a plugin',
       'plugins[1].beforeRun: must be a function',
     ]);
@@ -266,6 +293,117 @@ describe('a runner', { skip }, () => {
           isTurncoreError(error, 'E_INVALID_AGENT') &&
           error.message.endsWith('maxModelCalls: must be an integer from 1 on'),
       );
+    }
+  });
+
+  it('refuses names that it, its tools and its plugins do not have, and says what is likely meant', async () => {
+    const agent = llm('a', answers());
+    const tool = { name: 't', description: 't', runAsync: () => 1 };
+    const unknown = (name: string, meant: string): string =>
+      `${name}: is not a known field; did you mean ${meant}?`;
+    const given: [config: object, wrong: string][] = [
+      [{ maxLlmCalls: 5 }, unknown('maxLlmCalls', 'maxModelCalls')],
+      [{ sessionServce: 1 }, unknown('sessionServce', 'sessionService')],
+      [{ artifactService: 1 }, 'artifactService: is not a known field'],
+    ];
+    const inTool: [tool: object, wrong: string][] = [
+      [{ ...tool, parameters: {} }, unknown('parameters', 'inputSchema')],
+      [{ ...tool, schema: {} }, unknown('schema', 'inputSchema')],
+      [{ ...tool, longRunning: true }, unknown('longRunning', 'isLongRunning')],
+      [{ ...tool, requireConfirm: true }, unknown('requireConfirm', 'requireConfirmation')],
+      [{ ...tool, runAsync: undefined }, 'runAsync: must be a function'],
+      [
+        { name: 't', description: 't', execute: () => 1 },
+        `${unknown('execute', 'runAsync')}; agent.tools[0].runAsync: must be a function`,
+      ],
+    ];
+    for (const [wrong, why] of inTool) {
+      const of = llm('a', answers(), { tools: [any(wrong)] });
+      given.push([{ agent: of }, `agent.tools[0].${why}`]);
+    }
+    const agentAsTool = llm('a', answers(), { tools: [any(agent)] });
+    const wrap = 'agent.tools[0]: must be a tool: make one of the agent with AgentTool';
+    given.push([{ agent: agentAsTool }, wrap]);
+    class Late {
+      readonly name = 'late';
+      afterRunCallback(): void {
+        throw new Error('is no hook');
+      }
+    }
+    const inPlugin: [plugin: object, name: string, meant: string][] = [
+      [{ name: 'p', beforeRunCallback: () => 'x' }, 'beforeRunCallback', 'beforeRun'],
+      [{ name: 'p', onUserMesage: () => 'x' }, 'onUserMesage', 'onUserMessage'],
+      [{ name: 'p', onevent: () => 'x' }, 'onevent', 'onEvent'],
+      [new Late(), 'afterRunCallback', 'afterRun'],
+    ];
+    for (const [plugin, name, meant] of inPlugin) {
+      given.push([
+        { plugins: [plugin] },
+        `plugins[0].${name}: is not a hook; did you mean ${meant}?`,
+      ]);
+    }
+    for (const [config, wrong] of given) {
+      assert.equal(
+        await refusal(() => new Runner(any({ appName: 'app', agent, ...config }))),
+        `E_INVALID_AGENT ${wrong}`,
+      );
+    }
+    assert.equal(
+      await refusal(() => new Runner(any(undefined))),
+      'E_INVALID_AGENT config: must be an object',
+    );
+  });
+
+  it('takes plugins and tools that are objects of classes with more', async () => {
+    class Counter implements Plugin {
+      readonly name = 'counter';
+      readonly beforeTurn = (): number => this.#count();
+      #n = 0;
+      onEvent(): void {
+        this._onEvents();
+        this.onEvents();
+      }
+      _onEvents(): void {
+        this.#n++;
+      }
+      /** Its name is like a hook's that is there. */
+      onEvents(): void {
+        this.#n++;
+      }
+      get beforeRuns(): never {
+        throw new Error('a getter runs');
+      }
+      #count(): number {
+        return this.#n;
+      }
+    }
+    class Add implements SessionTool {
+      readonly name = 'add';
+      readonly description = 'Adds.';
+      readonly parameters = 2;
+      runAsync(): number {
+        return this.parameters;
+      }
+    }
+    const counter = new Counter();
+    const agent = llm('a', answers(calls('add'), 'done'), { tools: [new Add()] });
+    const { say } = await stage({ agent, plugins: [counter] });
+    assert.deepEqual(lines(await say()), ['a: add()', 'a: add = {"result":2}', 'a: done']);
+    assert.equal(counter.beforeTurn(), 6); // twice for each event
+  });
+
+  it('takes a store that keeps events only', async () => {
+    const agent = llm('a', answers());
+    for (const store of [memoryStore(), {}, null, 5]) {
+      for (const make of [
+        () => new SessionService({ store: any(store) }),
+        () => new Runner({ appName: 'app', agent, store: any(store) }),
+      ]) {
+        assert.equal(
+          await refusal(make),
+          'E_INVALID_VALUE store: must keep events: fullMemoryStore() of turncore/stores/memory does, memoryStore() does not',
+        );
+      }
     }
   });
 

@@ -19,6 +19,9 @@ import {
   importConversation,
 } from '../../src/stored/document.js';
 import { collectBytes } from '../../src/store/byte-store.js';
+import type { Appender } from '../../src/store/appender.js';
+import type { Sessions } from '../../src/store/store.js';
+import { fullMemoryStore } from '../../src/stores/memory.js';
 import type { Conversation } from '../../src/sessions/conversation.js';
 import { root } from '../instance/go-guest.js';
 
@@ -33,6 +36,8 @@ const lists = {
   thought: 'thoughts',
   toolCall: 'toolCalls',
 } as const;
+
+type Appended = Sessions & Appender;
 
 /** A store of the bare minimum. */
 class Kept implements DocumentStore {
@@ -132,8 +137,7 @@ describe('documents', () => {
       return text.replace(from, to);
     };
     const cases: readonly (readonly [string, string])[] = [
-      ['{', 'JSON'],
-      ['[]', 'it is not an object'],
+      ['{', 'it is not JSON: '],
       ['{"v": 1}', 'its format is'],
       ['{"format": "turncore.conversation", "v": 1, "id": "x", "title": "y"}', 'it has no records'],
       [changed('"v": 1,', '"v": 2,'), 'version 2: a document of a later version'],
@@ -164,4 +168,90 @@ describe('documents', () => {
     store.commit('d', { deltas: [{ op: 'store', kind: 'standingInstruction', record: dynamic }] });
     await assert.rejects(exportConversation(store, 'd'), { code: 'E_RECORD_UNSTORABLE' });
   });
+
+  it('are refused in the words of Go, and leave nothing', async () => {
+    const file = new URL('abi/testdata/records/documents.json', root);
+    const cases = JSON.parse(readFileSync(file, 'utf8')) as { document: object; says?: string }[];
+    assert.ok(cases.length >= 50, String(cases.length));
+    for (const { document, says } of cases) {
+      const store = fullMemoryStore();
+      const imported = importConversation(store, JSON.stringify(document));
+      if (says === undefined) {
+        await imported;
+        continue;
+      }
+      await assert.rejects(imported, (error: Error & { code?: string }) => {
+        assert.equal(error.code, 'E_STORED_RECORD_INVALID');
+        assert.ok(
+          error.message.endsWith(`: the document: ${says}`),
+          `${error.message}, not ${says}`,
+        );
+        return true;
+      });
+      assert.deepEqual((await store.list()).sessions, [], says);
+    }
+  });
+
+  it('leave nothing of a session that was not there, whichever write fails', async () => {
+    let writes = 0;
+    for (let n = 1; ; n++) {
+      const store = fullMemoryStore();
+      const failing = failingAt(store, n);
+      const failed: unknown = await importConversation(failing, whole(), 's').then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (failed === undefined) break;
+      writes = n;
+      assert.match((failed as Error).message, /the disk is full/, String(n));
+      assert.equal(await store.find('s'), undefined, `write ${n}`);
+      await importConversation(failing, whole(), 's');
+    }
+    assert.ok(writes >= 12, String(writes));
+  });
+
+  it('keep what another writer stores meanwhile', async () => {
+    for (let n = 1; n <= 6; n++) {
+      const store = fullMemoryStore();
+      const theirs = { event: { id: 'theirs', body: Uint8Array.of(0x80) } };
+      let left = n;
+      const meeting = wrapped(store, async (method) => {
+        if (method === 'append' && --left === 0) await store.append('s', theirs);
+      });
+      await assert.rejects(importConversation(meeting, whole(), 's'), {
+        code: 'E_SESSION_CONFLICT',
+      });
+      const [last] = await store.events('s', { limit: 1, newest: true });
+      assert.equal(last!.id, 'theirs', `append ${n}`);
+    }
+  });
 });
+
+/** A store whose writes do something before. */
+function wrapped(store: Appended, before: (method: string) => void | Promise<void>): Appended {
+  return new Proxy(store, {
+    get: (of, name) => {
+      const method = Reflect.get(of, name, of) as (...args: unknown[]) => unknown;
+      if (typeof method !== 'function') return method;
+      return async (...args: unknown[]) => {
+        await before(String(name));
+        return method.apply(of, args);
+      };
+    },
+  });
+}
+
+/** A store whose n-th write fails. */
+function failingAt(store: Appended, n: number): Appended {
+  let left = n;
+  return wrapped(store, (method) => {
+    if (!['putBytes', 'commit', 'append', 'setTitle'].includes(method)) return;
+    if (--left === 0) throw new Error('the disk is full');
+  });
+}
+
+/** A document with records, bytes, events, state and artifacts. */
+function whole(): string {
+  const appended = readFileSync(new URL('abi/testdata/records/appended.json', root), 'utf8');
+  return JSON.stringify({ ...(JSON.parse(appended) as object), ...data });
+}

@@ -721,6 +721,33 @@ it('events, state and artifacts travel in documents, which Go writes alike', asy
   wrong.artifacts[1].version = 3;
   const failure = await failureOf(() => importConversation(store, wrong, 'wrong'));
   assert.equal(failure.code, 'E_STORED_RECORD_INVALID');
-  assert.match(failure.message, /artifacts\[1\]\.version: it is 3, not 1/);
+  assert.match(failure.message, /artifacts\[1\]\.version: it is not 1/);
+  const twice = JSON.parse(text);
+  twice.events.push(twice.events[0]);
+  const again = await failureOf(() => importConversation(store, twice, 'wrong'));
+  assert.match(again.message, /events\[3\]\.id: an earlier event has it/);
+  const full = Object.assign(Object.create(store), {
+    append: async (session, append) => {
+      if (append.event?.id === '10') throw new Error('the disk is full');
+      return store.append(session, append);
+    },
+  });
+  for (const method of [
+    'load',
+    'find',
+    'delete',
+    'putBytes',
+    'events',
+    'state',
+    'artifacts',
+    'openArtifact',
+    'setTitle',
+  ]) {
+    full[method] = (...args) => store[method](...args);
+  }
+  const half = await failureOf(() => importConversation(full, text, 'wrong'));
+  assert.match(half.message, /the disk is full/);
+  assert.equal(await store.find('wrong'), undefined);
+  assert.equal(await importConversation(store, text, 'wrong'), 'wrong');
   await store.close();
 });

@@ -84,7 +84,7 @@ export class Inside {
             action('Fork here', this.#act.fork),
             action('Rewind to before', this.#act.rewind),
           ),
-          element('pre', {}, JSON.stringify(event, hexed, 2)),
+          element('pre', {}, JSON.stringify({ ...event }, hexed, 2)),
         ),
       { once: true },
     );

@@ -1,0 +1,114 @@
+/**
+ * What the parts of a document must be for sessions to go on with them. Go's `host/store` says the same.
+ */
+import { decodeValue } from '../codec/decoder.js';
+import { isObject } from '../validation/field-kinds.js';
+import { scopeOf, wrongStateName } from '../validation/state-name.js';
+
+/** What a member must be: one of these, a map whose members have forms, or a list of elements of a form. */
+type Form = 'string' | 'boolean' | 'integer' | { readonly [name: string]: Form } | readonly [Form];
+
+const KINDS = {
+  string: (value: unknown) => typeof value === 'string',
+  boolean: (value: unknown) => typeof value === 'boolean',
+  integer: Number.isInteger,
+};
+
+/** The form of an event. What it does not name may be anything. */
+const EVENT: Form = {
+  id: 'string',
+  invocationId: 'string',
+  author: 'string',
+  timestamp: 'integer',
+  branch: 'string',
+  content: { role: 'string', parts: [{ text: 'string', thought: 'boolean' }] },
+  partial: 'boolean',
+  turnComplete: 'boolean',
+  interrupted: 'boolean',
+  finishReason: 'string',
+  errorCode: 'string',
+  errorMessage: 'string',
+  usage: {},
+  longRunningToolIds: ['string'],
+  customMetadata: {},
+  actions: {
+    stateDelta: {},
+    artifactDelta: {},
+    requestedConfirmations: {},
+    compaction: {},
+    skipSummarization: 'boolean',
+    escalate: 'boolean',
+    transferToAgent: 'string',
+    rewindBeforeInvocationId: 'string',
+  },
+};
+
+/** Why a body is not that of the event of an id; undefined if it is. */
+export function wrongEvent(id: string, body: Uint8Array): string | undefined {
+  const event = decoded(body);
+  if (!isMap(event)) return 'it is not the encoding of an event';
+  const wrong = wrongIn('', EVENT, event);
+  return wrong ?? (event['id'] === id ? undefined : `id: it is not ${JSON.stringify(id)}`);
+}
+
+/** Why a body is not that of an artifact's version; undefined if it is. */
+export function wrongArtifact(body: Uint8Array): string | undefined {
+  const described = decoded(body);
+  if (!isMap(described)) return 'it is not the encoding of a map';
+  return wrongIn('', { mimeType: 'string' }, described);
+}
+
+/** What is not of its form in a value; undefined for nothing. null is of every form. */
+function wrongIn(at: string, want: Form, value: unknown): string | undefined {
+  if (value === null) return undefined;
+  if (typeof want === 'string') {
+    if (KINDS[want](value)) return undefined;
+    return `${at}: must be ${want === 'integer' ? 'an' : 'a'} ${want}`;
+  }
+  const parts: (string | undefined)[] = [];
+  if (isList(want)) {
+    if (!Array.isArray(value)) return `${at}: must be a list`;
+    value.forEach((one: unknown, i) => parts.push(wrongIn(`${at}[${i}]`, want[0], one)));
+  } else {
+    if (!isMap(value)) return `${at}: must be a map`;
+    for (const [name, one] of Object.entries(value)) {
+      if (!Object.hasOwn(want, name)) continue;
+      parts.push(wrongIn(at === '' ? name : `${at}.${name}`, want[name]!, one));
+    }
+  }
+  return parts.find((wrong) => wrong !== undefined);
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && !(value instanceof Uint8Array);
+}
+
+function isList(form: Form): form is readonly [Form] {
+  return Array.isArray(form);
+}
+
+/** The value of bytes; undefined if they are none that a frame can hold. */
+function decoded(bytes: Uint8Array): unknown {
+  try {
+    return decodeValue(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+// Bounds of the state: those of an invocation.
+const MAX_VALUE = 1 << 20;
+const MAX_STATE = 8 << 20;
+
+/** Why a value of a session's own state cannot have a name; undefined if it can. */
+export function wrongName(name: string): string | undefined {
+  const scoped = scopeOf(name) !== '' ? "a session's own state has no scopes" : undefined;
+  return wrongStateName(name) ?? scoped;
+}
+
+/** Why a state cannot have a value that makes it so large; undefined if it can. */
+export function wrongValue(value: Uint8Array, size: number): string | undefined {
+  if (decoded(value) === undefined) return 'it is not the encoding of a value';
+  if (value.length > MAX_VALUE) return `a value has at most ${MAX_VALUE} bytes`;
+  return size > MAX_STATE ? `the state has at most ${MAX_STATE} bytes` : undefined;
+}
