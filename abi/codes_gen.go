@@ -336,7 +336,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeCallAnswered, Status: 409, Fatal: false,
 		Message: "The function call has its answer.",
-		Help:    "The first answer counts.",
+		Help:    "The first answer counts. A run without a message takes up a confirmed call that has no result.",
 	},
 	{
 		Code: CodeCallNotAsked, Status: 404, Fatal: true,

@@ -111,7 +111,7 @@ type Input struct {
 	User    string // id of the user
 	Session string // id of the session
 	// Message is what the user says; see [Text]. One that answers function calls of an earlier invocation resumes that. nil
-	// lets the agent go on without one.
+	// takes up the calls of an event that were confirmed and have no result, or lets the agent go on if there are none.
 	Message *Content
 	// Journal receives the invocation's journal, for a replay; see package journal. nil writes none. If it fails, Run fails
 	// with its error after the last event.

@@ -2,7 +2,6 @@ package session
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/turncore/turncore/abi/value"
 )
@@ -352,19 +351,13 @@ func (l *Log) Confirmed(some func(c *Call) bool) (calls []*Call) {
 	return calls
 }
 
-// inside reports whether a branch is another one or inside of it.
-func inside(branch, other string) bool {
-	rest, ok := strings.CutPrefix(branch, other)
-	return ok && (other == "" || rest == "" || rest[0] == '.')
-}
-
 // Waits reports whether a call of an invocation has no result that was made in a branch or inside of it. some reports
 // whether those of an author count.
 func (l *Log) Waits(invocation, branch string, some func(author string) bool) bool {
 	for i := range l.calls {
 		c := &l.calls[i]
 		e := &l.entries[c.event]
-		if c.waits && e.invocation == invocation && !e.undone && inside(e.branch, branch) && !l.hasResult(c) && some(e.author) {
+		if c.waits && e.invocation == invocation && !e.undone && around(branch, e.branch) && !l.hasResult(c) && some(e.author) {
 			return true
 		}
 	}
@@ -376,7 +369,7 @@ func (l *Log) Waits(invocation, branch string, some func(author string) bool) bo
 func (l *Log) Before(i int, branch string, fn func(e *Event)) {
 	invocation := l.entries[i].invocation
 	for _, k := range l.shown {
-		if e := &l.entries[k]; int(k) < i && e.invocation == invocation && inside(e.branch, branch) {
+		if e := &l.entries[k]; int(k) < i && e.invocation == invocation && around(branch, e.branch) {
 			fn(l.At(int(k)))
 		}
 	}

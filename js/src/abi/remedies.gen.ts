@@ -30,7 +30,8 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   E_BYTES_NOT_FOUND: 'The bytes were deleted, or the record was read without its store.',
   E_CALL_AFTER_END:
     'Await every call on a context before the executor, middleware or handler returns, and keep no context beyond its turn.',
-  E_CALL_ANSWERED: 'The first answer counts.',
+  E_CALL_ANSWERED:
+    'The first answer counts. A run without a message takes up a confirmed call that has no result.',
   E_CALL_NOT_ASKED: "Answer a call of an event's longRunningToolIds.",
   E_CHAT_EMPTY_RESPONSE:
     'The provider closed the stream without content. Look at finishReason in the generation stats; a small token limit is a common reason.',

@@ -51,7 +51,11 @@ export interface RunnerConfig {
 export interface RunInput {
   readonly userId: string;
   readonly sessionId: string;
-  /** What the user says; or the answers to function calls that wait for one. Bytes may be base64, as JSON has them. */
+  /**
+   * What the user says; or the answers to function calls that wait for one. Bytes may be base64, as JSON has them. A run
+   * without it takes up the calls of an event that were confirmed and have no result, or lets the agent go on if there are
+   * none.
+   */
   readonly newMessage?: string | Content<Uint8Array | string> | undefined;
   /** Aborts the invocation. */
   readonly signal?: AbortSignal | undefined;

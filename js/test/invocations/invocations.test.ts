@@ -539,6 +539,35 @@ describe('invocations', { skip }, () => {
     assert.deepEqual(ran, [undefined, {}, { confirmed: true, by: 'Ada' }]);
   });
 
+  it('takes up a confirmed call whose run was left, with its answer', async () => {
+    const ran: unknown[] = [];
+    const controller = new AbortController();
+    const model = answers(calls('t'), 'not yet', 'done');
+    const { say, runner } = await stage({
+      agent: llm('a', model, {
+        tools: [
+          tool(
+            't',
+            (_: never, ctx) => {
+              ran.push(ctx.confirmation);
+              controller.abort(new Error('left'));
+              return ran.length;
+            },
+            { requireConfirmation: true },
+          ),
+        ],
+      }),
+    });
+    const [asked] = await say();
+    const response = { confirmed: true, by: 'Ada' };
+    const functionResponse = { id: asked!.getFunctionCalls()[0]!.id!, name: 't', response };
+    const newMessage = { parts: [{ functionResponse }] };
+    await assert.rejects(runner.run({ ...WHO, newMessage, signal: controller.signal }), /left/);
+    assert.deepEqual(lines(await say('is it done?')), ['a: not yet']);
+    assert.deepEqual(lines(await runner.run(WHO)), ['a: t = {"result":2}', 'a: done']);
+    assert.deepEqual(ran, [response, response]);
+  });
+
   it('lets plugins replace the message and events, and runs callbacks in order', async () => {
     const model = answers('plain');
     const { say, load } = await stage({
