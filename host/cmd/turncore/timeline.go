@@ -18,9 +18,11 @@ type timeline struct {
 	header  journal.Header
 	verbose bool
 
-	runners map[int64]frame // OpenRunner by number
-	start   *frame          // StartTurn
-	end     *frame          // End
+	runners map[int64]frame  // OpenRunner by number
+	start   *frame           // StartTurn, or StartInvocation
+	named   map[int64]string // tools by number
+	agents  map[int64]string // by number
+	end     *frame           // End
 
 	now        int64 // ms since the start
 	moments    []*moment
@@ -62,6 +64,7 @@ type moment struct {
 type frame struct {
 	Frame, Kind, Method, Code, ID string
 	Collection, Edit, Sync        string
+	User, Session                 string // of an invocation
 	System                        string `json:"systemPrompt"`
 
 	Runner, Effect, Call, Context, Dispatch, Iteration int64 // numbers of them
@@ -70,7 +73,10 @@ type frame struct {
 	Standalone                                         bool
 
 	Initial       []block
-	Tools         []struct{ Name string }
+	Tools, Agents []struct {
+		Number int64
+		Name   string
+	}
 	Error, Reason *failure
 
 	Chat, Args, Payload, Data, Message, Status json.RawMessage // which are read where they matter
@@ -121,6 +127,7 @@ func (t *timeline) frame(text json.RawMessage) {
 	if t.depths == nil {
 		t.runners, t.depths, t.iterating = map[int64]frame{}, map[int64]int{}, map[int64]bool{}
 		t.effects, t.calls, t.gates = map[int64]*moment{}, map[int64]*moment{}, map[int64]*moment{}
+		t.named, t.agents = map[int64]string{}, map[int64]string{}
 		t.streams, t.dispatches, t.iterations = map[string]*moment{}, map[int64]*moment{}, map[int64]*moment{}
 	}
 	switch f.Frame {
@@ -130,8 +137,17 @@ func (t *timeline) frame(text json.RawMessage) {
 	switch f.Frame {
 	case "OpenRunner":
 		t.runners[f.Runner] = *f
+		for _, tool := range f.Tools {
+			t.named[tool.Number] = tool.Name
+		}
+	case "OpenAgents":
+		for _, agent := range f.Agents {
+			t.agents[agent.Number] = agent.Name
+		}
 	case "StartTurn":
 		t.begin(f)
+	case "StartInvocation":
+		t.start = f
 	case "Edit":
 		if f.Edit == "addHistory" {
 			t.add(&moment{label: "history", text: fmt.Sprintf("%d %s", f.Count, f.Collection), style: faint})
@@ -153,7 +169,11 @@ func (t *timeline) frame(text json.RawMessage) {
 			t.depths[f.Context] = t.depth(f.Other) + 1
 		}
 	case "Effect":
-		t.effect(f)
+		if t.invocation() {
+			t.invoked(f, text)
+		} else {
+			t.effect(f)
+		}
 	case "Chunk":
 		t.chunk(f)
 	case "Result":
@@ -166,6 +186,9 @@ func (t *timeline) frame(text json.RawMessage) {
 		}
 	case "Abort":
 		what := "the turn"
+		if t.invocation() {
+			what = "the invocation"
+		}
 		if f.Context > 0 {
 			what = fmt.Sprintf("dispatch %d", f.Context)
 		}
@@ -194,6 +217,9 @@ func (t *timeline) add(m *moment) *moment {
 
 // depth is how far what happens in a context is indented.
 func (t *timeline) depth(context int64) int {
+	if t.invocation() {
+		return int(min(context, 1)) // its contexts are model calls, one after the other
+	}
 	depth := t.depths[context]
 	if t.iterating[context] {
 		depth++
@@ -588,11 +614,16 @@ func (t *timeline) print(out *output) {
 	switch {
 	case t.start == nil:
 		end.text = "no turn begins in this journal"
+	case t.end == nil && t.invocation():
+		end.text = "not: the journal stops while the invocation runs"
 	case t.end == nil:
 		end.text = "not: the journal stops while the turn runs"
 	default:
 		_ = json.Unmarshal(t.end.Status, &status) // a name in this frame
 		end.text = fmt.Sprintf("%s after %s, %s", status, count(t.end.Iterations, "iteration"), duration(t.now))
+		if t.invocation() {
+			end.text = fmt.Sprintf("%s after %s", status, duration(t.now))
+		}
 		if status == "ack" {
 			end.style = plain
 		}
@@ -624,12 +655,18 @@ func (t *timeline) printHead(out *output) {
 		if t.start.Standalone {
 			what = "dispatch"
 		}
+		if t.invocation() {
+			what = "invocation "
+		}
 		field(what, t.start.ID)
 		began := fmt.Sprint(t.start.Now)
 		if t.start.Now >= 0 && t.start.Now <= maxTime {
 			began = time.UnixMilli(t.start.Now).UTC().Format("2006-01-02T15:04:05.000Z")
 		}
 		field("began", began)
+		if t.invocation() {
+			field("session", t.start.Session+" of "+t.start.User)
+		}
 	}
 	field("engine", engine)
 	if t.start != nil {

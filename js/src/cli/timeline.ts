@@ -1,8 +1,10 @@
 /**
  * The timeline of a turn, from the frames of its journal. The Go command prints the same bytes.
  */
+import { SessionEffect } from '../abi/frames.gen.js';
 import { joined } from '../bytes.js';
 import type { JournalHeader } from '../journal/format.js';
+import { isObject } from '../validation/field-kinds.js';
 import type { Style } from './screen.js';
 
 /** A text with its style; without one it is plain. */
@@ -38,6 +40,11 @@ type Fields = Readonly<Record<string, unknown>>;
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'];
 /** Frames with a time. */
 const TIMED = new Set(['Call', 'Result', 'Chunk', 'Abort', 'Tick', 'Event']);
+/** Members of a part that are about functions, and their signs. */
+const FUNCTIONS = [
+  ['functionCall', '→'],
+  ['functionResponse', '←'],
+] as const;
 /** Shown characters of a text. */
 const LONGEST = 200;
 /** The column of texts without indentation. */
@@ -50,6 +57,9 @@ export class Timeline {
   readonly #header: JournalHeader;
   readonly #verbose: boolean;
   readonly #runners = new Map<number, Fields>();
+  /** Names of tools and of agents by number. */
+  readonly #named = new Map<number, string>();
+  readonly #agents = new Map<number, string>();
   #start: Fields | undefined;
   #end: Fields | undefined;
   /** Ms since the start. */
@@ -86,9 +96,22 @@ export class Timeline {
     switch (name) {
       case 'OpenRunner':
         this.#runners.set(num(f['runner']), f);
+        for (const tool of list(f['tools'])) {
+          const { number, name: named } = fields(tool);
+          this.#named.set(num(number), str(named));
+        }
+        break;
+      case 'OpenAgents':
+        for (const agent of list(f['agents'])) {
+          const { number, name: named } = fields(agent);
+          this.#agents.set(num(number), str(named));
+        }
         break;
       case 'StartTurn':
         this.#begin(f);
+        break;
+      case 'StartInvocation':
+        this.#start = f;
         break;
       case 'Edit':
         if (f['edit'] === 'addHistory') this.#history(num(f['count']), str(f['collection']));
@@ -111,7 +134,8 @@ export class Timeline {
         if (f['sync'] === 'open') this.#depths.set(context, this.#depth(num(f['other'])) + 1);
         break;
       case 'Effect':
-        this.#effect(f);
+        if (this.#invocation()) this.#invoked(f);
+        else this.#effect(f);
         break;
       case 'Chunk':
         if (effect !== undefined) this.#chunk(effect, f);
@@ -123,7 +147,8 @@ export class Timeline {
         if (effect !== undefined && !effect.ended) effect.tail += ', cancelled';
         break;
       case 'Abort': {
-        const what = context > 0 ? `dispatch ${context}` : 'the turn';
+        const whole = this.#invocation() ? 'the invocation' : 'the turn';
+        const what = context > 0 ? `dispatch ${context}` : whole;
         const reason = failureOf(f['reason']);
         const text = reason === undefined ? what : `${what}: ${reason}`;
         this.#add('abort', this.#depth(context), text, 'red');
@@ -160,11 +185,14 @@ export class Timeline {
   #endMoment(): Moment {
     const end = newMoment('ended', this.#now, 0, '', 'red');
     if (this.#start === undefined) end.text = 'no turn begins in this journal';
-    else if (this.#end === undefined) end.text = 'not: the journal stops while the turn runs';
-    else {
+    else if (this.#end === undefined) {
+      const what = this.#invocation() ? 'invocation' : 'turn';
+      end.text = `not: the journal stops while the ${what} runs`;
+    } else {
       const status = str(this.#end['status']);
       const iterations = count(num(this.#end['iterations']), 'iteration');
-      end.text = `${status} after ${iterations}, ${duration(this.#now)}`;
+      const took = duration(this.#now);
+      end.text = `${status} after ${this.#invocation() ? took : `${iterations}, ${took}`}`;
       if (status === 'ack') end.style = undefined;
       blame(end, this.#end['error']);
     }
@@ -185,9 +213,11 @@ export class Timeline {
     const { engine, module, abi } = this.#header;
     const start = this.#start;
     if (start !== undefined) {
-      field(start['standalone'] === true ? 'dispatch' : 'turn', str(start['id']));
+      const what = start['standalone'] === true ? 'dispatch' : 'turn';
+      field(this.#invocation() ? 'invocation ' : what, str(start['id']));
       const now = num(start['now']);
       field('began', now >= 0 && now <= MAX_TIME ? new Date(now).toISOString() : String(now));
+      if (this.#invocation()) field('session', `${str(start['session'])} of ${str(start['user'])}`);
     }
     const which = module !== '' && module !== engine ? `, module ${module.slice(0, 12)}` : '';
     field('engine', `${engine}${which}, ABI ${abi >>> 16}.${abi & 0xffff}`);
@@ -217,6 +247,7 @@ export class Timeline {
 
   /** The indentation of a context. */
   #depth(context: number): number {
+    if (this.#invocation()) return Math.min(context, 1); // model calls, one after the other
     return (this.#depths.get(context) ?? 0) + (this.#iterating.has(context) ? 1 : 0);
   }
 
@@ -244,6 +275,71 @@ export class Timeline {
   /** A text in one line; unchanged in verbose mode. */
   #cut(text: string): string {
     return this.#verbose ? text : short(text);
+  }
+
+  /** Whether the journal is that of an invocation. */
+  #invocation(): boolean {
+    return this.#start?.['frame'] === 'StartInvocation';
+  }
+
+  /** Takes an effect of an invocation. Requests of models that are functions count, and so do calls of tools. */
+  #invoked(f: Fields): void {
+    const args = list(f['args']);
+    const add = (label: string, style: Style | undefined, text = ''): Moment => {
+      // Of what it has stored ahead the module only hears if the store fails.
+      const ends = f['kind'] !== SessionEffect.Append || args[2] !== true;
+      const m = this.#add(label, this.#depth(num(f['context'])), text, style, { ends });
+      this.#effects.set(num(f['effect']), m);
+      return m;
+    };
+    switch (f['kind']) {
+      case SessionEffect.Append:
+        add('event', undefined, this.#saidIn(fields(args[0]), true));
+        break;
+      case SessionEffect.Deliver:
+        add('partial', 'dim', this.#saidIn(fields(args[1]), false));
+        break;
+      case SessionEffect.Hook:
+        add('hook', 'dim', String(num(args[0]))).hidden = !this.#verbose;
+        break;
+      case SessionEffect.Agent:
+        add('agent', 'dim', this.#agents.get(num(args[0])) ?? '');
+        break;
+      case SessionEffect.Model:
+        add('model', undefined, 'request');
+        this.#requests++;
+        break;
+      case 'tool': {
+        const { tool, args: given } = fields(f['args']);
+        const name = this.#named.get(num(tool)) ?? '';
+        add('tool', 'cyan', spaced(name, this.#cut(jsonOf(given))));
+        this.#called++;
+        break;
+      }
+      default:
+        this.#effect(f);
+    }
+  }
+
+  /** Who says what in an event. The tokens of one that is stored count. */
+  #saidIn(event: Fields, stored: boolean): string {
+    const said = [`${str(event['author'])}:`];
+    for (const part of list(fields(event['content'])['parts']).map(fields)) {
+      const text = this.#cut(str(part['text']));
+      if (text !== '') said.push(text);
+      for (const [member, arrow] of FUNCTIONS) {
+        const given = part[member];
+        if (isObject(given)) said.push(`${arrow} ${str(given['name'])}`);
+      }
+    }
+    const code = str(event['errorCode']);
+    if (code !== '') said.push(`✗ ${code}`);
+    const { promptTokens, completionTokens } = fields(event['usage']);
+    if (stored) {
+      this.#tokensIn += num(promptTokens);
+      this.#tokensOut += num(completionTokens);
+    }
+    return said.join(' ');
   }
 
   #effect(f: Fields): void {
