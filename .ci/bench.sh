@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures the modules, wazero, native and Node, and first turns in Chromium and workerd too, and prints one table, which
-# goes to build/bench.md too and as JSON to build/bench.json.
+# Measures the modules, wazero, native and Node, and first turns in Chromium and workerd too, and prints one table,
+# which goes to build/bench.md too and as JSON to build/bench.json.
 #
 #   PEERS=1   other libraries too, from npm and the Go proxy, as ratios
 #   QUICK=1   seconds instead of minutes, to see that everything runs; goes to

@@ -1,5 +1,5 @@
-// Checks that text has at most 120 columns: comments of code, and paragraphs of Markdown. Code, tables and samples may have
-// more, and a line of one word.
+// Checks that text has at most 120 columns: comments of code, and paragraphs of Markdown. Code, tables and samples may
+// have more, and a line of one word.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 

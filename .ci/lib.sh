@@ -21,7 +21,8 @@ hosts_passed() {
   ((count == $1)) || fail "$count hosts played, not $1"
 }
 
-# shard_of N: the part, such as 2/3, that this commit plays of what is played in N parts: TURNCORE_LONG makes it the whole.
+# shard_of N: the part, such as 2/3, that this commit plays of what is played in N parts: TURNCORE_LONG makes it the
+# whole.
 shard_of() {
   local commit
   if [[ -n ${TURNCORE_LONG:-} ]]; then
@@ -54,8 +55,8 @@ one_at_a_time() {
   exec {lock}>&-
 }
 
-# make_once COMMAND...: makes what lanes share. Within a run of .ci/test.sh, whose sources stay as they are, the first lane
-# that needs it makes it, and those behind it do not look again. MADE names the folder where the run notes it.
+# make_once COMMAND...: makes what lanes share. Within a run of .ci/test.sh, whose sources stay as they are, the first
+# lane that needs it makes it, and those behind it do not look again. MADE names the folder where the run notes it.
 make_once() { one_at_a_time note_made "$@"; }
 note_made() {
   local note="${MADE:-}/${*//\//-}"
@@ -210,8 +211,8 @@ install_node() {
   (cd "$folder" && npm install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error "node-$machine@$version")
 }
 
-# need_hosts: the hosts and bundlers of js/test/hosts/package.json, in the folder that TURNCORE_HOSTS then names; and the
-# browsers.
+# need_hosts: the hosts and bundlers of js/test/hosts/package.json, in the folder that TURNCORE_HOSTS then names; and
+# the browsers.
 need_hosts() { one_at_a_time install_hosts; }
 install_hosts() {
   [[ $(uname -sm) == 'Linux x86_64' ]] || fail 'the hosts are pinned for Linux on x86-64'
@@ -242,8 +243,8 @@ need_c_compiler() {
   need_command gcc gcc libc6-dev
 }
 
-# go_test ARGUMENT...: go test, with failures and skipped tests printed and passed ones counted. What vet says is for lane
-# lint, which asks it for more.
+# go_test ARGUMENT...: go test, with failures and skipped tests printed and passed ones counted. What vet says is for
+# lane lint, which asks it for more.
 go_test() {
   go test -vet=off -json "$@" 2>&1 | node .ci/go-reporter.mjs
 }
@@ -285,8 +286,8 @@ node_test() {
   node --test --test-concurrency="$(nproc)" --test-reporter="$PWD/.ci/node-reporter.mjs" "$@"
 }
 
-# node_test_together FILE...: likewise for files that leave nothing behind in their process: four processes share them, and
-# each loads the package and compiles its module once.
+# node_test_together FILE...: likewise for files that leave nothing behind in their process: four processes share them,
+# and each loads the package and compiles its module once.
 node_test_together() {
   (($#)) || fail 'no test file given'
   local folder=$PWD/build/together file=0 each

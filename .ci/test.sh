@@ -12,9 +12,9 @@
 # Lanes that say BESIDE in their first line run one after the other beside those that do not, and print when all are
 # done: what waits more than it works, and as many of the others as give both rows the same time.
 #
-# For the lanes: FUZZTIME (time for each fuzz target; without it 5 s for what takes bytes from outside, less for the rest), ROUNDS (how
-# often the race lane runs its tests, 1), CORPUS_SHARD (the part of the conformance corpus that most hosts play, such as
-# 2/4; without it the commit chooses), LANE_TIMEOUT (for each lane, 15m).
+# For the lanes: FUZZTIME (time for each fuzz target; without it 5 s for what takes bytes from outside, less for the
+# rest), ROUNDS (how often the race lane runs its tests, 1), CORPUS_SHARD (the part of the conformance corpus that most
+# hosts play, such as 2/4; without it the commit chooses), LANE_TIMEOUT (for each lane, 15m).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export ROUNDS="${ROUNDS:-1}"

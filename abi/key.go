@@ -10,8 +10,8 @@ func WriteKey(turn string, now int64, effect uint32) string {
 	return RunOf(turn, now) + ".e" + strconv.FormatUint(uint64(effect), 10)
 }
 
-// CallKey returns the idempotency key of a tool's call, from its Effect frame: the path, the callId of its arguments, and
-// the ordinal.
+// CallKey returns the idempotency key of a tool's call, from its Effect frame: the path, the callId of its arguments,
+// and the ordinal.
 func CallKey(turn, path, callID string, ordinal uint32) string {
 	return turn + "." + path + "." + callID + "." + strconv.FormatUint(uint64(ordinal), 10)
 }

@@ -171,8 +171,8 @@ type StateKeyArgs struct {
 	Name string // with its scope, such as user:name
 }
 
-// SetStateArgs of SessionMethodSetState: a change that code of the invocation sees. No event carries it unless the handler
-// of a tool makes it.
+// SetStateArgs of SessionMethodSetState: a change that code of the invocation sees. No event carries it unless the
+// handler of a tool makes it.
 type SetStateArgs struct {
 	Name        string // with its scope
 	Value       Value  // nil deletes

@@ -67,8 +67,8 @@ func (t *Turn) edited(context uint32, kind record.Kind) *Collection {
 	return &c.cols[kind]
 }
 
-// SetStash sets a value under a top-level key of a context's stash, for the guest's code, and tells the host. There is no
-// change if there is no such context. It keeps v.
+// SetStash sets a value under a top-level key of a context's stash, for the guest's code, and tells the host. There is
+// no change if there is no such context. It keeps v.
 func (t *Turn) SetStash(context uint32, key string, v []byte) {
 	if stash := t.Stash(context); stash != nil {
 		stash.Set(key, v)

@@ -44,6 +44,7 @@ node_checks() {
   check prettier in_js prettier --check --log-level=warn --config .prettierrc . ../examples '!../examples/edge/build' ../.ci
   check 'API reference' in_js typedoc --emit none
   check 'links in Markdown' node .ci/links.mjs
+  check 'columns of comments and Markdown' node .ci/columns.mjs
   ((${#failed[@]} == 0))
 }
 beside node_checks

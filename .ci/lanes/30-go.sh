@@ -1,8 +1,8 @@
-# Go tests of everything but the build, with the module present. What the tests of turns do is recorded for the lane suites. QUICK
-# Left to other lanes, which run the same: the corpus on every engine to lane conformance; the suites of
-# stores and sessions, in memory and in files, to lane stores. The inner loop has them here. Of the conversations that are
-# made up wazero plays a third, another one from commit to commit; MADE_SHARD=2/3 says which, and TURNCORE_LONG makes it the
-# whole.
+# Go tests of everything but the build, with the module present. What the tests of turns do is recorded for the lane
+# suites. QUICK Left to other lanes, which run the same: the corpus on every engine to lane conformance; the suites of
+# stores and sessions, in memory and in files, to lane stores. The inner loop has them here. Of the conversations that
+# are made up wazero plays a third, another one from commit to commit; MADE_SHARD=2/3 says which, and TURNCORE_LONG
+# makes it the whole.
 source .ci/lib.sh
 need_wasm
 export MADE_SHARD=${MADE_SHARD:-$(shard_of 3)}

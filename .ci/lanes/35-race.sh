@@ -1,14 +1,14 @@
 # The hosts under the race detector, several times over in test-long. Suites of engines that share all their code with
 # those that run here are left to the lane go: an interpreter under the detector takes minutes. So are tests that fill
-# hundreds of MiB of memory, as the detector shadows every byte, or that count what is allocated, as pools drop things at
-# random under it, and those of files that are torn or damaged, or whose process is killed: one goroutine after the other
-# reads them. So is the building of agents, in one goroutine too, and what plays the corpus once more on the native
-# engine, for a table or for a store whose suite runs here; test-long watches these. A command that is built wrong is
-# compiled here as well, and agents run here. Of recordings, those that were made up are left to the lane go; so are, of
-# what each engine does for the command, wazero's conversations with each provider, as the native engine's run here.
-# Of the corpus each engine, and how it is used, plays a quarter that follows on that of the one before; of the modules that
-# want to harm their host a quarter runs. Other quarters do from commit to commit; CORPUS_SHARD=2/4 and MODULES_SHARD=2/4 say
-# which, and TURNCORE_LONG makes it the whole.
+# hundreds of MiB of memory, as the detector shadows every byte, or that count what is allocated, as pools drop things
+# at random under it, and those of files that are torn or damaged, or whose process is killed: one goroutine after the
+# other reads them. So is the building of agents, in one goroutine too, and what plays the corpus once more on the
+# native engine, for a table or for a store whose suite runs here; test-long watches these. A command that is built
+# wrong is compiled here as well, and agents run here. Of recordings, those that were made up are left to the lane go;
+# so are, of what each engine does for the command, wazero's conversations with each provider, as the native engine's
+# run here. Of the corpus each engine, and how it is used, plays a quarter that follows on that of the one before; of
+# the modules that want to harm their host a quarter runs. Other quarters do from commit to commit; CORPUS_SHARD=2/4 and
+# MODULES_SHARD=2/4 say which, and TURNCORE_LONG makes it the whole.
 source .ci/lib.sh
 need_c_compiler
 need_wasm

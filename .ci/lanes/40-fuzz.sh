@@ -1,5 +1,5 @@
-# Every fuzz target of Go, two at a time. What takes bytes from outside (frames, steps, streams) is fuzzed for 5 s, whole
-# turns and answers for 3, the rest for 1; FUZZTIME sets one time for all.
+# Every fuzz target of Go, two at a time. What takes bytes from outside (frames, steps, streams) is fuzzed for 5 s,
+# whole turns and answers for 3, the rest for 1; FUZZTIME sets one time for all.
 source .ci/lib.sh
 need_wasm
 
@@ -24,8 +24,8 @@ fuzz() {
     FuzzTurn | FuzzChatStream) fuzztime=${FUZZTIME:-3s} ;;
   esac
   # An input that reaches further is made smaller ten times and no more: the default, a minute for each, would leave no
-  # time to look for others. At the end of its time a target may say that a deadline was exceeded. A failure that it found
-  # leaves an input.
+  # time to look for others. At the end of its time a target may say that a deadline was exceeded. A failure that it
+  # found leaves an input.
   if (cd "$dir" && "$program" -test.run='^$' -test.fuzz="^$target\$" -test.fuzztime="$fuzztime" -test.fuzzminimizetime=10x \
     -test.fuzzcachedir="$cache" -test.parallel=1) >"$log" 2>&1 ||
     { grep -q '^ *context deadline exceeded$' "$log" && ! grep -q 'Failing input written' "$log"; }; then

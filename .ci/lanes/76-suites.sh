@@ -1,7 +1,7 @@
-# What the test suites of both hosts do is recorded and replayed on every engine, with collections forced, once where two
-# engines recorded the same: Go's on native and wazero is replayed in Node and by the other engine, Node's on native and
-# wazero. The commands of both languages show a third of the journals, another one from commit to commit, and damaged ones, in
-# the same bytes; TURNCORE_LONG makes it the whole.
+# What the test suites of both hosts do is recorded and replayed on every engine, with collections forced, once where
+# two engines recorded the same: Go's on native and wazero is replayed in Node and by the other engine, Node's on native
+# and wazero. The commands of both languages show a third of the journals, another one from commit to commit, and
+# damaged ones, in the same bytes; TURNCORE_LONG makes it the whole.
 source .ci/lib.sh
 need_js
 recorded=$(mktemp -d)

@@ -1,11 +1,11 @@
-# The conformance corpus on every host. The whole play native and wazero's compiler, with one instance, with several, and
-# wazero with one for each turn, Node 20 and 24, Node with the build of GOOS=js, and a page of Chromium; and Node with the core
-# module as far as it goes. A quarter each, another one from commit to commit, play wazero's interpreter, its compiler with
-# metering and with an agent that adds nothing to the core, Node with metering, a worker of Chromium, and, with the packed
-# package, Deno, Bun, workerd, Firefox and WebKitGTK; CORPUS_SHARD=2/4 says which, and TURNCORE_LONG makes it the whole. Each
-# writes the same log, byte for byte. What native and wazero do is recorded and replayed by each other, once where several
-# recorded the same; Node replays a third of it, or with TURNCORE_LONG the whole. Journals of invocations on the other engines
-# are replayed at once.
+# The conformance corpus on every host. The whole play native and wazero's compiler, with one instance, with several,
+# and wazero with one for each turn, Node 20 and 24, Node with the build of GOOS=js, and a page of Chromium; and Node
+# with the core module as far as it goes. A quarter each, another one from commit to commit, play wazero's interpreter,
+# its compiler with metering and with an agent that adds nothing to the core, Node with metering, a worker of Chromium,
+# and, with the packed package, Deno, Bun, workerd, Firefox and WebKitGTK; CORPUS_SHARD=2/4 says which, and
+# TURNCORE_LONG makes it the whole. Each writes the same log, byte for byte. What native and wazero do is recorded and
+# replayed by each other, once where several recorded the same; Node replays a third of it, or with TURNCORE_LONG the
+# whole. Journals of invocations on the other engines are replayed at once.
 source .ci/lib.sh
 need_js
 need_chromium

@@ -1,6 +1,6 @@
-# Faults seeded into the core: the conformance corpus catches every one. Every sixth here, all of them in `make test-long`
-# and `make mutants`. `make test-long` also makes 200 mutants at random, as `make mutate` does; the shares that it asks for
-# leave room for another sample.
+# Faults seeded into the core: the conformance corpus catches every one. Every sixth here, all of them in `make
+# test-long` and `make mutants`. `make test-long` also makes 200 mutants at random, as `make mutate` does; the shares
+# that it asks for leave room for another sample.
 source .ci/lib.sh
 mkdir -p build
 every=6

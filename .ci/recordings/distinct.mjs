@@ -1,5 +1,5 @@
-// Removes the journals of a folder that say what another one there says but for their first entry, in which a host gives
-// its entropy: what several engines have recorded of the same turns is replayed once. Usage:
+// Removes the journals of a folder that say what another one there says but for their first entry, in which a host
+// gives its entropy: what several engines have recorded of the same turns is replayed once. Usage:
 //
 //   node .ci/recordings/distinct.mjs FOLDER
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
-// Shows every journal of a folder, whole and damaged, as the command of the npm package does, and compares that with what
-// the Go command has shown. Usage:
+// Shows every journal of a folder, whole and damaged, as the command of the npm package does, and compares that with
+// what the Go command has shown. Usage:
 //
 //   node .ci/recordings/inspect.mjs damage FOLDER      adds damaged copies of some journals
 //   node .ci/recordings/inspect.mjs compare FOLDER     behind TestInspectFolder

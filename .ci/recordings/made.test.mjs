@@ -1,5 +1,6 @@
-// Made recordings of all shapes that traffic has go as they should, and leave the same event log in Node as on the native
-// engine, which plays all of them in the tests of the Go command; MADE_SHARD=2/3 plays every third here, from the second on.
+// Made recordings of all shapes that traffic has go as they should, and leave the same event log in Node as on the
+// native engine, which plays all of them in the tests of the Go command; MADE_SHARD=2/3 plays every third here, from
+// the second on.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

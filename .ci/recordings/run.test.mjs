@@ -1,4 +1,5 @@
-// Every recorded conversation ends as recorded, on every engine, with the same bytes in the event log and in each request.
+// Every recorded conversation ends as recorded, on every engine, with the same bytes in the event log and in each
+// request.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 

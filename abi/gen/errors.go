@@ -21,8 +21,8 @@ type fault struct {
 	Surfaces string `json:"surfaces"`
 }
 
-// Sections of the codes that JavaScript has in tables of their own: a page with tools and neither a store, nor sessions,
-// nor an agent's file does not download their texts.
+// Sections of the codes that JavaScript has in tables of their own: a page with tools and neither a store, nor
+// sessions, nor an agent's file does not download their texts.
 const (
 	storeSection   = "Stores"
 	agentSection   = "Agents"   // their codes are raised by hosts alone: the guest has none of them

@@ -31,8 +31,8 @@ var choices = map[string]struct{ field, by, group string }{
 	"Call":   {"Args", "Method", "Method"},
 }
 
-// onlyOf are strings that only one alternative of a choice needs. JavaScript reads them as empty for the others: making a
-// string costs more than all else of a small frame.
+// onlyOf are strings that only one alternative of a choice needs. JavaScript reads them as empty for the others: making
+// a string costs more than all else of a small frame.
 var onlyOf = map[string]string{"Effect.Path": "Tool"}
 
 // tsCodec holds the data for the TypeScript codec.

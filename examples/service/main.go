@@ -1,13 +1,13 @@
-// Command service is an agent behind HTTP. A client posts a message and reads the turn's events as they come; a transfer
-// waits until somebody approves it by a second request.
+// Command service is an agent behind HTTP. A client posts a message and reads the turn's events as they come; a
+// transfer waits until somebody approves it by a second request.
 //
 //	POST /turns                      {"sessionId": "ada", "message": "…"}  → text/event-stream
 //	GET  /turns/{turn}/events        with Last-Event-ID                    → the rest of it
 //	POST /turns/{turn}/gates/{gate}  {"value": true, "digest": "…"}
 //	POST /turns/{turn}/abort
 //
-// remote.Connect in Go and connect of turncore/remote in JavaScript are its clients. One that goes away aborts its turn.
-// SIGTERM lets the turns that run come to their end; no other turn starts meanwhile.
+// remote.Connect in Go and connect of turncore/remote in JavaScript are its clients. One that goes away aborts its
+// turn. SIGTERM lets the turns that run come to their end; no other turn starts meanwhile.
 package main
 
 import (

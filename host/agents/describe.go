@@ -8,9 +8,9 @@ import (
 	"github.com/turncore/turncore/host"
 )
 
-// Describe compiles an agent's module, starts it and asks it what it is. The answer is JSON text: the members of a manifest
-// without "turncore" and "imports", which a module does not know. It is nil for any module but an
-// agent's, such as the core. The file needs no manifest.
+// Describe compiles an agent's module, starts it and asks it what it is. The answer is JSON text: the members of a
+// manifest without "turncore" and "imports", which a module does not know. It is nil for any module but an agent's,
+// such as the core. The file needs no manifest.
 func Describe(ctx context.Context, file []byte, options ModuleOptions) (said []byte, err error) {
 	e, err := options.start(ctx, file)
 	if err != nil {

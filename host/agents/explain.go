@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Explain says in sentences what an agent brings, and what it can do and cannot with a grant. Without one, nil, it says what
-// the agent asks for. Texts of the agent's author are in quotation marks. JavaScript's explain says the same.
+// Explain says in sentences what an agent brings, and what it can do and cannot with a grant. Without one, nil, it says
+// what the agent asks for. Texts of the agent's author are in quotation marks. JavaScript's explain says the same.
 func Explain(m *Manifest, g *Grant) string {
 	var e explanation
 	e.line("%s %s, in the words of its author: %s", m.Name, m.Version, quoted(m.Description))

@@ -76,8 +76,8 @@ func (q *Quota) fields() []quotaField {
 	return []quotaField{{"steps", &q.Steps}, {"frames", &q.Frames}, {"effects", &q.Effects}, {"bytes", &q.Bytes}, {"tokens", &q.Tokens}}
 }
 
-// ReadGrant reads a grant file. One that breaks a rule fails with [host.CodeAgentGrant], whose message lists every field
-// that is wrong, unknown ones among them.
+// ReadGrant reads a grant file. One that breaks a rule fails with [host.CodeAgentGrant], whose message lists every
+// field that is wrong, unknown ones among them.
 func ReadGrant(text []byte) (*Grant, error) {
 	var g Grant
 	if err := grantDocument.read(text, &g); err != nil {

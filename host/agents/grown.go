@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Grown lists everything that an agent asks for and that an older version of it did not ask for: what an owner of a grant
-// has to decide about before the new version can be used.
+// Grown lists everything that an agent asks for and that an older version of it did not ask for: what an owner of a
+// grant has to decide about before the new version can be used.
 func (m *Manifest) Grown(old *Manifest) []Missing { return old.Asks.Grant(m.Name).Lacks(m) }
 
 // Grant returns the grant of exactly what is asked for, for an agent of a name. What only the owner knows is left to be

@@ -28,8 +28,8 @@ const DefaultMaxBytes = 32 << 20
 type ModuleOptions struct {
 	// MaxBytes bounds the file's size. 0 means [DefaultMaxBytes].
 	MaxBytes int
-	// Engine compiles the module. nil means wazero, metered: what a module may do in a step and as it starts is bounded. An
-	// engine given here should be bounded, too, unless the author is trusted.
+	// Engine compiles the module. nil means wazero, metered: what a module may do in a step and as it starts is bounded.
+	// An engine given here should be bounded, too, unless the author is trusted.
 	Engine func(ctx context.Context, module []byte) (host.Engine, error)
 }
 
@@ -43,20 +43,23 @@ type Options struct {
 	// Tools, Stores and Model are the program's. The agent gets those of them that the grant names, and no others.
 	Tools  []*turns.Tool
 	Stores map[string]store.Store
-	// Store is the name of the granted store that keeps the agent's conversations. It may be empty where the grant names one
-	// store, or none.
+	// Store is the name of the granted store that keeps the agent's conversations. It may be empty where the grant names
+	// one store, or none.
 	Store string
-	// Model makes a model that the grant names, "openai/gpt-4o-mini" as Model("openai", "gpt-4o-mini"), with the key for it.
+	// Model makes a model that the grant names, "openai/gpt-4o-mini" as Model("openai", "gpt-4o-mini"), with the key for
+	// it.
 	Model func(provider, name string) (turns.Model, error)
-	// Secret returns the secret of a credential. nil means [Secret.Read]: from the environment or a file, as the grant says.
+	// Secret returns the secret of a credential. nil means [Secret.Read]: from the environment or a file, as the grant
+	// says.
 	Secret func(credential GrantCredential) (string, error)
-	// Host has the options of the agent's own host, such as its clock. Load sets its Engine, Credentials and AllowOrigin. HTTP,
-	// if it is given, sends the requests that may be sent, and has to check itself what addresses names stand for; nil
-	// does so, and uses no proxy.
+	// Host has the options of the agent's own host, such as its clock. Load sets its Engine, Credentials and AllowOrigin.
+	// HTTP, if it is given, sends the requests that may be sent, and has to check itself what addresses names stand for;
+	// nil does so, and uses no proxy.
 	Host turns.HostOptions
 }
 
-// Module is an agent's file, read and compiled. It can do nothing until it is loaded with a grant. Make one with [Open].
+// Module is an agent's file, read and compiled. It can do nothing until it is loaded with a grant. Make one with
+// [Open].
 type Module struct {
 	manifest *Manifest
 	engine   host.Engine
@@ -66,8 +69,8 @@ type Module struct {
 // Open reads an agent's file and compiles it. It runs the module's code, as far as to ask what it is, with no grant.
 //
 // A file that is too large fails with [host.CodeAgentTooLarge], anything but a Turncore module with
-// [host.CodeInvalidModule], a module of another major version of the ABI with [host.CodeABIVersion], and a file whose manifest is
-// missing, breaks a rule or says something else than the module itself with [host.CodeAgentManifest].
+// [host.CodeInvalidModule], a module of another major version of the ABI with [host.CodeABIVersion], and a file whose
+// manifest is missing, breaks a rule or says something else than the module itself with [host.CodeAgentManifest].
 func Open(ctx context.Context, file []byte, options ModuleOptions) (*Module, error) {
 	manifest, err := options.read(file)
 	if err != nil {
@@ -125,8 +128,8 @@ type Agent struct {
 
 // Load reads an agent's file, compiles it and grants it what options say. It fails like [Open], and beside that with
 // [host.CodeAgentGrant] for a grant that breaks a rule, is for another agent or names what the program lacks, and with
-// [host.CodeAgentNotGranted], which lists everything that the agent asks for and the grant lacks. Nothing of the module runs
-// before that.
+// [host.CodeAgentNotGranted], which lists everything that the agent asks for and the grant lacks. Nothing of the module
+// runs before that.
 func Load(ctx context.Context, file []byte, options Options) (*Agent, error) {
 	manifest, err := options.read(file)
 	if err != nil {
@@ -143,8 +146,8 @@ func Load(ctx context.Context, file []byte, options Options) (*Agent, error) {
 	return granted.agent(module, true), nil
 }
 
-// Load returns the agent with a grant of its own, as a tenant has one: it shares the compiled code with the module's other
-// agents and nothing else. It fails like the function Load. ModuleOptions do not matter.
+// Load returns the agent with a grant of its own, as a tenant has one: it shares the compiled code with the module's
+// other agents and nothing else. It fails like the function Load. ModuleOptions do not matter.
 func (m *Module) Load(options Options) (*Agent, error) {
 	granted, err := options.granted(m.manifest)
 	if err != nil {
@@ -339,12 +342,13 @@ func (a *Agent) Grant() *Grant { return a.grant }
 // Host runs the agent's turns, and enforces its grant.
 func (a *Agent) Host() *turns.Host { return a.host }
 
-// Config is the configuration of the agent's runners, for [turns.New]: its host, and what it was granted of the program's
-// tools and stores. Such a runner has the agent's executor, tools and middleware, and the models of the grant. What a
-// program adds to it, it gives to the agent; with a Model or an Executor of its own the runner gets none of the agent's.
+// Config is the configuration of the agent's runners, for [turns.New]: its host, and what it was granted of the
+// program's tools and stores. Such a runner has the agent's executor, tools and middleware, and the models of the
+// grant. What a program adds to it, it gives to the agent; with a Model or an Executor of its own the runner gets none
+// of the agent's.
 //
-// A module without an agent inside, such as the core with a manifest, has no executor of its own. Its runners call the first
-// model that it asks for, and need an Executor if the grant names none: turns.New fails with
+// A module without an agent inside, such as the core with a manifest, has no executor of its own. Its runners call the
+// first model that it asks for, and need an Executor if the grant names none: turns.New fails with
 // [host.CodeInvalidTurnRunnerConfig] without.
 func (a *Agent) Config() turns.Config {
 	config := a.config

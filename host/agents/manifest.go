@@ -254,8 +254,8 @@ func skipLimits(r *wasmfile.Reader) {
 }
 
 // Differs returns the error of a manifest that does not say what the module says of itself: said is the text of the
-// module's own description, with the members of a manifest without "turncore" and "imports". The message names the fields
-// that differ.
+// module's own description, with the members of a manifest without "turncore" and "imports". The message names the
+// fields that differ.
 func (m *Manifest) Differs(said []byte) error {
 	var own map[string]json.RawMessage
 	if len(said) > maxManifest || deeper(said, maxNesting) || json.Unmarshal(said, &own) != nil || own == nil {

@@ -113,8 +113,8 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// An answer calls two tools at once, in one step, behind three other effects. Where the quota has room for one of them, none of
-// them starts. js/test/agents/load.test.ts has the same turns with the same events.
+// An answer calls two tools at once, in one step, behind three other effects. Where the quota has room for one of them,
+// none of them starts. js/test/agents/load.test.ts has the same turns with the same events.
 func TestQuotaStartsNothingOfTheStep(t *testing.T) {
 	const events = "turnStart dispatchStart iterationStart generationStats toolCall toolExecutionStart toolCall toolExecutionStart " +
 		"toolExecutionEnd toolCall toolExecutionEnd toolCall iterationEnd dispatchEnd turnEnd"

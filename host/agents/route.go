@@ -15,8 +15,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// modelCredential begins the names of the credentials with models' keys, before a space and the agent's name for the model.
-// A grant's own names have no spaces.
+// modelCredential begins the names of the credentials with models' keys, before a space and the agent's name for the
+// model. A grant's own names have no spaces.
 const modelCredential = "model"
 
 // endpoint is where a granted model answers.
@@ -61,7 +61,8 @@ func (e *endpoint) takes(r *http.Request, body []byte) bool {
 	return named && (action == "generateContent" || action == "streamGenerateContent")
 }
 
-// namesOnly reports whether a request's body is a JSON object whose member "model" is the given one, however often it occurs.
+// namesOnly reports whether a request's body is a JSON object whose member "model" is the given one, however often it
+// occurs.
 func namesOnly(body []byte, name string) bool {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

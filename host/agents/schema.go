@@ -23,8 +23,8 @@ const (
 	maxViolations = 32      // that an error lists
 )
 
-// document is a kind of JSON document with a schema. JavaScript's is js/src/agents/schema.ts: both say the same about the
-// same text, as abi/testdata/grants holds them to.
+// document is a kind of JSON document with a schema. JavaScript's is js/src/agents/schema.ts: both say the same about
+// the same text, as abi/testdata/grants holds them to.
 type document struct {
 	what   string // for errors: "manifest"
 	code   host.Code

@@ -12,9 +12,9 @@ import (
 	"github.com/turncore/turncore/host"
 )
 
-// transport sends an agent's requests. It uses no proxy, which would resolve names itself, and checks the address of each
-// connection after the name was resolved and before anything is sent: a name that changes its address gains nothing. A nil
-// resolver is the default one.
+// transport sends an agent's requests. It uses no proxy, which would resolve names itself, and checks the address of
+// each connection after the name was resolved and before anything is sent: a name that changes its address gains
+// nothing. A nil resolver is the default one.
 func transport(private bool, resolver *net.Resolver) *http.Transport {
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second, Resolver: resolver}
 	if !private {

@@ -23,7 +23,8 @@ func init() {
 // updating reports whether the vectors are to be written anew.
 func updating() bool { return flag.Lookup("update").Value.String() == "true" }
 
-// vectors reads the cases of a file that JavaScript's tests read, too, and writes them with -update as check fills them in.
+// vectors reads the cases of a file that JavaScript's tests read, too, and writes them with -update as check fills them
+// in.
 func vectors[C any](t *testing.T, name string, check func(c *C) (title string)) {
 	path := filepath.Join("..", "..", "abi", "testdata", "grants", name)
 	text, err := os.ReadFile(path)

@@ -29,12 +29,12 @@ const (
 	invocationsCorpus = "../../runtime/testdata/invocations"
 )
 
-// logsTo names the environment variable with a folder that logs of the whole corpus are written to, for other hosts' to be
-// compared with.
+// logsTo names the environment variable with a folder that logs of the whole corpus are written to, for other hosts' to
+// be compared with.
 const logsTo = "TURNCORE_CONFORMANCE_TO"
 
-// shardFrom names the environment variable with the part that those play who play no whole: 2/4 is the second of four, to
-// which each file gives every fourth scenario. Without it they play the whole too.
+// shardFrom names the environment variable with the part that those play who play no whole: 2/4 is the second of four,
+// to which each file gives every fourth scenario. Without it they play the whole too.
 const shardFrom = "CORPUS_SHARD"
 
 func load(t testing.TB) []*conformance.File {
@@ -54,8 +54,8 @@ type named struct {
 
 func (e named) Name() string { return e.name }
 
-// engines are those of the tests and, unless the race detector slows them further, wazero's interpreter, its compiler with
-// metering, and with an agent in the module: they are more engines behind the same code of the host.
+// engines are those of the tests and, unless the race detector slows them further, wazero's interpreter, its compiler
+// with metering, and with an agent in the module: they are more engines behind the same code of the host.
 func engines(t *testing.T) []host.Engine {
 	all := hosttest.Engines(t)
 	module, ok := full.Module()
@@ -97,9 +97,9 @@ type hostOn struct {
 	part      shard.Shard // what it plays
 }
 
-// hosts are the engines, and those of the tests again with several instances, and wazero with one for each turn. Native and
-// wazero's compiler, however they are used, play the whole corpus, unless the race detector watches. Each of the others plays
-// the part of [shardFrom] that follows on that of the one before, so that four of them play four quarters.
+// hosts are the engines, and those of the tests again with several instances, and wazero with one for each turn. Native
+// and wazero's compiler, however they are used, play the whole corpus, unless the race detector watches. Each of the
+// others plays the part of [shardFrom] that follows on that of the one before, so that four of them play four quarters.
 func hosts(t *testing.T) (all []hostOn) {
 	mine := shard.FromEnv(t, shardFrom)
 	add := func(e host.Engine, instances int, whole bool) {
@@ -160,8 +160,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// Functions that panic where others return errors make no difference, but for what errors that hold such a one say. Under
-// the race detector a part of the corpus shows that.
+// Functions that panic where others return errors make no difference, but for what errors that hold such a one say.
+// Under the race detector a part of the corpus shows that.
 func TestPanics(t *testing.T) {
 	engine := hosttest.Engines(t)[0]
 	mine := shard.Whole
@@ -260,8 +260,8 @@ func play(t *testing.T, player *conformance.Player, s *conformance.Scenario, fir
 	logs.WriteString(text)
 }
 
-// playInvocations plays the corpus of invocations and returns how many scenarios passed. All faults are played where the
-// logs of hosts are compared, and otherwise on the native engine: they happen in the same code of the host.
+// playInvocations plays the corpus of invocations and returns how many scenarios passed. All faults are played where
+// the logs of hosts are compared, and otherwise on the native engine: they happen in the same code of the host.
 func playInvocations(t *testing.T, e hostOn, first map[string]string, logs *strings.Builder) (passed int) {
 	options := invocations.Options{Engine: e.Engine, Host: turns.HostOptions{Instances: e.instances}}
 	// What is recorded is replayed later, with all else, and so are journals of faults, which are alike on every engine.

@@ -15,8 +15,8 @@ import (
 
 var mark = flag.Bool("mark", false, "write the marks of all logs into the corpus")
 
-// Every scenario that this host plays has the marks of its log. Those that differ are to be looked at: then -mark writes
-// them anew.
+// Every scenario that this host plays has the marks of its log. Those that differ are to be looked at: then -mark
+// writes them anew.
 func TestMarks(t *testing.T) {
 	m := marker{t, map[string]string{}}
 	for _, file := range load(t) {

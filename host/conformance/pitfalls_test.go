@@ -12,8 +12,8 @@ import (
 // root is the repository, seen from here.
 const root = "../.."
 
-// Each of the 25 pitfalls has a row that says what goes wrong, what the rule is and which tests show it, and each of these is
-// there: a test of its file, a scenario of the corpus, a fault of the table of faults, a lane.
+// Each of the 25 pitfalls has a row that says what goes wrong, what the rule is and which tests show it, and each of
+// these is there: a test of its file, a scenario of the corpus, a fault of the table of faults, a lane.
 func TestPitfalls(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(corpus, "PITFALLS.md"))
 	if err != nil {

@@ -39,8 +39,8 @@ type Options struct {
 	Written func(r record.Record)
 }
 
-// Player plays scenarios on one instance, one at a time, unless they ask for one of their own. The clock stands still at host.FixedTime unless a script
-// moves it, and entropy is that of host.SeededEntropy(1), afresh for each scenario.
+// Player plays scenarios on one instance, one at a time, unless they ask for one of their own. The clock stands still
+// at host.FixedTime unless a script moves it, and entropy is that of host.SeededEntropy(1), afresh for each scenario.
 type Player struct {
 	options Options
 	host    *turns.Host

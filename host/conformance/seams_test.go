@@ -20,11 +20,13 @@ import (
 // inBackticks finds code in Markdown.
 var inBackticks = regexp.MustCompile("`([^`]+)`")
 
-// pageNames finds what the pages of the contract call by name: members of contexts and helpers, pipelines, callbacks and codes.
+// pageNames finds what the pages of the contract call by name: members of contexts and helpers, pipelines, callbacks
+// and codes.
 var pageNames = regexp.MustCompile(
 	`\b(?:ctx|helpers|DispatchContext|TurnContext)\.([a-z][A-Za-z]+)\b|\b(E_[A-Z_]+)\b|\b([a-z][A-Za-z]*(?:Callback|Pipeline|Middleware|Start|End))\b`)
 
-// Each seam of the contract has a row in the table, and each scenario that a row names shows it: in what it says or in its log.
+// Each seam of the contract has a row in the table, and each scenario that a row names shows it: in what it says or in
+// its log.
 func TestSeams(t *testing.T) {
 	scenarios := texts(t)
 	text, err := os.ReadFile(filepath.Join(corpus, "SEAMS.md"))

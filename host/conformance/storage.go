@@ -169,7 +169,8 @@ func (s storage) keep(failed error, ctx turns.Context, deltas ...store.Delta) er
 	return failed
 }
 
-// recordWriter returns the callback of a record. It shows the content only if it is not the id, and what else is special.
+// recordWriter returns the callback of a record. It shows the content only if it is not the id, and what else is
+// special.
 func recordWriter[R record.Type](s storage, name string, op store.Op) func(turns.Context, R) error {
 	return func(ctx turns.Context, r R) error {
 		id, content := idOf(r)

@@ -10,8 +10,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// toolWrappers are wrappers of tools that do scripts. Their step next gives what the call gave, which is what the wrapper
-// returns unless its script returns something else.
+// toolWrappers are wrappers of tools that do scripts. Their step next gives what the call gave, which is what the
+// wrapper returns unless its script returns something else.
 func toolWrappers(g *game, by string, scripts []Script) []turns.ToolWrapper {
 	var list []turns.ToolWrapper
 	for i, script := range scripts {
@@ -46,8 +46,8 @@ func toolWrappers(g *game, by string, scripts []Script) []turns.ToolWrapper {
 	return list
 }
 
-// modelWrappers are wrappers of models that do scripts. Their step next passes the answer on as it comes; the step answer
-// gives one.
+// modelWrappers are wrappers of models that do scripts. Their step next passes the answer on as it comes; the step
+// answer gives one.
 func modelWrappers(g *game, by string, scripts []Script) []turns.ModelWrapper {
 	var list []turns.ModelWrapper
 	for i, script := range scripts {

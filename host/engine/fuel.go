@@ -8,8 +8,8 @@ import (
 	"github.com/turncore/turncore/internal/metering"
 )
 
-// Fuel bounds what a module's code may do, in units: one pays for up to 32 instructions of a function or of a round of a
-// loop, or for 256 bytes that are copied, filled or added to the memory at once. How long a unit takes depends on the
+// Fuel bounds what a module's code may do, in units: one pays for up to 32 instructions of a function or of a round of
+// a loop, or for 256 bytes that are copied, filled or added to the memory at once. How long a unit takes depends on the
 // machine: a loop that does nothing takes a nanosecond for each, one that waits for memory a thousand times as long.
 //
 // Fuel ends an instance, not a turn: a step serves many turns, and the guest's garbage collection.
@@ -18,8 +18,8 @@ type Fuel struct {
 	Step  int64 // for each step
 }
 
-// Fuel for modules that are not trusted, unless a host says otherwise. Most steps of the core take some thousand units, the
-// largest of the conformance corpus thirty million.
+// Fuel for modules that are not trusted, unless a host says otherwise. Most steps of the core take some thousand units,
+// the largest of the conformance corpus thirty million.
 const (
 	DefaultStartFuel = 1_000_000_000
 	DefaultStepFuel  = 1_000_000_000
@@ -29,8 +29,9 @@ const (
 const (
 	ExportFuel  = metering.Fuel  // a mutable global of type i64: the units that are left, negative after too many
 	ExportStart = metering.Start // the module's start function, if it has one, to be called before [ExportInitialize]
-	// ExportRefuel is a function that the module calls, without parameters and results, once its fuel is negative. It traps if
-	// it is so still. A runtime that tells of the call, and lets the host set the fuel meanwhile, can give it in slices.
+	// ExportRefuel is a function that the module calls, without parameters and results, once its fuel is negative. It
+	// traps if it is so still. A runtime that tells of the call, and lets the host set the fuel meanwhile, can give it in
+	// slices.
 	ExportRefuel = metering.Refuel
 )
 
@@ -43,8 +44,8 @@ type Metered interface {
 	Fuel() int64
 }
 
-// Meter returns a module that counts fuel and traps when it has used more than it has. A module with instructions that it
-// does not know fails with [host.CodeInvalidModule].
+// Meter returns a module that counts fuel and traps when it has used more than it has. A module with instructions that
+// it does not know fails with [host.CodeInvalidModule].
 func Meter(module []byte) ([]byte, error) {
 	metered, err := metering.Module(module)
 	if err != nil {

@@ -47,9 +47,9 @@ type WASICall struct {
 	Pay func(units uint64) error
 }
 
-// Do does what the function of that name does: those that abi/SPEC.md lists, and clock_res_get. Others, which programs link
-// without need, fail: there are no files. It returns what WASI calls an errno. The error is final, and must end the
-// guest: an [ExitError] of proc_exit, [ErrSleep], or one of Pay.
+// Do does what the function of that name does: those that abi/SPEC.md lists, and clock_res_get. Others, which programs
+// link without need, fail: there are no files. It returns what WASI calls an errno. The error is final, and must end
+// the guest: an [ExitError] of proc_exit, [ErrSleep], or one of Pay.
 func (c *WASICall) Do(name string) (errno uint32, err error) {
 	if err := c.pay(callUnits); err != nil {
 		return 0, err
@@ -170,8 +170,8 @@ func (c *WASICall) write() (uint32, error) {
 	return c.put(c.Params[3], 4, uint64(written)), nil
 }
 
-// poll is done with what it is subscribed to at once: with clocks after a nap, with files, of which there are none, by an
-// error.
+// poll is done with what it is subscribed to at once: with clocks after a nap, with files, of which there are none, by
+// an error.
 func (c *WASICall) poll() (uint32, error) {
 	in, out, count := c.Params[0], uint64(uint32(c.Params[1])), uint64(uint32(c.Params[2]))
 	if count == 0 {

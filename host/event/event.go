@@ -92,7 +92,8 @@ type ToolCall struct {
 	Results    any // what was reported, nil until then; of a tool call inside the core plain data, as WaitFor gives it
 	CreatedAt  time.Time
 
-	// ResultsJSON are the Results of a tool call inside the core as JSON text, their members in their order; nil otherwise.
+	// ResultsJSON are the Results of a tool call inside the core as JSON text, their members in their order; nil
+	// otherwise.
 	ResultsJSON json.RawMessage
 }
 
@@ -250,8 +251,8 @@ func (*ModelCallEnd) Kind() Kind { return KindModelCallEnd }
 // CallStatus says how the call of a model ended.
 type CallStatus uint8
 
-// Statuses of calls. CallError is for a call that failed or was answered with an HTTP status from 400 on, CallAborted for
-// one whose answer is no longer wanted: the turn was aborted, or the call took too long.
+// Statuses of calls. CallError is for a call that failed or was answered with an HTTP status from 400 on, CallAborted
+// for one whose answer is no longer wanted: the turn was aborted, or the call took too long.
 const (
 	CallOK CallStatus = iota
 	CallError

@@ -45,8 +45,8 @@ func load(t testing.TB) *corpus.Corpus {
 	return c
 }
 
-// some are the modules, or the part of them that the environment variable MODULES_SHARD names: 2/4 is every fourth, the second
-// first.
+// some are the modules, or the part of them that the environment variable MODULES_SHARD names: 2/4 is every fourth, the
+// second first.
 func some(t testing.TB, c *corpus.Corpus) (modules []corpus.Module) {
 	t.Helper()
 	mine := shard.FromEnv(t, "MODULES_SHARD")
@@ -196,7 +196,8 @@ func percentile(times []time.Duration, percent int) time.Duration {
 	return times[(len(times)-1)*percent/100]
 }
 
-// A file that claims more than it has is refused where nothing is counted too, before the engine reserves what it claims.
+// A file that claims more than it has is refused where nothing is counted too, before the engine reserves what it
+// claims.
 func TestClaimsWithoutFuel(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -17,16 +17,16 @@ type T[Self any] interface {
 	Run(name string, f func(Self)) bool
 }
 
-// TestEngine is what any engine that runs the module must pass. newEngine makes one for a module, of whose instances none may
-// need more memory than 1 GiB; the test closes it.
+// TestEngine is what any engine that runs the module must pass. newEngine makes one for a module, of whose instances
+// none may need more memory than 1 GiB; the test closes it.
 //
 //	func TestEngine(t *testing.T) {
 //		hosttest.TestEngine(t, func(ctx context.Context, module []byte) (host.Engine, error) { return New(ctx, module) })
 //	}
 //
 // It refuses modules that are none of this ABI, runs a hostile guest, which it builds with the go command, and then
-// [TestCore] with the module that this build carries; a build without one is treated as in [Engines]. It does not test that
-// a step which never ends is interrupted, because an engine need not do that.
+// [TestCore] with the module that this build carries; a build without one is treated as in [Engines]. It does not test
+// that a step which never ends is interrupted, because an engine need not do that.
 func TestEngine[S T[S]](t S, newEngine func(ctx context.Context, module []byte) (host.Engine, error)) {
 	t.Helper()
 	suite := engineSuite[S]{newEngine}

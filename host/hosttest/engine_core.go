@@ -309,8 +309,8 @@ func (c coreSuite[S]) atOnce(t S) {
 	instances.Wait()
 }
 
-// amongOthers opens instances while others are in the middle of a turn, and after those have ended: each begins as the first
-// one did, whatever an engine lets them share.
+// amongOthers opens instances while others are in the middle of a turn, and after those have ended: each begins as the
+// first one did, whatever an engine lets them share.
 func (c coreSuite[S]) amongOthers(t S) {
 	want, err := expected()
 	if err != nil {

@@ -187,7 +187,8 @@ func garbageIsHandedOn[S T[S]](t S, i host.Instance) {
 	ended(t, i, i.Retire(errors.New("not a frame")))
 }
 
-// Whatever a guest does, its instance fails with a typed error that says why, it stays failed, and its neighbour goes on.
+// Whatever a guest does, its instance fails with a typed error that says why, it stays failed, and its neighbour goes
+// on.
 func hostileEnds[S T[S]](t S, e, bounded host.Engine) {
 	for name, c := range map[string]struct {
 		on            host.Engine

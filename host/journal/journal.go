@@ -1,5 +1,5 @@
-// Package journal records the frames between one turn, or one invocation, and its instance. It plays them back into another instance, of
-// any engine, to check that the answers are the same.
+// Package journal records the frames between one turn, or one invocation, and its instance. It plays them back into
+// another instance, of any engine, to check that the answers are the same.
 //
 // A journal is a file of consecutive msgpack values: a map, the [Header], then an array of two byte strings for every
 // step with frames of the turn: the inbound frames and the outbound ones. The first entry also holds the frames that

@@ -236,8 +236,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// A journal of the core module plays on the full one, which has more providers and another build. Modules that agreed to
-// anything else with their host are not the same.
+// A journal of the core module plays on the full one, which has more providers and another build. Modules that agreed
+// to anything else with their host are not the same.
 func TestReplayOnAnotherModule(t *testing.T) {
 	core := abi.Welcome{
 		Major: 2, Minor: 1, Features: abi.FeatureChat, Limits: abi.DefaultLimits(), Quota: abi.Quota{Turn: 7, Instance: 9},

@@ -18,8 +18,8 @@ import (
 )
 
 // TestReplayFolder replays every journal of a folder on the native engine, with a collection forced before steps chosen
-// at random, and on wazero with a guest that collects all the time. The folder holds what test suites have recorded (see
-// hosttest.RecordTo); without one the test records a conversation itself.
+// at random, and on wazero with a guest that collects all the time. The folder holds what test suites have recorded
+// (see hosttest.RecordTo); without one the test records a conversation itself.
 func TestReplayFolder(t *testing.T) {
 	folder := os.Getenv("TURNCORE_REPLAY_FROM")
 	if folder == "" {

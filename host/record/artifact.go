@@ -214,8 +214,8 @@ func (a *SpooledArtifact) AsString(ctx context.Context) (string, error) {
 	return a.reader.ReadAll(ctx)
 }
 
-// EstimateTokens estimates how many tokens the whole text has: for "claude" a token for 3.5 UTF-16 code units, for other
-// encodings by the tokenizer that the runner has when ctx is a context of a turn, and else one for 4.
+// EstimateTokens estimates how many tokens the whole text has: for "claude" a token for 3.5 UTF-16 code units, for
+// other encodings by the tokenizer that the runner has when ctx is a context of a turn, and else one for 4.
 func (a *SpooledArtifact) EstimateTokens(ctx context.Context, encoding string) (int, error) {
 	text, err := a.AsString(ctx)
 	if err != nil {

@@ -19,8 +19,8 @@ func (*Message) kind() Kind     { return KindMessage }
 func (*Thought) kind() Kind     { return KindThought }
 func (*ToolCall) kind() Kind    { return KindToolCall }
 
-// Append appends the encoding of a valid record, as the ABI has it. What readers give is not in it: of artifacts and media
-// there is what is known without reading them.
+// Append appends the encoding of a valid record, as the ABI has it. What readers give is not in it: of artifacts and
+// media there is what is known without reading them.
 func Append(dst []byte, r Record) ([]byte, error) { return r.appendBody(dst) }
 
 func appendTimes(dst []byte, times ...time.Time) []byte {

@@ -23,9 +23,9 @@ var tables = [Kinds]form.Table{
 // function renders, a value without an encoding.
 func Marshal(r Record) ([]byte, error) { return appendRecord(nil, r, nil) }
 
-// Keep returns the reference that is written in place of a reader, a SpoolReader or a MediaReader: it puts the bytes into
-// a store, unless the reader is of that store already. An error whose code is E_RECORD_UNSTORABLE says by its cause why a
-// reader cannot be read.
+// Keep returns the reference that is written in place of a reader, a SpoolReader or a MediaReader: it puts the bytes
+// into a store, unless the reader is of that store already. An error whose code is E_RECORD_UNSTORABLE says by its
+// cause why a reader cannot be read.
 type Keep func(reader any) (*Stored, error)
 
 // MarshalKeeping is Marshal with references that keep returns. Other errors of keep are returned as they are.

@@ -25,8 +25,8 @@ type Opener func(id string, size int64) *Stored
 // after an error.
 type Source func(ctx context.Context) (content io.ReaderAt, size int64, err error)
 
-// Stored reads the bytes that a store has under an id. It opens them when they are first read. It is a SpoolReader and a
-// MediaReader, and may be used from many goroutines.
+// Stored reads the bytes that a store has under an id. It opens them when they are first read. It is a SpoolReader and
+// a MediaReader, and may be used from many goroutines.
 type Stored struct {
 	id   string
 	size int64 // -1 if unknown

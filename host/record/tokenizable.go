@@ -103,7 +103,8 @@ func (t *Tokenizable) MarshalText() ([]byte, error) {
 }
 
 // EstimateTokens estimates how many tokens the text has in an encoding, as it reads in a context: in one of a turn with
-// the tokenizers of its runner, as turns.Context has it, and elsewhere by its length. The last context's counts are kept.
+// the tokenizers of its runner, as turns.Context has it, and elsewhere by its length. The last context's counts are
+// kept.
 func (t *Tokenizable) EstimateTokens(ctx context.Context, encoding string) (int, error) {
 	scope := tokens.ScopeOf(ctx)
 	in := weak.Make(scope)

@@ -108,8 +108,8 @@ func (in *Input) body() ([]byte, error) {
 	return text, nil
 }
 
-// Stream starts a turn on the server, or attaches to it, and returns a stream of its events. Cancelling ctx, leaving the
-// loop and Abort abort the turn: its end still comes from the server, if it tells it within five seconds.
+// Stream starts a turn on the server, or attaches to it, and returns a stream of its events. Cancelling ctx, leaving
+// the loop and Abort abort the turn: its end still comes from the server, if it tells it within five seconds.
 func (c *Client) Stream(ctx context.Context, in Input) *turns.Stream {
 	in.TurnID = cmp.Or(in.TurnID, newTurnID())
 	return turns.NewStream(ctx, func(asked context.Context, tell func(event.Event)) (*turns.Result, error) {

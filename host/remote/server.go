@@ -38,8 +38,8 @@ type ServerOptions struct {
 const maxBody = 1 << 20
 
 // Server answers the requests of clients that run turns here: those of [Connect], and of connect in JavaScript. It
-// answers requests whose path ends with /turns, /turns/{turn}/events, /turns/{turn}/gates/{gate} or /turns/{turn}/abort.
-// A turn that is asked for twice, by its id, runs once.
+// answers requests whose path ends with /turns, /turns/{turn}/events, /turns/{turn}/gates/{gate} or
+// /turns/{turn}/abort. A turn that is asked for twice, by its id, runs once.
 type Server struct {
 	runner  *turns.Runner
 	options ServerOptions
@@ -192,8 +192,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, t *liveTurn, at 
 	_ = sse.Serve(r.Context(), w, t.log, after, t.end) // the client has been told, or is gone
 }
 
-// enter counts a client of a turn, until the returned function is called. When the last one leaves, the turn is aborted,
-// if that is the policy.
+// enter counts a client of a turn, until the returned function is called. When the last one leaves, the turn is
+// aborted, if that is the policy.
 func (s *Server) enter(t *liveTurn) (leave func()) {
 	t.readers.Add(1)
 	return func() {

@@ -8,8 +8,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// Agent answers messages: an [*LLMAgent], a [*CustomAgent], or a group of agents, [*SequentialAgent], [*ParallelAgent] or
-// [*LoopAgent]. Agents make a tree, in which each has a name of its own. Do not change an agent that a runner has.
+// Agent answers messages: an [*LLMAgent], a [*CustomAgent], or a group of agents, [*SequentialAgent], [*ParallelAgent]
+// or [*LoopAgent]. Agents make a tree, in which each has a name of its own. Do not change an agent that a runner has.
 type Agent interface {
 	// AgentName is the agent's name, the author of its events.
 	AgentName() string
@@ -32,15 +32,15 @@ type node struct {
 	tools atomic.Pointer[[]ToolDeclaration]
 }
 
-// AgentCallback runs before or after an agent. A content before the agent answers in its place; one after it is one event
-// more. Changes of the state without a content are stored with an event of their own.
+// AgentCallback runs before or after an agent. A content before the agent answers in its place; one after it is one
+// event more. Changes of the state without a content are stored with an event of their own.
 type AgentCallback func(ctx *CallbackContext) (*Content, error)
 
 // InstructionFunc gives an instruction for a model call.
 type InstructionFunc func(ctx *CallbackContext) (string, error)
 
-// LLMAgent calls a model again and again, until an answer has no function calls. The tools of an answer run at once. Each
-// answer is an event, and so are the results of its calls together.
+// LLMAgent calls a model again and again, until an answer has no function calls. The tools of an answer run at once.
+// Each answer is an event, and so are the results of its calls together.
 //
 // A model is one of Model, Chat and Executor.
 type LLMAgent struct {
@@ -50,8 +50,8 @@ type LLMAgent struct {
 	Instruction string
 	// InstructionFunc gives more of the instruction, which is taken as it is.
 	InstructionFunc InstructionFunc
-	// GlobalInstruction and GlobalInstructionFunc are in front of the instructions of all agents of the tree. They belong to
-	// the root.
+	// GlobalInstruction and GlobalInstructionFunc are in front of the instructions of all agents of the tree. They belong
+	// to the root.
 	GlobalInstruction     string
 	GlobalInstructionFunc InstructionFunc
 
@@ -62,9 +62,10 @@ type LLMAgent struct {
 	Chat *model.ChatOptions
 	// Executor is a model in Go. It yields the parts of a stream as partial responses, and then one that is not partial.
 	//
-	// While nothing else happens in the invocation, it runs on the goroutine that takes the events, and yield hands over an
-	// event there. It may yield from other goroutines: its caller then takes those events elsewhere, one at a time, while its
-	// own goroutine is in the executor. If its code panics there, or ends the goroutine, its own ends likewise, with Run.
+	// While nothing else happens in the invocation, it runs on the goroutine that takes the events, and yield hands over
+	// an event there. It may yield from other goroutines: its caller then takes those events elsewhere, one at a time,
+	// while its own goroutine is in the executor. If its code panics there, or ends the goroutine, its own ends likewise,
+	// with Run.
 	Executor func(ctx *ModelContext, yield func(*Response) error) error
 
 	// Tools are those that the model may call. [NewTool] makes one whose handler gets a [ToolContext].
@@ -101,14 +102,15 @@ type LLMAgent struct {
 	WrapModel []turns.ModelWrapper
 }
 
-// AgentTool is an agent that a model may call as a tool, by the agent's name and description. It sees the arguments as what
-// the user says, and nothing of the conversation. Its events are neither stored nor delivered: what they change in the state
-// is stored with the result, which is the text of its last answer. It cannot wait for an answer from outside: a call of its
-// own that would fails the invocation with E_INVALID_AGENT.
+// AgentTool is an agent that a model may call as a tool, by the agent's name and description. It sees the arguments as
+// what the user says, and nothing of the conversation. Its events are neither stored nor delivered: what they change in
+// the state is stored with the result, which is the text of its last answer. It cannot wait for an answer from outside:
+// a call of its own that would fails the invocation with E_INVALID_AGENT.
 type AgentTool struct {
 	// Agent is at the root of a tree of its own. Several agents may have it as a tool.
 	Agent Agent
-	// InputSchema is a JSON Schema of the arguments, which the agent gets as JSON. Without one it gets a text named request.
+	// InputSchema is a JSON Schema of the arguments, which the agent gets as JSON. Without one it gets a text named
+	// request.
 	InputSchema json.RawMessage
 	// SkipSummarization ends the agent whose model has called the tool with its result, which no model sees.
 	SkipSummarization bool
@@ -124,8 +126,8 @@ const (
 	ContentsNone IncludeContents = "none"
 )
 
-// Callbacks of models and tools. The first one that gives something decides: the others are not called. nil leaves things
-// as they are.
+// Callbacks of models and tools. The first one that gives something decides: the others are not called. nil leaves
+// things as they are.
 type (
 	// BeforeModelCallback may answer in the model's place.
 	BeforeModelCallback func(ctx *CallbackContext) (*Response, error)
@@ -168,9 +170,9 @@ type CustomAgent struct {
 	AfterAgent  []AgentCallback
 }
 
-// AgentFunc is the code of an agent. yield stores and delivers an event, and returns when the caller asks for the next one.
-// When it fails, the agent must end: with E_INVOCATION_STOPPED the caller wants no more events. The function's error is that
-// of the invocation.
+// AgentFunc is the code of an agent. yield stores and delivers an event, and returns when the caller asks for the next
+// one. When it fails, the agent must end: with E_INVOCATION_STOPPED the caller wants no more events. The function's
+// error is that of the invocation.
 type AgentFunc func(ctx *Context, yield func(*Event) error) error
 
 // SequentialAgent runs its agents one after another.
@@ -183,8 +185,8 @@ type SequentialAgent struct {
 }
 
 // ParallelAgent runs its agents at once, each in a branch of its own: none sees the others' events. The order of their
-// events does not depend on time: the n-th of each comes in the order of the agents. One that fails stops the others, as a
-// caller does who leaves: their contexts end with E_INVOCATION_STOPPED.
+// events does not depend on time: the n-th of each comes in the order of the agents. One that fails stops the others,
+// as a caller does who leaves: their contexts end with E_INVOCATION_STOPPED.
 type ParallelAgent struct {
 	Name        string
 	Description string

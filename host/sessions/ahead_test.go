@@ -71,8 +71,8 @@ func TestToolsWaitForTheirEvent(t *testing.T) {
 	}
 }
 
-// Tools and callbacks of an invocation that does one thing after another run on the caller's goroutine, and one that ends
-// the goroutine has the invocation end.
+// Tools and callbacks of an invocation that does one thing after another run on the caller's goroutine, and one that
+// ends the goroutine has the invocation end.
 func TestToolEndsItsGoroutine(t *testing.T) {
 	after := 0
 	plugin := &sessions.Plugin{Name: "p", AfterRun: func(*sessions.CallbackContext) error { after++; return nil }}

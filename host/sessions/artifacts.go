@@ -23,8 +23,8 @@ type Artifact struct {
 	Data     []byte
 }
 
-// artifacts are those whose bytes an invocation, or the holder of a handle, has saved, by scope and name in the store, in the order of their versions.
-// An event with their versions makes them ones of the store.
+// artifacts are those whose bytes an invocation, or the holder of a handle, has saved, by scope and name in the store,
+// in the order of their versions. An event with their versions makes them ones of the store.
 type artifacts struct {
 	mu    sync.Mutex
 	saved map[[2]string][]store.Artifact
@@ -116,9 +116,9 @@ func (a *artifacts) next(ctx context.Context, s *Service, key, scope, name strin
 	return n, nil
 }
 
-// SaveArtifact puts the next version of an artifact into the store, and returns its number. It is there when an event is
-// stored whose Actions.ArtifactDelta has it: the event of a callback or a tool has it by itself, a custom agent yields one.
-// Until then only this invocation loads it.
+// SaveArtifact puts the next version of an artifact into the store, and returns its number. It is there when an event
+// is stored whose Actions.ArtifactDelta has it: the event of a callback or a tool has it by itself, a custom agent
+// yields one. Until then only this invocation loads it.
 func (b *base) SaveArtifact(name, mimeType string, data []byte) (version int, err error) {
 	inv := b.inv
 	if version, err = inv.artifacts.save(b, inv.runner.sessions, inv.key, inv.user, name, mimeType, data); err != nil {
@@ -135,9 +135,9 @@ func (b *base) SaveArtifact(name, mimeType string, data []byte) (version int, er
 	return version, nil
 }
 
-// SaveArtifact puts the next version of an artifact of a session into the store, or of one of its user if the name begins
-// with "user:", and returns its number. It is there when [Service.Append] has stored an event with the same handle whose
-// Actions.ArtifactDelta has it.
+// SaveArtifact puts the next version of an artifact of a session into the store, or of one of its user if the name
+// begins with "user:", and returns its number. It is there when [Service.Append] has stored an event with the same
+// handle whose Actions.ArtifactDelta has it.
 func (s *Service) SaveArtifact(ctx context.Context, session *Session, name, mimeType string, data []byte) (version int, err error) {
 	key := keyOf(s.app, session.User, session.ID)
 	return session.artifacts.save(ctx, s, key, session.User, name, mimeType, data)
@@ -222,8 +222,8 @@ func (s *Service) Artifacts(ctx context.Context, user, id string) (map[string]in
 	return all, nil
 }
 
-// Artifact loads a version of an artifact of a session, or of its user; the last one if version is negative. It fails with
-// E_BYTES_NOT_FOUND if there is none.
+// Artifact loads a version of an artifact of a session, or of its user; the last one if version is negative. It fails
+// with E_BYTES_NOT_FOUND if there is none.
 func (s *Service) Artifact(ctx context.Context, user, id, name string, version int) (*Artifact, error) {
 	if version < 0 {
 		all, err := s.Artifacts(ctx, user, id)

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Bounds on the sessions that a service remembers. Beyond them the session used least recently is forgotten, and loaded in
-// full when it is next used. The one used last always stays.
+// Bounds on the sessions that a service remembers. Beyond them the session used least recently is forgotten, and loaded
+// in full when it is next used. The one used last always stays.
 const (
 	mostSessions     = 1024
 	mostSessionBytes = 32 << 20 // of events

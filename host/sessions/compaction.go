@@ -8,9 +8,9 @@ import (
 	"github.com/turncore/turncore/host"
 )
 
-// Compaction says when a runner sums up a session. At the end of an invocation that passes a threshold it stores an event
-// of the author "system", whose content stands for the events before it in what models see. The events stay. A call that
-// waits for an answer, or has it outside, is shown in full. Each summary takes in the one before.
+// Compaction says when a runner sums up a session. At the end of an invocation that passes a threshold it stores an
+// event of the author "system", whose content stands for the events before it in what models see. The events stay. A
+// call that waits for an answer, or has it outside, is shown in full. Each summary takes in the one before.
 //
 // The event is not delivered. An invocation that fails, waits for an answer, or whose caller has left, sums up nothing.
 type Compaction struct {
@@ -23,8 +23,8 @@ type Compaction struct {
 	Overlap int
 	// Keep is how many of the latest invocations stay as they are.
 	Keep int
-	// Summarize makes a summary. Each part of events is a text, such as "[user] said: hello". nil lets the model of the first
-	// LLM agent make it.
+	// Summarize makes a summary. Each part of events is a text, such as "[user] said: hello". nil lets the model of the
+	// first LLM agent make it.
 	Summarize func(ctx *CallbackContext, events *Content) (*Content, error)
 	// OnError is told why there is no summary, or why it was not stored. The invocation has ended well. nil logs it with
 	// [slog.Warn].

@@ -35,8 +35,8 @@ func TestConfirmedElsewhere(t *testing.T) {
 	p.is("confirmed", text(confirmed), "[true,false]")
 }
 
-// A call that was confirmed runs in a run without a message when its run was left, and has the answer, whatever was said
-// meanwhile.
+// A call that was confirmed runs in a run without a message when its run was left, and has the answer, whatever was
+// said meanwhile.
 func TestConfirmedAndLeft(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	var confirmed []string

@@ -14,8 +14,8 @@ const (
 	RoleModel = "model"
 )
 
-// Part is a part of a content: exactly one of Text, InlineData, FileData, FunctionCall, FunctionResponse, ExecutableCode and
-// CodeExecutionResult. A part without any of the others is its Text, even an empty one.
+// Part is a part of a content: exactly one of Text, InlineData, FileData, FunctionCall, FunctionResponse,
+// ExecutableCode and CodeExecutionResult. A part without any of the others is its Text, even an empty one.
 type Part struct {
 	Text    string
 	Thought bool // Text is a thought of the model, not a part of its answer

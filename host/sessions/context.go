@@ -19,8 +19,8 @@ type base struct {
 	state  State
 }
 
-// InvocationID is the id of the invocation, which its events have. One that answers a call of an earlier invocation goes on
-// under the id of that.
+// InvocationID is the id of the invocation, which its events have. One that answers a call of an earlier invocation
+// goes on under the id of that.
 func (b *base) InvocationID() string { return b.inv.invocationID() }
 
 // App, User and SessionID say whose session it is.
@@ -32,7 +32,8 @@ func (b *base) User() string { return b.inv.user }
 // SessionID is the id of the session.
 func (b *base) SessionID() string { return b.inv.session }
 
-// Session returns the session with the events that are stored so far. State writes that no event has stored are not in it.
+// Session returns the session with the events that are stored so far. State writes that no event has stored are not in
+// it.
 func (b *base) Session() *Session { return b.inv.handle() }
 
 // AgentName is the name of the agent; "" outside of agents.
@@ -55,8 +56,8 @@ func (c *Context) Branch() string { return c.branch }
 // nothing.
 func (c *Context) Message() *Content { return c.message }
 
-// RunAgent runs one of the agent's Agents and yields its events, which are neither stored nor delivered: the agent yields
-// those that it passes on. Each is yielded when the one before was taken. Leaving the loop stops the agent.
+// RunAgent runs one of the agent's Agents and yields its events, which are neither stored nor delivered: the agent
+// yields those that it passes on. Each is yielded when the one before was taken. Leaving the loop stops the agent.
 func (c *Context) RunAgent(child Agent) iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		number := c.inv.runner.tree.numbers[child]
@@ -110,8 +111,8 @@ type ToolContext struct {
 // FunctionCallID is the id of the function call.
 func (c *ToolContext) FunctionCallID() string { return c.call.ProviderCallID }
 
-// Confirmation is what the user has answered who was asked to confirm the call: a map whose member confirmed is true, with
-// further members as they were given. It is nil for a call that nobody was asked about.
+// Confirmation is what the user has answered who was asked to confirm the call: a map whose member confirmed is true,
+// with further members as they were given. It is nil for a call that nobody was asked about.
 func (c *ToolContext) Confirmation() (map[string]any, error) {
 	session := c.Session()
 	for i := session.Len() - 1; i >= 0; i-- {

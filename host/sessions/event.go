@@ -45,7 +45,8 @@ type Actions struct {
 	StateDelta map[string]any
 	// ArtifactDelta are the versions of artifacts that the event adds, from 0, by their names.
 	ArtifactDelta map[string]int
-	// SkipSummarization ends an agent's turn with the results of its tools: the model does not see them in this invocation.
+	// SkipSummarization ends an agent's turn with the results of its tools: the model does not see them in this
+	// invocation.
 	SkipSummarization bool
 	// TransferToAgent names the agent that goes on.
 	TransferToAgent string
@@ -67,8 +68,8 @@ func (a *Actions) Empty() bool {
 		!a.SkipSummarization && !a.Escalate && a.TransferToAgent == "" && a.RewindBeforeInvocationID == ""
 }
 
-// Confirmation is what a person is asked before a function call runs. The answer is a FunctionResponse with the call's id
-// whose Response has a member confirmed, true or false.
+// Confirmation is what a person is asked before a function call runs. The answer is a FunctionResponse with the call's
+// id whose Response has a member confirmed, true or false.
 type Confirmation struct {
 	Hint    string // "" for none
 	Payload any    // nil for none
@@ -76,8 +77,9 @@ type Confirmation struct {
 	Args    map[string]any
 }
 
-// IsFinalResponse reports whether the event ends an agent's turn, as far as can be told from itself: it is not partial and
-// has neither function calls nor results, or it skips the summary of results, or it waits for an answer from outside.
+// IsFinalResponse reports whether the event ends an agent's turn, as far as can be told from itself: it is not partial
+// and has neither function calls nor results, or it skips the summary of results, or it waits for an answer from
+// outside.
 func (e *Event) IsFinalResponse() bool {
 	if e.Actions.SkipSummarization || len(e.LongRunningToolIDs) > 0 {
 		return true

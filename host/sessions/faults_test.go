@@ -79,8 +79,8 @@ func whole(list []*sessions.Event) []*sessions.Event {
 	return slices.DeleteFunc(slices.Clone(list), func(e *sessions.Event) bool { return e.Partial })
 }
 
-// TestStopAtEachEvent leaves the loop at each event: the store holds the events that were delivered and no others, and the
-// hook after the run ran once.
+// TestStopAtEachEvent leaves the loop at each event: the store holds the events that were delivered and no others, and
+// the hook after the run ran once.
 func TestStopAtEachEvent(t *testing.T) {
 	for n := 1; n <= len(strings.Fields(busyEvents)); n++ {
 		after := 0
@@ -102,8 +102,8 @@ func TestStopAtEachEvent(t *testing.T) {
 	}
 }
 
-// TestStoreFailsAtEachAppend lets the store fail at each append: the caller gets the store's error, and nothing later is
-// stored.
+// TestStoreFailsAtEachAppend lets the store fail at each append: the caller gets the store's error, and nothing later
+// is stored.
 func TestStoreFailsAtEachAppend(t *testing.T) {
 	for n := 1; n <= len(strings.Fields(busyEvents))-1; n++ { // without the partial ones, with the user's message
 		b := &brittle{InMemory: store.NewInMemory()}
@@ -170,8 +170,8 @@ func TestDeletedAtEachEvent(t *testing.T) {
 	}
 }
 
-// conflict runs an invocation that meddle disturbs after its n-th event that is stored: it ends with a conflict. The events
-// are those that were delivered.
+// conflict runs an invocation that meddle disturbs after its n-th event that is stored: it ends with a conflict. The
+// events are those that were delivered.
 func (p *play) conflict(n int, meddle func() error) []*sessions.Event {
 	p.Helper()
 	var list []*sessions.Event

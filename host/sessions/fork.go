@@ -13,10 +13,10 @@ import (
 	"github.com/turncore/turncore/host/store"
 )
 
-// Fork makes a session of the user that begins with what another one has: its events up to the one with the id after, all
-// of them if after is "", and the session's own state and artifacts as they were then. Values of "app:" and "user:" are
-// shared anyway. id is made up if it is "". The store does it in one transaction. It fails with E_SESSION_NOT_FOUND,
-// E_SESSION_EXISTS, and E_INVALID_EVENT if the session has no event of the id after.
+// Fork makes a session of the user that begins with what another one has: its events up to the one with the id after,
+// all of them if after is "", and the session's own state and artifacts as they were then. Values of "app:" and "user:"
+// are shared anyway. id is made up if it is "". The store does it in one transaction. It fails with
+// E_SESSION_NOT_FOUND, E_SESSION_EXISTS, and E_INVALID_EVENT if the session has no event of the id after.
 func (s *Service) Fork(ctx context.Context, user, from, id, after string) (*Session, error) {
 	if id == "" {
 		id = s.host.ID()
@@ -100,8 +100,8 @@ func apply(own map[string][]byte, delta map[string]any) (err error) {
 	return nil
 }
 
-// revisionOf is that of the n-th event of a session, from 1. It fails with E_SESSION_NOT_FOUND if the store has another event
-// there.
+// revisionOf is that of the n-th event of a session, from 1. It fails with E_SESSION_NOT_FOUND if the store has another
+// event there.
 func (s *Service) revisionOf(ctx context.Context, key string, of events, n int) (string, error) {
 	list, err := s.store.Events(ctx, key, store.EventQuery{Limit: n})
 	if err != nil {

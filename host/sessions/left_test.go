@@ -29,8 +29,8 @@ func (m *measured) Open(ctx context.Context) (host.Instance, error) {
 	return in, err
 }
 
-// TestLeftInvocationsKeepNothing leaves many invocations at one of their first events: neither goroutines nor memory of the
-// host or of the module grow with their number.
+// TestLeftInvocationsKeepNothing leaves many invocations at one of their first events: neither goroutines nor memory of
+// the host or of the module grow with their number.
 func TestLeftInvocationsKeepNothing(t *testing.T) {
 	heap := func() int {
 		runtime.GC()

@@ -7,8 +7,8 @@ import (
 	"github.com/turncore/turncore/host/internal/collections"
 )
 
-// eventLog is a session's events, as they cross to the core: those that are common to all who have loaded the session. It
-// only grows.
+// eventLog is a session's events, as they cross to the core: those that are common to all who have loaded the session.
+// It only grows.
 type eventLog struct {
 	data  *collections.History
 	shown shown

@@ -2,8 +2,8 @@ package sessions
 
 import "slices"
 
-// PendingCall is a function call that waits for an answer from outside: of a long-running tool, or of a person who is to
-// confirm it. [Answer] and [Confirm] make the message that answers it.
+// PendingCall is a function call that waits for an answer from outside: of a long-running tool, or of a person who is
+// to confirm it. [Answer] and [Confirm] make the message that answers it.
 type PendingCall struct {
 	ID   string
 	Name string

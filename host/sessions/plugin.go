@@ -2,8 +2,8 @@ package sessions
 
 import "github.com/turncore/turncore/abi"
 
-// Plugin is called in all invocations of a runner, for every agent, before the agents' own callbacks. Its functions may be
-// nil. The first plugin that gives something decides, as with callbacks.
+// Plugin is called in all invocations of a runner, for every agent, before the agents' own callbacks. Its functions may
+// be nil. The first plugin that gives something decides, as with callbacks.
 type Plugin struct {
 	Name string
 

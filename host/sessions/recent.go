@@ -22,9 +22,9 @@ type Recent struct {
 // firstPage is how many events are asked for at first where a time bounds them.
 const firstPage = 64
 
-// GetRecent loads a session with its last events alone. What it costs depends on how many these are, and not on how many
-// events the session has. The handle appends as any other one. It fails with E_SESSION_NOT_FOUND if the user has no such
-// session.
+// GetRecent loads a session with its last events alone. What it costs depends on how many these are, and not on how
+// many events the session has. The handle appends as any other one. It fails with E_SESSION_NOT_FOUND if the user has
+// no such session.
 func (s *Service) GetRecent(ctx context.Context, user, id string, which Recent) (*Session, error) {
 	if err := checkIDs(user, id); err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func (s *Service) GetRecent(ctx context.Context, user, id string, which Recent) 
 	return &Session{ID: id, User: user, App: s.app, now: now}, nil
 }
 
-// recentEvents loads the bodies of events without the one that created the session. It is nil if the session has no events
-// at all.
+// recentEvents loads the bodies of events without the one that created the session. It is nil if the session has no
+// events at all.
 func (s *Service) recentEvents(ctx context.Context, key string, which Recent) ([][]byte, error) {
 	limit := firstPage
 	if which.Since.IsZero() {
@@ -81,7 +81,8 @@ func (s *Service) recentEvents(ctx context.Context, key string, which Recent) ([
 	}
 }
 
-// recentBodies are the bodies of the events that are wanted. early tells that an event was left out because of its time.
+// recentBodies are the bodies of the events that are wanted. early tells that an event was left out because of its
+// time.
 func recentBodies(list []store.SessionEvent, which Recent) (bodies [][]byte, early bool) {
 	from := len(list)
 	for from > 0 && (which.Last == 0 || len(list)-from < which.Last) {

@@ -82,7 +82,8 @@ func (inv *running) told() (list []abi.Shown) {
 	return list
 }
 
-// asked takes what the model of a step is asked, from what the core knows that is kept. It is called under the turn's lock.
+// asked takes what the model of a step is asked, from what the core knows that is kept. It is called under the turn's
+// lock.
 func (inv *running) asked(step *turn.Context, raw abi.Raw) error {
 	if wire.IsNil(raw) {
 		return nil // the executor asks

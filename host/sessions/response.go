@@ -56,8 +56,8 @@ func decodeCall(v []byte, more string) (c *ToolCall, value any, err error) {
 	return c, value, d.err
 }
 
-// answerOf is the answer of a hook: nil, or a map of value and actions. v nil is no value. The error names the hook, and
-// what has no encoding.
+// answerOf is the answer of a hook: nil, or a map of value and actions. v nil is no value. The error names the hook,
+// and what has no encoding.
 func answerOf(hook string, v any, a *Actions) ([]byte, error) {
 	m := members{}
 	if v != nil {

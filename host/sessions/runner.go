@@ -28,20 +28,21 @@ type Config struct {
 	Store Store
 	// Plugins are called for all agents, in order.
 	Plugins []*Plugin
-	// MaxModelCalls bounds the model calls of an invocation, over all its agents; 0 means 500. One more fails the invocation
-	// with E_MODEL_CALL_LIMIT.
+	// MaxModelCalls bounds the model calls of an invocation, over all its agents; 0 means 500. One more fails the
+	// invocation with E_MODEL_CALL_LIMIT.
 	MaxModelCalls int
 	// Compaction sums up long sessions; nil for never.
 	Compaction *Compaction
-	// WhenBusy says what becomes of an invocation while another one of its session runs in the process: turns.Queue by default.
+	// WhenBusy says what becomes of an invocation while another one of its session runs in the process: turns.Queue by
+	// default.
 	WhenBusy turns.WhenBusy
 	// Host runs the invocations. nil gives the runner its own host, on Engine, which Close closes.
 	Host   *turns.Host
 	Engine host.Engine
 }
 
-// Runner runs invocations of a tree of agents. Its methods may be called from many goroutines, and many invocations may run
-// at once. Close it when done.
+// Runner runs invocations of a tree of agents. Its methods may be called from many goroutines, and many invocations may
+// run at once. Close it when done.
 type Runner struct {
 	host     invocation.Host
 	tree     *tree
@@ -102,36 +103,37 @@ func (c *Config) options() (abi.Value, error) {
 // Sessions are the sessions of the application.
 func (r *Runner) Sessions() *Service { return r.sessions }
 
-// Close frees the runner's resources. Invocations that run, or wait for another one of their session, end with E_CLOSED. A host
-// passed to the runner stays open.
+// Close frees the runner's resources. Invocations that run, or wait for another one of their session, end with
+// E_CLOSED. A host passed to the runner stays open.
 func (r *Runner) Close() error { return r.host.Close() }
 
 // Input starts an invocation.
 type Input struct {
 	User    string // id of the user
 	Session string // id of the session
-	// Message is what the user says; see [Text]. One that answers function calls of an earlier invocation resumes that. nil
-	// takes up the calls of an event that were confirmed and have no result, or lets the agent go on if there are none.
+	// Message is what the user says; see [Text]. One that answers function calls of an earlier invocation resumes that.
+	// nil takes up the calls of an event that were confirmed and have no result, or lets the agent go on if there are
+	// none.
 	Message *Content
-	// Journal receives the invocation's journal, for a replay; see package journal. nil writes none. If it fails, Run fails
-	// with its error after the last event.
+	// Journal receives the invocation's journal, for a replay; see package journal. nil writes none. If it fails, Run
+	// fails with its error after the last event.
 	Journal io.Writer
 }
 
-// Run runs an invocation and yields its events. While another invocation of the session runs in the process, by whichever
-// runner with the store, it waits, or fails with E_SESSION_BUSY: see Config.WhenBusy. One that is started inside another one
-// of its session fails so, too, if its context is that of a handler; a loop over an invocation's events must not wait for
-// another invocation of the session.
+// Run runs an invocation and yields its events. While another invocation of the session runs in the process, by
+// whichever runner with the store, it waits, or fails with E_SESSION_BUSY: see Config.WhenBusy. One that is started
+// inside another one of its session fails so, too, if its context is that of a handler; a loop over an invocation's
+// events must not wait for another invocation of the session.
 // The pair that has an error is the last one: of an agent, of the store, of
 // the input, or, after ctx was cancelled, its cause. Input is refused before anything is stored, with
 // E_SESSION_NOT_FOUND, E_INVALID_INVOCATION, E_CALL_NOT_ASKED or E_CALL_ANSWERED.
 //
-// An event that is not partial is in the store when it is yielded, and its agent goes on when the next one is asked for.
-// Tools, callbacks and executors may run on the goroutine of the loop; one that ends that goroutine ends the invocation, too.
-// The loop's body runs elsewhere for a part of an answer that an executor yields on another goroutine.
+// An event that is not partial is in the store when it is yielded, and its agent goes on when the next one is asked
+// for. Tools, callbacks and executors may run on the goroutine of the loop; one that ends that goroutine ends the
+// invocation, too. The loop's body runs elsewhere for a part of an answer that an executor yields on another goroutine.
 //
-// Leaving the loop stops the invocation: the agents' yield fails with E_INVOCATION_STOPPED, and Run returns when they and
-// the plugins' AfterRun have ended.
+// Leaving the loop stops the invocation: the agents' yield fails with E_INVOCATION_STOPPED, and Run returns when they
+// and the plugins' AfterRun have ended.
 func (r *Runner) Run(ctx context.Context, in Input) iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) { r.run(ctx, in, r.options, yield) }
 }
@@ -153,9 +155,9 @@ func (r *Runner) Fork(ctx context.Context, user, from, id, after string) (*Sessi
 	return r.sessions.Fork(ctx, user, from, id, after)
 }
 
-// Rewind takes a session back to before an invocation: an event restores the session's own state as it was, initial values
-// too, and models see neither the events of that invocation nor later ones. Values of "app:" and "user:" stay. It returns
-// the event. It fails with E_INVOCATION_NOT_FOUND.
+// Rewind takes a session back to before an invocation: an event restores the session's own state as it was, initial
+// values too, and models see neither the events of that invocation nor later ones. Values of "app:" and "user:" stay.
+// It returns the event. It fails with E_INVOCATION_NOT_FOUND.
 func (r *Runner) Rewind(ctx context.Context, user, session, before string) (*Event, error) {
 	options, err := wire.Append(nil, map[string]any{"rewindBefore": before}, "options")
 	if err != nil {

@@ -103,8 +103,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestCallbackOnEachPart has an after-model callback count the parts of a stream: the count is stored once, with the last
-// event, and events that were delivered do not change.
+// TestCallbackOnEachPart has an after-model callback count the parts of a stream: the count is stored once, with the
+// last event, and events that were delivered do not change.
 func TestCallbackOnEachPart(t *testing.T) {
 	agent := script(streams("Hello", "He", "llo")).agent("a")
 	agent.AfterModel = []sessions.AfterModelCallback{func(ctx *sessions.CallbackContext, _ *sessions.Response) (*sessions.Response, error) {

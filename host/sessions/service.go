@@ -17,14 +17,15 @@ import (
 	"github.com/turncore/turncore/host/store"
 )
 
-// Store is what sessions are kept in. The stores of Turncore are ones: that of [store.NewInMemory], SQLite and PostgreSQL.
+// Store is what sessions are kept in. The stores of Turncore are ones: that of [store.NewInMemory], SQLite and
+// PostgreSQL.
 type Store interface {
 	store.Appender
 	store.Sessions
 }
 
-// Service keeps the sessions of an application in a store. A session belongs to a user: another user's session of the same
-// id is another one. Its methods may be called from many goroutines. A [Runner] has one.
+// Service keeps the sessions of an application in a store. A session belongs to a user: another user's session of the
+// same id is another one. Its methods may be called from many goroutines. A [Runner] has one.
 type Service struct {
 	app   string
 	store Store
@@ -57,9 +58,9 @@ func checkIDs(user, id string) error {
 // createdID is the id of the event that creates a session: a session has one.
 const createdID = "created"
 
-// Create makes a session of a user. id is made up if it is "". state has the initial values by names with their scopes; nil
-// for none. It fails with E_SESSION_EXISTS if the user has a session of the id, and with E_INVALID_STATE, which names the
-// field.
+// Create makes a session of a user. id is made up if it is "". state has the initial values by names with their scopes;
+// nil for none. It fails with E_SESSION_EXISTS if the user has a session of the id, and with E_INVALID_STATE, which
+// names the field.
 func (s *Service) Create(ctx context.Context, user, id string, state map[string]any) (*Session, error) {
 	if id == "" {
 		id = s.host.ID()
@@ -153,9 +154,9 @@ func (s *Service) List(ctx context.Context, user string) ([]Info, error) {
 	}
 }
 
-// ListPage returns a page of what List does: at most limit sessions, 100 if limit is not positive. cursor is "" for the first
-// page and then what the call before returned as next, which is "" behind the last page. How many sessions others have does
-// not matter to what a page costs.
+// ListPage returns a page of what List does: at most limit sessions, 100 if limit is not positive. cursor is "" for the
+// first page and then what the call before returned as next, which is "" behind the last page. How many sessions others
+// have does not matter to what a page costs.
 func (s *Service) ListPage(ctx context.Context, user, cursor string, limit int) (page []Info, next string, err error) {
 	prefix := escaped(s.app) + "/"
 	if user != "" {
@@ -185,9 +186,9 @@ func (s *Service) Delete(ctx context.Context, user, id string) error {
 
 // Append stores an event that no agent made behind those of the session, with the state and artifacts that its actions
 // change, and returns it as it was stored. A partial event changes nothing. The session's handle has the event then. It
-// fails with E_SESSION_CONFLICT, and changes neither store nor handle, if somebody else has appended to the session since
-// the handle was loaded, or if the session has an event of the same id; with E_INVALID_EVENT and E_INVALID_STATE, which
-// name the field.
+// fails with E_SESSION_CONFLICT, and changes neither store nor handle, if somebody else has appended to the session
+// since the handle was loaded, or if the session has an event of the same id; with E_INVALID_EVENT and E_INVALID_STATE,
+// which name the field.
 func (s *Service) Append(ctx context.Context, session *Session, e *Event) (*Event, error) {
 	v, err := e.encode(nil)
 	if err != nil {
@@ -343,8 +344,8 @@ func (s *Service) loadState(ctx context.Context, key, user string, own map[strin
 	return all, nil
 }
 
-// withoutShared is a state without the values that sessions share, as it is if there are none. copied tells that the map is
-// another one.
+// withoutShared is a state without the values that sessions share, as it is if there are none. copied tells that the
+// map is another one.
 func withoutShared(state map[string][]byte) (own map[string][]byte, copied bool) {
 	shared := func(name string, _ []byte) bool {
 		return strings.HasPrefix(name, appPrefix) || strings.HasPrefix(name, userPrefix)

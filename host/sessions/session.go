@@ -39,8 +39,8 @@ func (s *Session) Len() int {
 	return now.shown()
 }
 
-// Event returns the i-th event, from 0. It fails with E_INVALID_EVENT if the store has something else there. It panics if
-// there is no such event.
+// Event returns the i-th event, from 0. It fails with E_INVALID_EVENT if the store has something else there. It panics
+// if there is no such event.
 func (s *Session) Event(i int) (*Event, error) {
 	now := s.snapshot()
 	if i < 0 || i >= now.shown() {
@@ -63,8 +63,8 @@ func (s *Session) Events() ([]*Event, error) {
 	return list, nil
 }
 
-// Get returns a value of the state by its name with the scope, as plain data: bool, int64, float64, string, []byte, []any,
-// map[string]any. It is nil if there is none.
+// Get returns a value of the state by its name with the scope, as plain data: bool, int64, float64, string, []byte,
+// []any, map[string]any. It is nil if there is none.
 func (s *Session) Get(name string) any {
 	now := s.snapshot()
 	v, err := wire.Plain(now.state[name])

@@ -63,7 +63,8 @@ func (s snapshot) with(revision string, body []byte, changes []change) snapshot 
 	return s
 }
 
-// checkSize fails with E_INVALID_STATE, which names the value, a member of in, if the state would be too large for an invocation.
+// checkSize fails with E_INVALID_STATE, which names the value, a member of in, if the state would be too large for an
+// invocation.
 func (s *snapshot) checkSize(in string, changes []change) error {
 	size := 0
 	for name, v := range s.state {

@@ -10,9 +10,9 @@ import (
 )
 
 // State is the state of a running invocation. All of its code sees each write at once, also before anything is stored.
-// What a [Context] writes is stored only if an event's StateDelta has it, too; what a [CallbackContext] or a [ToolContext]
-// writes is in the StateDelta of the event that comes of the callback or the tool. Its methods may be called from many
-// goroutines.
+// What a [Context] writes is stored only if an event's StateDelta has it, too; what a [CallbackContext] or a
+// [ToolContext] writes is in the StateDelta of the event that comes of the callback or the tool. Its methods may be
+// called from many goroutines.
 type State struct {
 	of        *turn.Context
 	changes   *changes // nil if writes are not recorded

@@ -48,8 +48,8 @@ func (s *stream) give(e *Event) error {
 // leave says that nobody takes events any more.
 func (s *stream) leave() { s.once.Do(func() { close(s.left) }) }
 
-// each yields the events until done gives how their source has ended. ended is false if yield wants no more: the source has
-// not ended then.
+// each yields the events until done gives how their source has ended. ended is false if yield wants no more: the source
+// has not ended then.
 func (s *stream) each(done <-chan error, yield func(*Event, error) bool) (err error, ended bool) {
 	defer s.leave() // also when yield ends the goroutine
 	for {

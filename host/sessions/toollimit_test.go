@@ -42,8 +42,8 @@ func timed(url string, ms int) turns.Model {
 	return turns.Model{Name: "m", BaseURL: url, Options: map[string]any{"stream": false, "toolTimeoutMs": ms}}
 }
 
-// A tool that takes longer than the model's options allow has its context end; the model is told, and the invocation goes
-// on. What the tool wrote before is stored, and what it writes later is refused.
+// A tool that takes longer than the model's options allow has its context end; the model is told, and the invocation
+// goes on. What the tool wrote before is stored, and what it writes later is refused.
 func TestToolTimeout(t *testing.T) {
 	for _, engine := range hosttest.Engines(t) {
 		t.Run(engine.Name(), func(t *testing.T) {

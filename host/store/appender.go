@@ -10,17 +10,17 @@ import (
 //
 // # Scopes
 //
-// State and artifacts belong to a scope. The empty scope is the session's own: it is forked and deleted with the session.
-// Any other scope, such as that of a user or of an application, is shared by all sessions of the store under its name,
-// and stays when they are deleted.
+// State and artifacts belong to a scope. The empty scope is the session's own: it is forked and deleted with the
+// session. Any other scope, such as that of a user or of an application, is shared by all sessions of the store under
+// its name, and stays when they are deleted.
 type Appender interface {
 	Store
 	// Append stores all of an Append, or nothing, and returns the session's revision after it. It costs the same however
 	// many events the session has. See [Append] for the rules.
 	Append(ctx context.Context, session string, a Append) (revision string, err error)
-	// ForkAt makes a session that begins with the first events of another one, in one transaction. It has the state and the
-	// artifacts that at says, and neither records nor bytes nor a title. It fails with E_SESSION_NOT_FOUND if the other one is
-	// not there or has no event of the revision, and with E_SESSION_EXISTS if the new one is there.
+	// ForkAt makes a session that begins with the first events of another one, in one transaction. It has the state and
+	// the artifacts that at says, and neither records nor bytes nor a title. It fails with E_SESSION_NOT_FOUND if the
+	// other one is not there or has no event of the revision, and with E_SESSION_EXISTS if the new one is there.
 	ForkAt(ctx context.Context, from, to string, at ForkPoint) error
 	// Events returns events of a session in the order in which they were appended. An unknown session has none.
 	Events(ctx context.Context, session string, q EventQuery) ([]SessionEvent, error)
@@ -29,8 +29,8 @@ type Appender interface {
 	// Artifacts returns all versions of all artifacts of a scope, by name in the order of its UTF-8 bytes and version.
 	// session says whose the empty scope is.
 	Artifacts(ctx context.Context, session, scope string) ([]Artifact, error)
-	// OpenArtifact returns the bytes of a version of an artifact, and how many they are. It fails with E_BYTES_NOT_FOUND if
-	// there is no such version. session says whose the empty scope is.
+	// OpenArtifact returns the bytes of a version of an artifact, and how many they are. It fails with E_BYTES_NOT_FOUND
+	// if there is no such version. session says whose the empty scope is.
 	OpenArtifact(ctx context.Context, session, scope, name string, version int) (content io.ReaderAt, size int64, err error)
 }
 
@@ -41,10 +41,10 @@ const NoRevision = "0"
 //
 // Key, Turn, Ended and Epoch are as in [Commit]: an append and a commit of one turn never have the same key.
 //
-// If Revision is set, the append fails with E_SESSION_CONFLICT, and nothing is stored, when another turn has appended to
-// the session after Revision, or when the session that had Revision has been deleted. Commits of records, and what Turn
-// itself has appended, are no conflict. It fails with E_SESSION_CONFLICT also if the session has an event of the same id, or
-// if an artifact's version is not the next one.
+// If Revision is set, the append fails with E_SESSION_CONFLICT, and nothing is stored, when another turn has appended
+// to the session after Revision, or when the session that had Revision has been deleted. Commits of records, and what
+// Turn itself has appended, are no conflict. It fails with E_SESSION_CONFLICT also if the session has an event of the
+// same id, or if an artifact's version is not the next one.
 type Append struct {
 	// Event is stored behind the session's others; nil for none, as for the initial state of a session.
 	Event *SessionEvent

@@ -46,9 +46,9 @@ var recordLists = [...]struct {
 }
 
 // Export writes a session as a JSON document that [Import] reads, and the npm package too, which writes the same bytes:
-// its records as encoding/json has them, and the bytes that they refer to, as text or in base64; of an [Appender] also the
-// session's events, and its own state and artifacts. See docs/records.md. It fails with E_SESSION_NOT_FOUND if the session
-// has nothing of these, and with E_BYTES_NOT_FOUND if bytes are missing; nothing is written then.
+// its records as encoding/json has them, and the bytes that they refer to, as text or in base64; of an [Appender] also
+// the session's events, and its own state and artifacts. See docs/records.md. It fails with E_SESSION_NOT_FOUND if the
+// session has nothing of these, and with E_BYTES_NOT_FOUND if bytes are missing; nothing is written then.
 func Export(ctx context.Context, s Store, session string, w io.Writer) error {
 	c, err := s.Load(ctx, session, "")
 	if err != nil {
@@ -230,12 +230,12 @@ func index(id string) (n uint64, ok bool) {
 	return n, err == nil && n < math.MaxUint32 && strconv.FormatUint(n, 10) == id
 }
 
-// Import reads a document that [Export], or the npm package, has written, into a session that has no records, and returns
-// the session's id: "" as session stands for the document's own. It fails with E_SESSION_EXISTS if the session has
-// records or events, with E_STORED_RECORD_INVALID, which names the member, if the document is none, and with
-// E_RECORD_UNSTORABLE if it has events, state or artifacts and the store is no [Appender]; nothing is stored then. If the
-// store itself fails, Import deletes what it has stored of a session that was not there before, as far as the store is a
-// [Sessions].
+// Import reads a document that [Export], or the npm package, has written, into a session that has no records, and
+// returns the session's id: "" as session stands for the document's own. It fails with E_SESSION_EXISTS if the session
+// has records or events, with E_STORED_RECORD_INVALID, which names the member, if the document is none, and with
+// E_RECORD_UNSTORABLE if it has events, state or artifacts and the store is no [Appender]; nothing is stored then. If
+// the store itself fails, Import deletes what it has stored of a session that was not there before, as far as the store
+// is a [Sessions].
 func Import(ctx context.Context, s Store, session string, r io.Reader) (id string, err error) {
 	text, err := io.ReadAll(r)
 	if err != nil {

@@ -19,7 +19,8 @@ func noDocument(why string, cause error) error {
 	return host.NewError(host.CodeStoredRecordInvalid, "the document: "+why, cause)
 }
 
-// readDocument reads a text up to the records and the parts of an [Appender]. JavaScript refuses the same in the same words.
+// readDocument reads a text up to the records and the parts of an [Appender]. JavaScript refuses the same in the same
+// words.
 func readDocument(text []byte) (*document, error) {
 	var whole json.RawMessage
 	if err := json.Unmarshal(text, &whole); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/turncore/turncore/host"
 )
 
-// Conflict is the E_SESSION_CONFLICT of a commit that would change a record which another writer has changed. Its details
-// are a map of session, kind and id.
+// Conflict is the E_SESSION_CONFLICT of a commit that would change a record which another writer has changed. Its
+// details are a map of session, kind and id.
 func Conflict(session, kind, id string) error {
 	detail := "session " + strconv.Quote(session) + ", " + kind + " " + strconv.Quote(id)
 	e := host.NewError(host.Code(abi.CodeSessionConflict), detail, nil)
@@ -18,8 +18,8 @@ func Conflict(session, kind, id string) error {
 }
 
 // AppendConflict is the E_SESSION_CONFLICT of an append. kind and id name what it would add: an "event" whose id the
-// session has, or an "artifact" whose next version is another. Both are "" if another turn has appended before. Its details
-// are a map of session, kind and id.
+// session has, or an "artifact" whose next version is another. Both are "" if another turn has appended before. Its
+// details are a map of session, kind and id.
 func AppendConflict(session, kind, id string) error {
 	if kind != "" {
 		return Conflict(session, kind, id)
@@ -29,8 +29,8 @@ func AppendConflict(session, kind, id string) error {
 	return e
 }
 
-// NoArtifact is the E_BYTES_NOT_FOUND of a version that an artifact does not have. Its details are a map of session, kind
-// "artifact", id, version, and the scope if it is not the session's own.
+// NoArtifact is the E_BYTES_NOT_FOUND of a version that an artifact does not have. Its details are a map of session,
+// kind "artifact", id, version, and the scope if it is not the session's own.
 func NoArtifact(session, scope, name string, version int) error {
 	place := ""
 	if scope != "" {
@@ -46,15 +46,16 @@ func NoArtifact(session, scope, name string, version int) error {
 	return e
 }
 
-// Fenced is the E_TURN_FENCED of a transaction with the epoch of a turn whose journal has another. Its details are a map of
-// turn and epoch, the one that the journal has: 0 if it is not there.
+// Fenced is the E_TURN_FENCED of a transaction with the epoch of a turn whose journal has another. Its details are a
+// map of turn and epoch, the one that the journal has: 0 if it is not there.
 func Fenced(turn string, epoch int64, why string) error {
 	e := host.NewError(host.Code(abi.CodeTurnFenced), "turn "+strconv.Quote(turn)+": "+why, nil)
 	e.Details = map[string]any{"turn": turn, "epoch": epoch}
 	return e
 }
 
-// NoBytes is the E_BYTES_NOT_FOUND of an id under which a session has no bytes. Its details are a map of session and id.
+// NoBytes is the E_BYTES_NOT_FOUND of an id under which a session has no bytes. Its details are a map of session and
+// id.
 func NoBytes(session, id string) error {
 	e := host.NewError(host.Code(abi.CodeBytesNotFound), "session "+strconv.Quote(session)+", id "+strconv.Quote(id), nil)
 	e.Details = map[string]any{"session": session, "id": id}

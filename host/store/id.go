@@ -13,8 +13,8 @@ import (
 // MaxSessionID is the most that the id of a session may take, in bytes of UTF-8.
 const MaxSessionID = 512
 
-// CheckSessionID returns the E_INVALID_SESSION_ID of an id that is too long or no UTF-8, nil for any other. The error names
-// the id's field, which is also its detail.
+// CheckSessionID returns the E_INVALID_SESSION_ID of an id that is too long or no UTF-8, nil for any other. The error
+// names the id's field, which is also its detail.
 func CheckSessionID(field, id string) error {
 	why := ""
 	switch {

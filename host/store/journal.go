@@ -4,9 +4,9 @@ import "context"
 
 // Journal is a Store that keeps the journals of turns. A store without it serves, but its turns do not resume.
 //
-// A journal belongs to a run of a turn, as [Commit] names it in Turn, and has entries, which are counted from 0. Its epoch
-// says who writes it: a process that goes on with a turn appends under a higher epoch, and from then on the store refuses
-// with E_TURN_FENCED what others do under an older one.
+// A journal belongs to a run of a turn, as [Commit] names it in Turn, and has entries, which are counted from 0. Its
+// epoch says who writes it: a process that goes on with a turn appends under a higher epoch, and from then on the store
+// refuses with E_TURN_FENCED what others do under an older one.
 type Journal interface {
 	Store
 	// AppendJournal adds entries behind those of a turn's journal, all or none. See [JournalAppend].
@@ -16,8 +16,8 @@ type Journal interface {
 	// CompactJournal puts a checkpoint in the place of all entries before one, and of the checkpoint before. It fails with
 	// E_TURN_FENCED if the journal has another epoch or is not there, and does nothing if the entries are gone already.
 	CompactJournal(ctx context.Context, turn string, epoch, before int64, checkpoint []byte) error
-	// DeleteJournal deletes the journal of a turn. It fails with E_TURN_FENCED if the journal has a later epoch; one that is
-	// not there is no error.
+	// DeleteJournal deletes the journal of a turn. It fails with E_TURN_FENCED if the journal has a later epoch; one that
+	// is not there is no error.
 	DeleteJournal(ctx context.Context, turn string, epoch int64) error
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/turncore/turncore/host/record"
 )
 
-// InMemory is a store in memory. It keeps records as they are, with their readers. Bytes that were put more than an hour ago
-// and to which no record of the store refers are deleted by a later commit. Its zero value is an empty store.
+// InMemory is a store in memory. It keeps records as they are, with their readers. Bytes that were put more than an
+// hour ago and to which no record of the store refers are deleted by a later commit. Its zero value is an empty store.
 type InMemory struct {
 	mu       sync.Mutex
 	sessions map[string]*memorySession

@@ -43,8 +43,8 @@ func (m *InMemory) OpenBytes(_ context.Context, session, id string) (io.ReaderAt
 	return bytes.NewReader(b.data), int64(len(b.data)), nil
 }
 
-// collect deletes the bytes that no record refers to, once an hour. A record may have those of another session: of one that
-// its session was forked from. The caller holds m.mu.
+// collect deletes the bytes that no record refers to, once an hour. A record may have those of another session: of one
+// that its session was forked from. The caller holds m.mu.
 func (m *InMemory) collect() {
 	now := m.time()
 	if m.collected.IsZero() {

@@ -28,8 +28,8 @@ func fenced(turn string, j *ledger.Journal, why string) error {
 	return Fenced(turn, j.Epoch, why)
 }
 
-// checkEpoch returns the error of a transaction with an epoch that the journal of its turn does not have. The caller holds
-// m.mu.
+// checkEpoch returns the error of a transaction with an epoch that the journal of its turn does not have. The caller
+// holds m.mu.
 func (m *InMemory) checkEpoch(turn string, epoch int64) error {
 	if epoch == 0 {
 		return nil

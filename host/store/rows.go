@@ -45,8 +45,8 @@ func Sum(kind record.Kind, id string, body []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(append(head, 0)), crc32.IEEETable, body)
 }
 
-// Rows returns the rows of the writes of a session, for stores that keep records as bytes. What the records' readers read
-// and the session does not have is put into the store first, under an id made of its content: "sha256-" and 64
+// Rows returns the rows of the writes of a session, for stores that keep records as bytes. What the records' readers
+// read and the session does not have is put into the store first, under an id made of its content: "sha256-" and 64
 // hexadecimal digits. A record that cannot be written down is an E_RECORD_UNSTORABLE that names session, record and
 // field.
 func Rows(ctx context.Context, s Store, session string, deltas []Delta) ([]Row, error) {

@@ -23,8 +23,8 @@ type Sessions interface {
 	// "" for the first page and then what the call before returned as next, which is "" behind the last page. A page
 	// costs the same however many sessions there are. A session that is updated between two calls may be on neither page.
 	List(ctx context.Context, cursor string, limit int) (page []Session, next string, err error)
-	// ListOf lists as List does, but only the sessions whose ids begin with a prefix. A page does not cost more where there are
-	// more other sessions.
+	// ListOf lists as List does, but only the sessions whose ids begin with a prefix. A page does not cost more where
+	// there are more other sessions.
 	ListOf(ctx context.Context, prefix, cursor string, limit int) (page []Session, next string, err error)
 	// Find returns what List says of a session; nil if it is not there.
 	Find(ctx context.Context, session string) (*Session, error)

@@ -9,8 +9,8 @@ import (
 
 // Store keeps the records of conversations, by session. Its methods may be called from many goroutines.
 //
-// A store is told apart from others by its value: pass a pointer, and what is held of its sessions serves all runners of
-// the process.
+// A store is told apart from others by its value: pass a pointer, and what is held of its sessions serves all runners
+// of the process.
 type Store interface {
 	// Load returns the records of a session; an unknown session is empty, or nil. after is "" or the Revision from an
 	// earlier call. If records have only been added since then, a store with revisions returns only the later ones and
@@ -31,14 +31,14 @@ type Store interface {
 //
 // # Keys
 //
-// A store that has a commit under Key stores nothing and returns the revision that the first one returned. It forgets the
-// keys of the turns in Ended before it looks for Key. It may forget those of a turn that has committed nothing for a week,
-// by its own clock, unless the turn has a journal: the turn's process has ended without a word.
+// A store that has a commit under Key stores nothing and returns the revision that the first one returned. It forgets
+// the keys of the turns in Ended before it looks for Key. It may forget those of a turn that has committed nothing for
+// a week, by its own clock, unless the turn has a journal: the turn's process has ended without a word.
 //
 // # Revisions
 //
-// Writes that only add records go in behind the newest, whatever the revision. If Revision is set, the commit fails with
-// E_SESSION_CONFLICT, and nothing is stored, when it stores over, mutates, deletes or replaces
+// Writes that only add records go in behind the newest, whatever the revision. If Revision is set, the commit fails
+// with E_SESSION_CONFLICT, and nothing is stored, when it stores over, mutates, deletes or replaces
 //
 //   - a record that was added or changed after Revision, by a revision that is not the writer's own;
 //   - a record that is not there, and the session's last change or deletion is later than Revision and not the writer's
@@ -50,10 +50,10 @@ type Store interface {
 //
 // # Writes
 //
-// A store or a mutate of a record puts it in the place of the one with its id, or behind the others. A delete of what is
-// not there does nothing. A replaced group goes where the first of the calls that it replaces was, or behind the others.
-// Instructions are a set of texts: storing one that is there changes nothing, and a text that a mutate makes equal to
-// another takes the changed one's place.
+// A store or a mutate of a record puts it in the place of the one with its id, or behind the others. A delete of what
+// is not there does nothing. A replaced group goes where the first of the calls that it replaces was, or behind the
+// others. Instructions are a set of texts: storing one that is there changes nothing, and a text that a mutate makes
+// equal to another takes the changed one's place.
 type Commit struct {
 	Deltas []Delta
 	// Key names the commit in the session; "" for none.

@@ -7,6 +7,6 @@
 //		}})
 //	}
 //
-// A store that has the methods of [store.Sessions], [store.Newest], [store.Appender] or [store.Journal] is tested for them
-// too.
+// A store that has the methods of [store.Sessions], [store.Newest], [store.Appender] or [store.Journal] is tested for
+// them too.
 package storetest

@@ -45,7 +45,8 @@ func (p *place) journaled(s store.Journal, turn string, epoch, at int64, texts .
 	}
 }
 
-// fencedOff fails the test unless something fails with E_TURN_FENCED that names the turn, and leaves its journal as it is.
+// fencedOff fails the test unless something fails with E_TURN_FENCED that names the turn, and leaves its journal as it
+// is.
 func (p *place) fencedOff(s store.Journal, turn string, do func() error) {
 	p.Helper()
 	before := p.journalOf(s, turn, 0)

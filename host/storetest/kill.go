@@ -14,13 +14,13 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// Kill runs conversations in processes of their own, each of which it kills at another point (as by kill -9), and looks at
-// what the store then has: whole iterations only, each once, and all that Commit has returned for. points is how many
-// processes there are, and seed makes the points. Of a store that is a store.Appender and a store.Journal it kills others
-// at each call that appends an event, adds to a journal or compacts one: each is there whole or not at all.
+// Kill runs conversations in processes of their own, each of which it kills at another point (as by kill -9), and looks
+// at what the store then has: whole iterations only, each once, and all that Commit has returned for. points is how
+// many processes there are, and seed makes the points. Of a store that is a store.Appender and a store.Journal it kills
+// others at each call that appends an event, adds to a journal or compacts one: each is there whole or not at all.
 //
-// The processes run the same test binary with -test.run of the calling test, whose call of Kill then does not return. open
-// opens the store: each time at the same place, also in those processes, which get env.
+// The processes run the same test binary with -test.run of the calling test, whose call of Kill then does not return.
+// open opens the store: each time at the same place, also in those processes, which get env.
 func Kill(t *testing.T, points int, seed uint64, env []string, open Opener) {
 	if session := killed.Task(); session != "" {
 		if rest, ok := strings.CutPrefix(session, appends); ok {

@@ -91,7 +91,8 @@ func appendRound(ctx context.Context, a store.Appender, j store.Journal, session
 // forkOf is the session that a round forks.
 func forkOf(session string, n int) string { return fmt.Sprint(session, " fork ", n) }
 
-// killAppends kills processes that append, at each line that they print, and returns how many have left what they should.
+// killAppends kills processes that append, at each line that they print, and returns how many have left what they
+// should.
 func killAppends(t *testing.T, random *rand.Rand, env []string, open Opener) (passed int) {
 	for n := range 2 * appendedWrites * appendedRounds {
 		delay := time.Duration(random.IntN(2000)) * time.Microsecond

@@ -21,7 +21,8 @@ const turnsOf = 3
 // conversation is a runner whose turns write in all the ways that there are: the user's message, a middleware, the ends
 // of two iterations, a commit in between, and bytes. The n-th turn has the id of n.
 //
-// Each transaction of a turn but the user's message stores a memory with its name, from which [steps] reads what was stored.
+// Each transaction of a turn but the user's message stores a memory with its name, from which [steps] reads what was
+// stored.
 func conversation(ctx context.Context, s store.Store) (*turns.Runner, error) {
 	return turns.New(ctx, turns.Config{
 		Store: s, Engine: native.New(),

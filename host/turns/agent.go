@@ -29,8 +29,8 @@ func (c *TurnRunnerConfig) agent() *guard.Agent {
 	return nil
 }
 
-// chatOutside has a runner without an executor call the model that its host's module was granted, if the module has no agent
-// inside.
+// chatOutside has a runner without an executor call the model that its host's module was granted, if the module has no
+// agent inside.
 func (c *TurnRunnerConfig) chatOutside() {
 	if a := c.Host.agent(); a != nil && a.Outside && c.Executor == nil && c.Chat == nil {
 		c.Chat = a.Chat

@@ -63,8 +63,8 @@ func writeAll(ctx writer) error {
 	)
 }
 
-// A function in the place of one of a store's is called for every write of its kind, in middleware and in dispatches, and
-// the order of the writes stays (decision 42).
+// A function in the place of one of a store's is called for every write of its kind, in middleware and in dispatches,
+// and the order of the writes stays (decision 42).
 func TestAFunctionInTheStoresPlace(t *testing.T) {
 	type own func(c *turns.Callbacks, told func(words string) error)
 	storeMessage := own(func(c *turns.Callbacks, told func(string) error) {

@@ -84,8 +84,8 @@ func (m measuredInstance) Step(dst, in []byte) ([]byte, error) {
 // longLines are the lines of an artifact of 200 MB.
 const longLines = 4_000_000
 
-// An artifact of 200 MB costs the module no memory: it is read by ranges of lines, whatever is asked of it. The tools that
-// go through the whole text go through a tenth of it, unless TURNCORE_LONG is set.
+// An artifact of 200 MB costs the module no memory: it is read by ranges of lines, whatever is asked of it. The tools
+// that go through the whole text go through a tenth of it, unless TURNCORE_LONG is set.
 func TestLongArtifactsCostNoMemory(t *testing.T) {
 	const most = 16 << 20 // bytes that memory may grow by
 	for _, engine := range hosttest.Engines(t) {

@@ -23,8 +23,8 @@ func (c *Callbacks) spoolBytes(ctx Context, id string, bytes io.Reader) (reader 
 	return reader, err
 }
 
-// spool returns the document that takes the place of one whose text is not inline: the same, with an artifact that reads
-// the text. Others are returned as they are.
+// spool returns the document that takes the place of one whose text is not inline: the same, with an artifact that
+// reads the text. Others are returned as they are.
 func (c *Callbacks) spool(ctx Context, r *record.Retrievable) (*record.Retrievable, error) {
 	text, isText := record.StaticText(r.Content)
 	if !isText || r.Inline {
@@ -103,8 +103,8 @@ type ReaderTools func(ctx *DispatchContext, ids []string) []*Tool
 // MakesReaderTools implements record.ReaderTools.
 func (ReaderTools) MakesReaderTools() {}
 
-// forge registers the reader tools of classes of the application's own. A tool of the application's that has the name of
-// one stays.
+// forge registers the reader tools of classes of the application's own. A tool of the application's that has the name
+// of one stays.
 func (c *DispatchContext) forge(classes []string) error {
 	type group struct {
 		class *record.ArtifactClass

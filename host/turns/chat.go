@@ -44,8 +44,8 @@ func modelName(o *model.ChatOptions) string {
 	return o.Model
 }
 
-// chatURL is where the executor's requests go, "" for where only the core knows: the API of a provider that is built into
-// it alone.
+// chatURL is where the executor's requests go, "" for where only the core knows: the API of a provider that is built
+// into it alone.
 func chatURL(o *model.ChatOptions) string {
 	if base := named(o, o.BaseURL, "baseURL"); base != "" {
 		return base

@@ -130,7 +130,8 @@ func (c *TurnRunnerConfig) definition() *definition {
 	return d
 }
 
-// Frame implements core.Definition: it is the runner as a frame, without its number. It runs code of schemas and options: no lock may be held.
+// Frame implements core.Definition: it is the runner as a frame, without its number. It runs code of schemas and
+// options: no lock may be held.
 func (d *definition) Frame() (*abi.OpenRunner, error) {
 	f := &abi.OpenRunner{
 		Encodings: slices.Sorted(maps.Keys(d.tokenizers)),

@@ -132,13 +132,13 @@ func (b *base) tokenScope() *tokens.Scope {
 }
 
 // IdempotencyKey names the call that the context was passed to, for systems that must not do the same thing twice: in a
-// tool's handler the tool's call, in a storage function the write. It is "" elsewhere. It stays the same when the turn is
-// replayed.
+// tool's handler the tool's call, in a storage function the write. It is "" elsewhere. It stays the same when the turn
+// is replayed.
 //
 // A tool's call has the key "TURN.PATH.CHECKSUM.N": the turn's id, the place in the turn such as "d1.0.x", the checksum
-// of tool and arguments, and the number of the call among equal calls of that place, from 1. A write has "TURN@START.eN",
-// the number of its effect in this run of the turn; each of several calls for one effect has a part more. docs/tools.md
-// and docs/turn-runner.md tell when two keys are equal.
+// of tool and arguments, and the number of the call among equal calls of that place, from 1. A write has
+// "TURN@START.eN", the number of its effect in this run of the turn; each of several calls for one effect has a part
+// more. docs/tools.md and docs/turn-runner.md tell when two keys are equal.
 func (b *base) IdempotencyKey() string { return b.effect.String() }
 
 // shared gives the package access to what is behind a Context.

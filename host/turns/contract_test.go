@@ -17,7 +17,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// The programs of js/test/contract in Go: the shapes of the published pages that the examples of this package do not have.
+// The programs of js/test/contract in Go: the shapes of the published pages that the examples of this package do not
+// have.
 
 func contractTool() *turns.Tool {
 	return &turns.Tool{

@@ -16,9 +16,10 @@ import (
 // collections, in front of their own. A present record with the same id, such as the turn's own message, wins over
 // the store's copy.
 //
-// The process remembers the sessions of a store that it loaded last, each with its revision, for all runners, and asks the
-// store for later records: see [store.Store]. With revisions a turn costs the same, however long the conversation. Without revisions
-// every turn loads and encodes the whole session, but records that the core already has do not cross again.
+// The process remembers the sessions of a store that it loaded last, each with its revision, for all runners, and asks
+// the store for later records: see [store.Store]. With revisions a turn costs the same, however long the conversation.
+// Without revisions every turn loads and encodes the whole session, but records that the core already has do not cross
+// again.
 //
 // A turn that has loaded its session does not overwrite what others change meanwhile: its commit fails instead, with
 // E_SESSION_CONFLICT. See [store.Commit].

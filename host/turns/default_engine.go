@@ -12,8 +12,8 @@ import (
 )
 
 // defaultEngine is what runs the core where no engine was named: wazero with the module that the program imports. Where
-// the program carries none but imports package native, as in a checkout before `make wasm`, it is the native engine, and
-// a line in the log says so.
+// the program carries none but imports package native, as in a checkout before `make wasm`, it is the native engine,
+// and a line in the log says so.
 func defaultEngine(ctx context.Context) (host.Engine, error) {
 	e, err := wazero.Default(ctx)
 	switch {

@@ -15,8 +15,8 @@ import (
 	"github.com/turncore/turncore/internal/carried"
 )
 
-// A program that names no engine runs the module that it imports, natively what no module is there for, and is told what to
-// import where it imports nothing.
+// A program that names no engine runs the module that it imports, natively what no module is there for, and is told
+// what to import where it imports nothing.
 func TestDefaultEngine(t *testing.T) {
 	logged := new(bytes.Buffer)
 	logger := slog.Default()

@@ -1,6 +1,6 @@
 // Package turns runs turns of an agent: one end-to-end request, through input middleware, the loop around a model call,
-// and output middleware. The loop itself runs in a core (a WebAssembly module, or the same code in process), to which this
-// package supplies the model call, storage, tools and policy.
+// and output middleware. The loop itself runs in a core (a WebAssembly module, or the same code in process), to which
+// this package supplies the model call, storage, tools and policy.
 //
 // [New] makes a runner with defaults for everything, for a model behind an API with OpenAI's chat completions:
 //

@@ -44,8 +44,8 @@ func (i *sizedInstance) Retire(cause error) error {
 	return i.Instance.Retire(cause)
 }
 
-// An instance beyond its mark takes no further turns: a fresh one does, two of them drain at most, and the turns that wait
-// in those go on to their ends, with gates, listeners and histories that are the runner's.
+// An instance beyond its mark takes no further turns: a fresh one does, two of them drain at most, and the turns that
+// wait in those go on to their ends, with gates, listeners and histories that are the runner's.
 func TestInstancesDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		engine := &sized{Engine: native.New()}

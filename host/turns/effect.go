@@ -284,8 +284,8 @@ func asksModel(config *definition, args *abi.HTTPArgs) bool {
 	return config.chat != nil && args.Redirect == abi.RedirectFollow
 }
 
-// allowedOrigins tells where a request may go: where the host lets it, or else where the program has said that the dispatch
-// goes.
+// allowedOrigins tells where a request may go: where the host lets it, or else where the program has said that the
+// dispatch goes.
 func (p *program) allowedOrigins(config *definition) func(origin string) bool {
 	if allow := p.host.options.AllowOrigin; allow != nil {
 		return allow

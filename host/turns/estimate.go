@@ -16,8 +16,8 @@ import (
 // previewUnits is how many UTF-16 code units of a text a warning shows.
 const previewUnits = 80
 
-// validateTokenizers appends to list what is wrong with tokenizers. The built-in name is an error of its own when nothing
-// else is wrong.
+// validateTokenizers appends to list what is wrong with tokenizers. The built-in name is an error of its own when
+// nothing else is wrong.
 func validateTokenizers(tokenizers map[string]record.Tokenizer, list []string) ([]string, error) {
 	builtIn := false
 	for _, name := range slices.Sorted(maps.Keys(tokenizers)) {

@@ -34,8 +34,8 @@ func (c *client) stream(ctx context.Context) ([]chunk, error) {
 	return answer, nil
 }
 
-// Executor over a client of a model: it streams what comes, runs the tools that the model asks for inside the iteration,
-// stores complete records, and signals when the answer is there.
+// Executor over a client of a model: it streams what comes, runs the tools that the model asks for inside the
+// iteration, stores complete records, and signals when the answer is there.
 func ExampleExecutor() {
 	weather := &turns.Tool{
 		Name: "weather", Description: "Tells the weather of a city.",
@@ -156,8 +156,8 @@ func ExampleDispatchMiddleware() {
 	// Output: nack 3 true
 }
 
-// A planner: a dispatch of its own inside a turn. It starts with the turn's collections, and what it stores is there for
-// the turn's own dispatch.
+// A planner: a dispatch of its own inside a turn. It starts with the turn's collections, and what it stores is there
+// for the turn's own dispatch.
 func ExampleDispatch_planner() {
 	plan := func(ctx *turns.TurnContext, next func()) error {
 		_, err := turns.Dispatch(ctx, turns.DispatchInput{

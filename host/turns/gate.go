@@ -94,7 +94,8 @@ func schemaValue(schema any) any {
 // aborts only the gate; pass context.Background() to wait regardless, or the context itself to stop waiting when it
 // ends.
 //
-// In a dispatch without a turn, RawContext.WaitFor decides; without one the error is E_LLM_EXECUTION_GATE_NOT_SUPPORTED.
+// In a dispatch without a turn, RawContext.WaitFor decides; without one the error is
+// E_LLM_EXECUTION_GATE_NOT_SUPPORTED.
 func (b *base) WaitFor(until context.Context, g Gate) (any, error) {
 	args, err := g.encode()
 	if err != nil {

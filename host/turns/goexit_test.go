@@ -50,8 +50,8 @@ func TestStreamOfGoexit(t *testing.T) {
 	})
 }
 
-// Who waits for a turn that another caller has started learns how it went, also when that caller is gone; and the caller's
-// context and the host still end the turn.
+// Who waits for a turn that another caller has started learns how it went, also when that caller is gone; and the
+// caller's context and the host still end the turn.
 func TestTurnWhoseCallerIsGone(t *testing.T) {
 	for name, end := range map[string]func(h *turns.Host, cancel func(), g event.OpenGate){
 		"resolve": func(_ *turns.Host, _ func(), g event.OpenGate) { _ = g.Resolve(true) },

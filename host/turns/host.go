@@ -44,10 +44,10 @@ type HostOptions struct {
 	// addresses of FetchTool.
 	AllowOrigin func(origin string) bool
 	// Instances is how many instances of the core run turns side by side; 0 means one for each CPU, as runtime.GOMAXPROCS
-	// counts them, and PerTurn an instance of its own for each turn. A turn stays in the instance that it began in: the one
-	// with the fewest turns. An instance starts when a turn would have to share one with others, so that turns one after the
-	// other need one. Runners, histories and gates are the same whichever instance a turn is in; each instance is told of
-	// them when its first turn needs them.
+	// counts them, and PerTurn an instance of its own for each turn. A turn stays in the instance that it began in: the
+	// one with the fewest turns. An instance starts when a turn would have to share one with others, so that turns one
+	// after the other need one. Runners, histories and gates are the same whichever instance a turn is in; each instance
+	// is told of them when its first turn needs them.
 	Instances int
 	// HighWater is the memory of an instance, in bytes, beyond which it takes no further turns: they go to a fresh
 	// instance, and the old one ends with its last turn. At a time as many instances end like this as there are Instances,
@@ -66,9 +66,9 @@ type HostOptions struct {
 	Verify bool
 }
 
-// PerTurn gives each turn an instance of its own, see HostOptions.Instances. Nothing that a turn leaves in the core meets
-// another one, and a turn that ends its instance ends no other. It costs the start of an instance for each turn, and each
-// is told of the histories that its turn uses.
+// PerTurn gives each turn an instance of its own, see HostOptions.Instances. Nothing that a turn leaves in the core
+// meets another one, and a turn that ends its instance ends no other. It costs the start of an instance for each turn,
+// and each is told of the histories that its turn uses.
 const PerTurn = -1
 
 // NewHost returns a host. It loads nothing yet. It panics for Instances below PerTurn.

@@ -182,8 +182,8 @@ func (c *crew) has(all, live int) []*member {
 	return members
 }
 
-// A turn starts an instance only where it would have to share one, and goes where the fewest are. Gates and listeners are the
-// runner's, whichever instance a turn is in.
+// A turn starts an instance only where it would have to share one, and goes where the fewest are. Gates and listeners
+// are the runner's, whichever instance a turn is in.
 func TestInstancesShareTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrew(t, turns.HostOptions{Instances: 2}, nil)
@@ -443,8 +443,8 @@ func TestWhileAnInstanceStarts(t *testing.T) {
 	}
 }
 
-// Shutdown in the middle of everything: turns that wait, begin and end, instances that die and are replaced. All turns end,
-// no instance and no goroutine is left.
+// Shutdown in the middle of everything: turns that wait, begin and end, instances that die and are replaced. All turns
+// end, no instance and no goroutine is left.
 func TestShutdownOfManyInstances(t *testing.T) {
 	for _, instances := range []int{1, 4, turns.PerTurn} {
 		t.Run(fmt.Sprint(instances), func(t *testing.T) {

@@ -189,8 +189,8 @@ func TestInterruptOlderModule(t *testing.T) {
 	}
 }
 
-// A message that is open when the instance dies is not completed by the host, and the result says that it was broken off. A
-// mark on an event that completes nothing is none that a module may send.
+// A message that is open when the instance dies is not completed by the host, and the result says that it was broken
+// off. A mark on an event that completes nothing is none that a module may send.
 func TestInterruptedByDeath(t *testing.T) {
 	for _, spoil := range []func([]byte) []byte{
 		func([]byte) []byte { return []byte{0xc1} },

@@ -10,8 +10,8 @@ import (
 	"github.com/turncore/turncore/host/store"
 )
 
-// keeper is what a process has of a store's sessions: those that it loaded last, the turns that wait for each other, and
-// the turns that have ended. All runners with a store share its keeper.
+// keeper is what a process has of a store's sessions: those that it loaded last, the turns that wait for each other,
+// and the turns that have ended. All runners with a store share its keeper.
 type keeper struct {
 	store  store.Store
 	loader *loader
@@ -32,8 +32,8 @@ func newKeeper(s store.Store) *keeper {
 	return &keeper{store: s, loader: newLoader(s), queue: queue.Of(s)}
 }
 
-// enter waits until no other turn of a session runs, or refuses the turn if one does. The turn is to run in the returned
-// context, and ends with leave. until is that of [queue.Queue.Enter].
+// enter waits until no other turn of a session runs, or refuses the turn if one does. The turn is to run in the
+// returned context, and ends with leave. until is that of [queue.Queue.Enter].
 func (k *keeper) enter(ctx context.Context, session string, refuse bool, until queue.Until) (in context.Context, leave func(), err error) {
 	return k.queue.Enter(ctx, "turn", session, refuse, until)
 }

@@ -61,8 +61,8 @@ func resultTool(name string, result func() (any, error)) *turns.Tool {
 	}
 }
 
-// A model that calls a tool whose result is an artifact or a medium gets its handle, and reads it with the tools of the next
-// iteration. Storage and listeners get the very object.
+// A model that calls a tool whose result is an artifact or a medium gets its handle, and reads it with the tools of the
+// next iteration. Storage and listeners get the very object.
 func TestResultsOfHostToolsForModels(t *testing.T) {
 	log := record.NewSpooledArtifact(record.NewBlob([]byte("alpha\nbeta\nbanana")))
 	table := record.NewSpooledJSONArtifact(record.NewBlob([]byte(`[{"a":1},{"a":2}]`)), record.OneJSON).WithSizeHints(17, 1)

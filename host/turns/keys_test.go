@@ -82,8 +82,8 @@ func TestKeysOfEqualCallsAtOnce(t *testing.T) {
 	})
 }
 
-// A second run of a turn's id has the keys of the first for its calls of tools, but none of the first for its writes: it
-// may write something else.
+// A second run of a turn's id has the keys of the first for its calls of tools, but none of the first for its writes:
+// it may write something else.
 func TestKeysOfAnotherRun(t *testing.T) {
 	now := host.FixedTime
 	h := turns.NewHost(turns.HostOptions{Engine: native.New(), Clock: func() int64 { return now }})

@@ -12,8 +12,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// A turn with a large message leaves no garbage of the message's size: that would have the collector run all the time, and
-// slow down the turns of others.
+// A turn with a large message leaves no garbage of the message's size: that would have the collector run all the time,
+// and slow down the turns of others.
 func TestLargeMessageIsNoGarbage(t *testing.T) {
 	const size = 7_000_000
 	text := strings.Repeat("x", size)

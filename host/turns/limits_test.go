@@ -13,8 +13,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// With lowered limits an answer crosses in chunks that keep them; a request, or an answer's text, that does not keep them
-// ends the turn with a typed error, and the instance goes on.
+// With lowered limits an answer crosses in chunks that keep them; a request, or an answer's text, that does not keep
+// them ends the turn with a typed error, and the instance goes on.
 func TestLoweredLimitsOfTheChatExecutor(t *testing.T) {
 	answer := func(text string) hosttest.Response {
 		comments := strings.Repeat(": "+strings.Repeat("x", 100)+"\n", 300)
@@ -55,7 +55,8 @@ func TestLoweredLimitsOfTheChatExecutor(t *testing.T) {
 	}
 }
 
-// A start that does not fit a frame, or breaks a limit inside of one, names the field that is to blame; the runner goes on.
+// A start that does not fit a frame, or breaks a limit inside of one, names the field that is to blame; the runner goes
+// on.
 func TestTooLargeStartNamesTheField(t *testing.T) {
 	long := strings.Repeat("x", 17<<20)
 	for _, engine := range hosttest.Engines(t) {

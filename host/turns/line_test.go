@@ -64,7 +64,8 @@ func (i *slowInstance) Step(dst, in []byte) ([]byte, error) {
 	return i.Instance.Step(dst, in)
 }
 
-// Turns step in the order in which they wanted to. Whoever answers a gate, or aborts, waits for none but the step in hand.
+// Turns step in the order in which they wanted to. Whoever answers a gate, or aborts, waits for none but the step in
+// hand.
 func TestAnswersGoFirst(t *testing.T) {
 	for _, c := range []struct {
 		name   string

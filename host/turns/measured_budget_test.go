@@ -16,8 +16,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// byteBudget runs a turn of a model with a long history, whose request may have so many bytes: a token is a byte. It returns
-// the requests, the bytes that were counted before each, and the turn's result.
+// byteBudget runs a turn of a model with a long history, whose request may have so many bytes: a token is a byte. It
+// returns the requests, the bytes that were counted before each, and the turn's result.
 func byteBudget(t *testing.T, h *turns.Host, limit int, options map[string]any, turnsBefore int) (requests []string, counted []int, result *turns.Result) {
 	t.Helper()
 	provider, err := hosttest.NewProvider(1, asks("c1", "shot", `{}`), hosttest.Response{Body: answer})
@@ -66,8 +66,8 @@ func byteBudget(t *testing.T, h *turns.Host, limit int, options map[string]any, 
 	return requests, counted, result
 }
 
-// What the budget measures is the request, byte for byte: one that just fits goes out as it is, and of one that is a byte too
-// long no more goes than must.
+// What the budget measures is the request, byte for byte: one that just fits goes out as it is, and of one that is a
+// byte too long no more goes than must.
 func TestBudgetMeasuresTheRequest(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		all, counted, result := byteBudget(t, h, 1<<30, nil, 20)

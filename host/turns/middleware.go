@@ -161,9 +161,9 @@ type builtin struct {
 // Error makes a builtin what its own function can return, and is never told to anybody.
 func (b *builtin) Error() string { return b.name }
 
-// builtinMiddleware makes a function of a builtin. Without a context that function returns the builtin: so a pipeline finds
-// out what it holds, as functions have no identity. It must not be inlined, because all its functions are to have one
-// and the same body.
+// builtinMiddleware makes a function of a builtin. Without a context that function returns the builtin: so a pipeline
+// finds out what it holds, as functions have no identity. It must not be inlined, because all its functions are to have
+// one and the same body.
 //
 //go:noinline
 func builtinMiddleware(b *builtin) DispatchMiddleware {

@@ -13,7 +13,8 @@ import (
 
 var inBackticks = regexp.MustCompile("`([^`]*)`")
 
-// rows are the cells of the rows of a page's tables, by the text of the first cell. A page may have several of one name.
+// rows are the cells of the rows of a page's tables, by the text of the first cell. A page may have several of one
+// name.
 func rows(page string) map[string][][]string {
 	all := map[string][][]string{}
 	for line := range strings.Lines(page) {

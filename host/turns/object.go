@@ -77,8 +77,8 @@ type objectReader struct {
 	out          []byte
 }
 
-// next takes a delta of a message. It returns the object so far when there is enough of it that was not shown, nil otherwise.
-// The text is valid until the next call.
+// next takes a delta of a message. It returns the object so far when there is enough of it that was not shown, nil
+// otherwise. The text is valid until the next call.
 func (o *objectReader) next(ev *event.Message) []byte {
 	if !o.known || o.id != ev.ID || o.dispatch != ev.DispatchID {
 		*o = objectReader{dispatch: ev.DispatchID, id: ev.ID, known: true, out: o.out}
@@ -115,8 +115,8 @@ func (o *objectReader) next(ev *event.Message) []byte {
 // growth is the part of an object, one in so many, that has to come before it is shown again.
 const growth = 32
 
-// behindFence is what follows the line of a fence that a text begins with, or all of the text. ok is false as long as it is
-// open whether the text begins with one.
+// behindFence is what follows the line of a fence that a text begins with, or all of the text. ok is false as long as
+// it is open whether the text begins with one.
 func behindFence(text string) (rest string, ok bool) {
 	start := strings.TrimLeft(text, " \t\r\n")
 	if body, fenced := strings.CutPrefix(start, fence); fenced {

@@ -16,8 +16,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// However a storage callback goes wrong in the middle of a commit, what it had written before is known to be written: the
-// turn has it, and it is not told of as dropped.
+// However a storage callback goes wrong in the middle of a commit, what it had written before is known to be written:
+// the turn has it, and it is not told of as dropped.
 func TestCommitThatPanics(t *testing.T) {
 	for name, bad := range map[string]func() error{
 		"returns": func() error { return errX }, "panics": func() error { panic(errX) }, "exits": func() error { runtime.Goexit(); return nil },

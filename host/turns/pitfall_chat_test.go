@@ -63,8 +63,8 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body, Request: r}, nil
 }
 
-// The last bytes of an answer are not lost when they come together with the end, when they come late, and when no blank line
-// follows them.
+// The last bytes of an answer are not lost when they come together with the end, when they come late, and when no blank
+// line follows them.
 func TestLastBytesAreNotLost(t *testing.T) {
 	whole := strings.SplitAfter(answer, "\n\n")
 	last := whole[1]
@@ -90,8 +90,8 @@ func TestLastBytesAreNotLost(t *testing.T) {
 	}
 }
 
-// Five turns of a session whose calls all have one id, or none: each call keeps the artifact that its result has become, and
-// the model is told of each under an id of its own.
+// Five turns of a session whose calls all have one id, or none: each call keeps the artifact that its result has
+// become, and the model is told of each under an id of its own.
 func TestSpooledResultsOfFiveTurns(t *testing.T) {
 	for _, engine := range hosttest.Engines(t) {
 		for _, id := range []string{`"id":"call_0",`, `"id":"",`, ``} {
@@ -153,8 +153,8 @@ func TestSpooledResultsOfFiveTurns(t *testing.T) {
 	}
 }
 
-// An abort at any event of a conversation with a model ends it as aborted and not as failed; afterwards no answer is open and no
-// goroutine is left.
+// An abort at any event of a conversation with a model ends it as aborted and not as failed; afterwards no answer is
+// open and no goroutine is left.
 func TestAbortLeavesNothingOpen(t *testing.T) {
 	call := works(0).Body
 	for _, engine := range hosttest.Engines(t) {

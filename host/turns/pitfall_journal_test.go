@@ -18,7 +18,8 @@ func (w *fullDisk) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A journal that cannot be written does not hold up its turn: Run returns an error with what the writer returned first, and how the turn ended.
+// A journal that cannot be written does not hold up its turn: Run returns an error with what the writer returned first,
+// and how the turn ended.
 func TestJournalThatCannotBeWritten(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		failed := 0

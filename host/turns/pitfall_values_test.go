@@ -54,8 +54,8 @@ func isPlain(v any) bool {
 	return false
 }
 
-// The stash holds encoded values and nothing else: of a record a copy of its data, of what cannot be copied nothing, which is an
-// error. Whatever was put there, every later iteration and every dispatch inside can read the rest.
+// The stash holds encoded values and nothing else: of a record a copy of its data, of what cannot be copied nothing,
+// which is an error. Whatever was put there, every later iteration and every dispatch inside can read the rest.
 func TestStashHoldsNoLiveObjects(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		put := func(s *turns.Stash) {
@@ -107,8 +107,8 @@ func TestStashHoldsNoLiveObjects(t *testing.T) {
 	})
 }
 
-// A thousand estimates ask a tokenizer once for each new text, make it once, and take no time to speak of; control tokens of
-// models are text, and a tokenizer that fails makes no text longer than its length does.
+// A thousand estimates ask a tokenizer once for each new text, make it once, and take no time to speak of; control
+// tokens of models are text, and a tokenizer that fails makes no text longer than its length does.
 func TestThousandEstimates(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		made, asked := 0, 0
@@ -166,8 +166,8 @@ func utf16Len(text string) (n int) {
 	return n
 }
 
-// Bytes stay what they are wherever they go: through conduits, as media and artifacts, as a tool's result; texts that are not
-// UTF-8 are repaired once, the same way everywhere.
+// Bytes stay what they are wherever they go: through conduits, as media and artifacts, as a tool's result; texts that
+// are not UTF-8 are repaired once, the same way everywhere.
 func TestBytesStayBytes(t *testing.T) {
 	all := make([]byte, 0, 1<<16+256)
 	for i := range 1<<16 + 256 {
@@ -244,8 +244,8 @@ var nothings = map[string]error{
 	"a nil pointer": (*host.Error)(nil), "no text": errors.New(""), "a joined nil pointer": errors.Join((*host.Error)(nil)), "a wrapped one": fmt.Errorf("%w", error((*host.Error)(nil))),
 }
 
-// That something failed is told by the outcome, never by what it failed with: an error that looks like none is a failure
-// wherever a function of the program's is called.
+// That something failed is told by the outcome, never by what it failed with: an error that looks like none is a
+// failure wherever a function of the program's is called.
 func TestErrorsThatLookLikeNone(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		for name, nothing := range nothings {

@@ -21,7 +21,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// The last part of an answer is never overtaken by its end, whatever goroutine sends it and however soon the end follows.
+// The last part of an answer is never overtaken by its end, whatever goroutine sends it and however soon the end
+// follows.
 func TestLastPartIsNotLost(t *testing.T) {
 	for _, engine := range hosttest.Engines(t) {
 		t.Run(engine.Name(), func(t *testing.T) {
@@ -113,8 +114,8 @@ func TestLongResultsStayOutOfPrompts(t *testing.T) {
 	}
 }
 
-// A turn that is killed behind any of its commits leaves what it had committed. Another turn goes on from there, no tool runs
-// twice, and the conversation comes out as if nothing had happened.
+// A turn that is killed behind any of its commits leaves what it had committed. Another turn goes on from there, no
+// tool runs twice, and the conversation comes out as if nothing had happened.
 func TestResumeAfterAnyCommit(t *testing.T) {
 	for _, engine := range hosttest.Engines(t) {
 		t.Run(engine.Name(), func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// Ten turns grow to 60 MiB each beside 100 open gates. Those for which the instance has no room fail, and nobody else: each
-// gate is answered afterwards, and the turns that found room end well.
+// Ten turns grow to 60 MiB each beside 100 open gates. Those for which the instance has no room fail, and nobody else:
+// each gate is answered afterwards, and the turns that found room end well.
 func TestTurnsBeyondTheQuotaFailAlone(t *testing.T) {
 	for _, engine := range hosttest.Engines(t) {
 		h := turns.NewHost(turns.HostOptions{Engine: engine, Instances: 1})

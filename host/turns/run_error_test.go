@@ -11,7 +11,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// How a turn went is told by the error that Run and Result return, and by how a loop over its events ends (decision 44).
+// How a turn went is told by the error that Run and Result return, and by how a loop over its events ends (decision
+// 44).
 func TestTheErrorOfATurn(t *testing.T) {
 	errMine, errStop := errors.New("mine"), errors.New("stop")
 	for name, c := range map[string]struct {

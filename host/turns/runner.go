@@ -149,7 +149,8 @@ type TurnInput struct {
 	// Journal receives the turn's journal, for a replay.
 	Journal io.Writer
 
-	// enter waits for other turns and returns the context to run in, and what ends the turn's stay; nil if none are in the way.
+	// enter waits for other turns and returns the context to run in, and what ends the turn's stay; nil if none are in the
+	// way.
 	enter  func(context.Context) (in context.Context, leave func(), err error)
 	newest func(context.Context) (time.Time, error) // Text is what was said after this; nil for no matter when
 	after  time.Time                                // what newest gave
@@ -192,8 +193,8 @@ func (r *TurnRunner) Run(ctx context.Context, in TurnInput) (*Result, error) {
 	return r.runThen(ctx, in, func(*Result, error) {})
 }
 
-// runThen is Run, and calls ended with what it returns. When user code ends the goroutine, so that nothing is returned, ended
-// is called at the turn's end all the same, on another one.
+// runThen is Run, and calls ended with what it returns. When user code ends the goroutine, so that nothing is returned,
+// ended is called at the turn's end all the same, on another one.
 func (r *TurnRunner) runThen(ctx context.Context, in TurnInput, ended func(*Result, error)) (*Result, error) {
 	r.mustBeMade()
 	if err := in.validate(); err != nil {

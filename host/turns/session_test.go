@@ -109,8 +109,8 @@ func TestTurnsThatQueueFailAtShutdown(t *testing.T) {
 	})
 }
 
-// Turns of a session run one after the other, in their order, whichever runner with the store starts them. Other sessions
-// do not wait.
+// Turns of a session run one after the other, in their order, whichever runner with the store starts them. Other
+// sessions do not wait.
 func TestTurnsOfASessionQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &busy{letGo: make(chan struct{})}
@@ -355,8 +355,8 @@ func (s *keptCommits) Commit(ctx context.Context, session string, c store.Commit
 	return s.InMemory.Commit(ctx, session, c)
 }
 
-// Each transaction of a turn has a key of its own, which is the same when the turn runs again at the same time. A commit
-// names the turns that have ended before it.
+// Each transaction of a turn has a key of its own, which is the same when the turn runs again at the same time. A
+// commit names the turns that have ended before it.
 func TestKeysOfCommits(t *testing.T) {
 	play := func() (keys []string, turnsOf []string, ended []string) {
 		s := &keptCommits{InMemory: store.NewInMemory()}

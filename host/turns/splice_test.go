@@ -51,7 +51,8 @@ func attached(m *record.Media) turns.TurnInput {
 
 const asksForShot = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"shot\",\"arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n"
 
-// Media are parts of a request, with their bytes, and again in each further one. They are no part of what the core is sent.
+// Media are parts of a request, with their bytes, and again in each further one. They are no part of what the core is
+// sent.
 func TestMediaInRequests(t *testing.T) {
 	photo, shot := pixels(100_000), &unmeasured{data: pixels(70_001)}
 	tool := &turns.Tool{

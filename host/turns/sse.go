@@ -20,10 +20,10 @@ type SSEOptions struct {
 	MaxReplayBytes int
 }
 
-// ServeSSE answers a request with the events of a turn and its end, as server-sent events, which readTurnStream reads in
-// JavaScript: abi/WIRE.md describes the format. It returns when the turn has ended, or when the client has gone away:
-// that aborts the turn, unless the options say otherwise. The error says why the response was cut; it is nil after the turn's
-// end, whatever the end was.
+// ServeSSE answers a request with the events of a turn and its end, as server-sent events, which readTurnStream reads
+// in JavaScript: abi/WIRE.md describes the format. It returns when the turn has ended, or when the client has gone
+// away: that aborts the turn, unless the options say otherwise. The error says why the response was cut; it is nil
+// after the turn's end, whatever the end was.
 //
 // It goes no faster than the client reads, and the stream keeps fewer events from then on: see MaxReplayBytes. Give the
 // turn a context that outlives the request if it is to continue without the client. For a server whose clients come

@@ -17,8 +17,8 @@ import (
 // Callbacks are the storage that turns read and write: 27 required functions and three optional ones. StoreCallbacks
 // makes them from a Store. They may be called from many goroutines at once, for different turns.
 //
-// ctx is the *TurnContext, or the *DispatchContext of a dispatch without a turn; it is a context.Context. A function that
-// writes finds the key of its write in ctx.IdempotencyKey: the context is that of this one call.
+// ctx is the *TurnContext, or the *DispatchContext of a dispatch without a turn; it is a context.Context. A function
+// that writes finds the key of its write in ctx.IdempotencyKey: the context is that of this one call.
 type Callbacks struct {
 	FetchMemories               func(ctx Context) ([]*record.Memory, error)
 	FetchMessages               func(ctx Context) ([]*record.Message, error)
@@ -232,7 +232,8 @@ func (b *base) FetchTools() ([]*Tool, error) {
 	return asked(ctx, c.FetchTools)
 }
 
-// FetchRetrievables asks storage for documents. Two with the same id are an error. Texts that are not inline are spooled.
+// FetchRetrievables asks storage for documents. Two with the same id are an error. Texts that are not inline are
+// spooled.
 func (b *base) FetchRetrievables() ([]*record.Retrievable, error) {
 	ctx, c := b.storage()
 	list, err := asked(ctx, c.FetchRetrievables)

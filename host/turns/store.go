@@ -71,7 +71,8 @@ func storeCallbacks(k *keeper) Callbacks {
 }
 
 // putBytes puts bytes into the session of a context and returns a reference to them. A text that takes the place of a
-// document's goes by its content: another text of the document, which may not be committed in the end, leaves it as it is.
+// document's goes by its content: another text of the document, which may not be committed in the end, leaves it as it
+// is.
 func (k *keeper) putBytes(ctx Context, id string, r io.Reader) (*record.Stored, error) {
 	session, err := sessionOf(ctx)
 	if err != nil {

@@ -40,9 +40,9 @@ func newStream(abort context.CancelFunc) *Stream {
 	return &Stream{abort: abort, log: eventlog.New(MaxStreamBytes), done: make(chan struct{})}
 }
 
-// NewStream returns the stream of a turn that runs elsewhere: run, in a goroutine of its own, tells the turn's events in
-// order, and returns what Result is to return. Its context ends when the stream is aborted, or with ctx. Package remote
-// makes its streams by it.
+// NewStream returns the stream of a turn that runs elsewhere: run, in a goroutine of its own, tells the turn's events
+// in order, and returns what Result is to return. Its context ends when the stream is aborted, or with ctx. Package
+// remote makes its streams by it.
 func NewStream(ctx context.Context, run func(ctx context.Context, tell func(event.Event)) (*Result, error)) *Stream {
 	ctx, abort := context.WithCancel(ctx)
 	s := newStream(abort)
@@ -125,7 +125,8 @@ func (s *Stream) all() iter.Seq2[event.Event, error] {
 	}
 }
 
-// Keep lowers the number of bytes of events that the stream keeps: see MaxStreamBytes. The last event is kept in any case.
+// Keep lowers the number of bytes of events that the stream keeps: see MaxStreamBytes. The last event is kept in any
+// case.
 func (s *Stream) Keep(bytes int) { s.log.Keep(bytes) }
 
 // Abort aborts the turn.

@@ -87,8 +87,8 @@ func resultsTold(t *testing.T, r hosttest.Request) (list []string) {
 	return list
 }
 
-// Two equal calls of one answer run at once and end in reverse order: executionId tells which start, end, report and record
-// belong together, while callId, the checksum, is one.
+// Two equal calls of one answer run at once and end in reverse order: executionId tells which start, end, report and
+// record belong together, while callId, the checksum, is one.
 func TestEqualCallsAtOnce(t *testing.T) {
 	for _, engine := range hosttest.Engines(t) {
 		t.Run(engine.Name(), func(t *testing.T) {
@@ -155,8 +155,8 @@ func TestEqualCallsAtOnce(t *testing.T) {
 	}
 }
 
-// Three calls run at once and their handlers end in reverse order, the fourth begins when there is room; records, results and the next
-// request have the order of the calls.
+// Three calls run at once and their handlers end in reverse order, the fourth begins when there is room; records,
+// results and the next request have the order of the calls.
 func TestParallelToolCalls(t *testing.T) {
 	for _, engine := range hosttest.Engines(t) {
 		t.Run(engine.Name(), func(t *testing.T) {
@@ -257,8 +257,8 @@ func TestAbortOfParallelToolCalls(t *testing.T) {
 	}
 }
 
-// A call that takes too long is given up: its signal is aborted, the model is told, and the turn goes on and ends although
-// the handler does not. What the handler does later changes nothing.
+// A call that takes too long is given up: its signal is aborted, the model is told, and the turn goes on and ends
+// although the handler does not. What the handler does later changes nothing.
 func TestToolTimeout(t *testing.T) {
 	for _, engine := range hosttest.Engines(t) {
 		for _, ends := range []string{"never", "by its signal", "late", "late, with an artifact", "late, in a panic"} {
@@ -361,8 +361,8 @@ func TestToolTimeoutAfterAnAbort(t *testing.T) {
 	}
 }
 
-// A result whose text is longer than the option says becomes an artifact that the model reads; up to that length it is told
-// as it is.
+// A result whose text is longer than the option says becomes an artifact that the model reads; up to that length it is
+// told as it is.
 func TestSpooledResults(t *testing.T) {
 	long := strings.Repeat("0123456789abcde\n", 64) // 1024 bytes
 	list := make([]any, 200)                        // [0,0,…]: 401 bytes of JSON

@@ -82,8 +82,8 @@ func (n *toolNumbers) number(tool *Tool) (number uint32, known bool) {
 	return number, known
 }
 
-// definition is what define needs of a tool that the guest does not know. It runs code of the tool's schema: no lock may
-// be held.
+// definition is what define needs of a tool that the guest does not know. It runs code of the tool's schema: no lock
+// may be held.
 func (p *program) definition(tool *Tool) (abi.ToolDef, error) {
 	p.turn.Lock()
 	_, known := p.tools.number(tool)

@@ -17,8 +17,8 @@ import (
 const mostJSON = 7
 
 // tellResult returns what a core-side executor gets of a tool's result. An artifact, a medium or a list of either stays
-// here, and so does a result whose text has more bytes than spool, if that is not 0, as an artifact: the core is told what stands
-// for it.
+// here, and so does a result whose text has more bytes than spool, if that is not 0, as an artifact: the core is told
+// what stands for it.
 func tellResult(e *turn.Effect, tool *Tool, result any, spool uint64) (abi.Raw, error) {
 	result, err := tool.Keep(result)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/turncore/turncore/host/model"
 )
 
-// ModelInvocation is one call of a model, as a [ModelWrapper] sees it: one request of the chat executor and its answer, or one
-// answer of an engine.
+// ModelInvocation is one call of a model, as a [ModelWrapper] sees it: one request of the chat executor and its answer,
+// or one answer of an engine.
 type ModelInvocation struct {
 	Provider   model.Provider // "" for an engine
 	Model      string         // as in the options of the chat executor; the name of an engine

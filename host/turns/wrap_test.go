@@ -190,8 +190,8 @@ func TestNextAfterTheEnd(t *testing.T) {
 	})
 }
 
-// Calls of a chat executor run at once, each inside wrappers of its own; a gate inside a tool waits inside them too, and an
-// artifact goes through them as it is.
+// Calls of a chat executor run at once, each inside wrappers of its own; a gate inside a tool waits inside them too,
+// and an artifact goes through them as it is.
 func TestWrapToolAtOnce(t *testing.T) {
 	for _, engine := range hosttest.Engines(t) {
 		t.Run(engine.Name(), func(t *testing.T) {

@@ -38,9 +38,9 @@ type ToolNext func(ctx context.Context, call *ToolInvocation) (any, error)
 // ToolWrapper runs around one call of a tool's handler, between its toolExecutionStart and toolExecutionEnd. It returns
 // the call's result. It may answer without next, call next several times, and change the arguments or the result.
 //
-// An error that next gave goes on unchanged; next fails with a panic of the handler too. Any other error, and a panic of
-// the wrapper's own, becomes a *host.Error with the Name "WrapperError", whose message begins with the wrapper's place,
-// such as "wrapTool[0]". Once the wrapper has returned, next fails with E_CALL_AFTER_END.
+// An error that next gave goes on unchanged; next fails with a panic of the handler too. Any other error, and a panic
+// of the wrapper's own, becomes a *host.Error with the Name "WrapperError", whose message begins with the wrapper's
+// place, such as "wrapTool[0]". Once the wrapper has returned, next fails with E_CALL_AFTER_END.
 type ToolWrapper func(ctx *DispatchContext, call *ToolInvocation, next ToolNext) (any, error)
 
 // handler is what calls the handler of a tool: itself, or the wrappers around it.

@@ -6,8 +6,8 @@ package wasmtime
 #include <stdint.h>
 #include <string.h>
 
-// What follows is of Wasmtime's C API, which its Go module links: a call through that module's own functions takes fifty
-// times as long. Its headers are not where cgo finds them.
+// What follows is of Wasmtime's C API, which its Go module links: a call through that module's own functions takes
+// fifty times as long. Its headers are not where cgo finds them.
 typedef struct wasmtime_context wasmtime_context_t;
 typedef struct wasmtime_error wasmtime_error_t;
 typedef struct wasm_trap_t wasm_trap_t;

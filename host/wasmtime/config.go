@@ -49,10 +49,10 @@ func WithGCPercent(percent int) Option {
 	return func(c *config) { c.gc = uint32(min(max(percent, 0), math.MaxInt32)) }
 }
 
-// WithFuel bounds what the module's code may do as it starts and in each step, for modules that are not trusted: one that
-// uses more ends with [host.CodeInstanceFailed], and an [engine.FuelError] as its cause. Amounts that are not positive
-// stand for [engine.DefaultStartFuel] and [engine.DefaultStepFuel]. A module uses the same on every
-// machine and engine.
+// WithFuel bounds what the module's code may do as it starts and in each step, for modules that are not trusted: one
+// that uses more ends with [host.CodeInstanceFailed], and an [engine.FuelError] as its cause. Amounts that are not
+// positive stand for [engine.DefaultStartFuel] and [engine.DefaultStepFuel]. A module uses the same on every machine
+// and engine.
 func WithFuel(fuel engine.Fuel) Option {
 	if fuel.Start <= 0 {
 		fuel.Start = engine.DefaultStartFuel
@@ -63,12 +63,12 @@ func WithFuel(fuel engine.Fuel) Option {
 	return func(c *config) { c.fuel = fuel }
 }
 
-// WithStepTimeout bounds the time that an instance may take to start, and for each step, for modules that are not trusted:
-// one that takes more ends with [host.CodeInstanceFailed], and an [engine.TimeoutError] as its cause. It ends when the time is
-// over, and before a sixteenth of it more is, at best a millisecond. 0 or less bounds nothing.
+// WithStepTimeout bounds the time that an instance may take to start, and for each step, for modules that are not
+// trusted: one that takes more ends with [host.CodeInstanceFailed], and an [engine.TimeoutError] as its cause. It ends
+// when the time is over, and before a sixteenth of it more is, at best a millisecond. 0 or less bounds nothing.
 //
-// The time is that of the clock: it counts while other programs have the processor. Make it a thousand times what a step
-// takes.
+// The time is that of the clock: it counts while other programs have the processor. Make it a thousand times what a
+// step takes.
 func WithStepTimeout(timeout time.Duration) Option {
 	return func(c *config) { c.timeout = max(timeout, 0) }
 }

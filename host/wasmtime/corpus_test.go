@@ -15,8 +15,8 @@ import (
 	"github.com/turncore/turncore/wasm/full"
 )
 
-// Every scenario of the conformance corpus is played as it says, and has the log that it has natively. With bounds on what
-// the module does it has the same.
+// Every scenario of the conformance corpus is played as it says, and has the log that it has natively. With bounds on
+// what the module does it has the same.
 func TestCorpus(t *testing.T) {
 	module, ok := full.Module()
 	if !ok {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// epochs count the time while guests run: Wasmtime's compiled code compares the epoch of its engine with a deadline of its
-// own. All instances of an engine share one timer, which stands still while none runs.
+// epochs count the time while guests run: Wasmtime's compiled code compares the epoch of its engine with a deadline of
+// its own. All instances of an engine share one timer, which stands still while none runs.
 type epochs struct {
 	tick  time.Duration
 	ticks uint64 // that a guest has

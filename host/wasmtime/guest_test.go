@@ -39,8 +39,8 @@ func moody() []byte {
 	}, done...)...)
 }
 
-// growing is a small module whose memory grows in each step by as many pages as there are bytes of input. It traps when it
-// gets none.
+// growing is a small module whose memory grows in each step by as many pages as there are bytes of input. It traps when
+// it gets none.
 func growing() []byte {
 	return with(abi.ExportStep, append([]byte{
 		0x20, 0, 0x40, 0, 0x41, 0x7f, 0x46, // local.get 0, memory.grow, i32.const -1, i32.eq

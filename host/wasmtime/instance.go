@@ -73,8 +73,8 @@ func (i *instance) begin() error {
 	return engine.CheckVersion(uint32(version))
 }
 
-// instantiate makes the instance, and runs its start function if the module is not metered. The time that a start may take
-// begins here.
+// instantiate makes the instance, and runs its start function if the module is not metered. The time that a start may
+// take begins here.
 func (i *instance) instantiate() (*wt.Instance, error) {
 	if clock := i.engine.epochs; clock != nil {
 		clock.begin()

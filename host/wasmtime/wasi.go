@@ -11,11 +11,12 @@ import (
 // wasi is the module that guests import.
 const wasi = "wasi_snapshot_preview1"
 
-// newLinker returns the functions that a module may import, which [engine.WASICall] serves. All instances of an engine share
-// them.
+// newLinker returns the functions that a module may import, which [engine.WASICall] serves. All instances of an engine
+// share them.
 //
-// Guests ask for the time often, and Wasmtime's own function takes a tenth of the time of one in Go: so it stays unless it
-// is to be paid for. Its other functions take memory of the host for what guests ask for, and their time has no bound.
+// Guests ask for the time often, and Wasmtime's own function takes a tenth of the time of one in Go: so it stays unless
+// it is to be paid for. Its other functions take memory of the host for what guests ask for, and their time has no
+// bound.
 func (e *Engine) newLinker() (*wt.Linker, error) {
 	linker := wt.NewLinker(e.engine)
 	linker.AllowShadowing(true)

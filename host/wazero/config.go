@@ -53,12 +53,13 @@ func WithGCPercent(percent int) Option {
 	return func(c *config) { c.gc = uint32(min(max(percent, 0), math.MaxInt32)) }
 }
 
-// WithFuel bounds what the module's code may do as it starts and in each step, for modules that are not trusted: one that
-// uses more ends with [host.CodeInstanceFailed], and an [engine.FuelError] as its cause. Amounts that are not positive
-// stand for [engine.DefaultStartFuel] and [engine.DefaultStepFuel]. Counting takes up to a tenth of the time of a turn.
+// WithFuel bounds what the module's code may do as it starts and in each step, for modules that are not trusted: one
+// that uses more ends with [host.CodeInstanceFailed], and an [engine.FuelError] as its cause. Amounts that are not
+// positive stand for [engine.DefaultStartFuel] and [engine.DefaultStepFuel]. Counting takes up to a tenth of the time
+// of a turn.
 //
-// The module has its fuel in slices. After each it comes back to Go, so that garbage is collected and other goroutines run
-// while it works; how much fuel it has does not matter to them.
+// The module has its fuel in slices. After each it comes back to Go, so that garbage is collected and other goroutines
+// run while it works; how much fuel it has does not matter to them.
 func WithFuel(fuel engine.Fuel) Option {
 	return func(c *config) { c.fuel = filled(fuel) }
 }
@@ -74,13 +75,13 @@ func filled(fuel engine.Fuel) engine.Fuel {
 	return fuel
 }
 
-// WithStepTimeout bounds the time that an instance may take to start, and for each step, for modules that are not trusted:
-// one that takes more ends with [host.CodeInstanceFailed], and an [engine.TimeoutError] as its cause. The module counts
-// fuel, as [WithFuel] has it do, and looks at the clock after each slice, some tens of microseconds for most code. 0 or less
-// bounds nothing.
+// WithStepTimeout bounds the time that an instance may take to start, and for each step, for modules that are not
+// trusted: one that takes more ends with [host.CodeInstanceFailed], and an [engine.TimeoutError] as its cause. The
+// module counts fuel, as [WithFuel] has it do, and looks at the clock after each slice, some tens of microseconds for
+// most code. 0 or less bounds nothing.
 //
-// The time is that of the clock: it counts while other programs have the processor. Make it a thousand times what a step
-// takes.
+// The time is that of the clock: it counts while other programs have the processor. Make it a thousand times what a
+// step takes.
 func WithStepTimeout(timeout time.Duration) Option {
 	return func(c *config) { c.timeout = max(timeout, 0) }
 }
@@ -91,8 +92,8 @@ func WithInterpreter() Option {
 	return func(c *config) { c.interpret = true }
 }
 
-// WithoutImage starts each instance with a copy of the module's data. Otherwise instances share the pages of an image of
-// the memory until they write to them, where the system can do that: they start faster and take less memory.
+// WithoutImage starts each instance with a copy of the module's data. Otherwise instances share the pages of an image
+// of the memory until they write to them, where the system can do that: they start faster and take less memory.
 func WithoutImage() Option {
 	return func(c *config) { c.copies = true }
 }

@@ -194,8 +194,8 @@ func (e *Engine) Open(ctx context.Context) (host.Instance, error) {
 // errClosing ends a step that the engine does not wait for.
 var errClosing = errors.New("the engine is closed")
 
-// Close ends all instances, each after its current step, and frees the compiled code. Once ctx is done it waits no longer for
-// steps of a module that counts fuel ([WithFuel]), and ends them.
+// Close ends all instances, each after its current step, and frees the compiled code. Once ctx is done it waits no
+// longer for steps of a module that counts fuel ([WithFuel]), and ends them.
 func (e *Engine) Close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { e.closing.Store(true) })()
 	e.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"github.com/turncore/turncore/host/engine"
 )
 
-// slice is how many units a module has at a time, some tens of microseconds for most code. Coming back to Go after each costs
-// a hundredth of them.
+// slice is how many units a module has at a time, some tens of microseconds for most code. Coming back to Go after each
+// costs a hundredth of them.
 const slice = 1 << 16
 
 // tank has the fuel of an instance, and gives it to the module in slices.
@@ -55,8 +55,8 @@ func (t *tank) pay(units uint64) error {
 	return nil
 }
 
-// refuel gives the module its next slice, which its last did not suffice for. Others may run meanwhile. It panics if the
-// module must not go on.
+// refuel gives the module its next slice, which its last did not suffice for. Others may run meanwhile. It panics if
+// the module must not go on.
 func (t *tank) refuel() {
 	t.give(t.left())
 	switch limit := t.engine.config.timeout; {
@@ -77,7 +77,8 @@ func (m metered) SetFuel(units int64) { m.tank.fill(units) }
 // Fuel implements [engine.Metered].
 func (m metered) Fuel() int64 { return m.tank.left() }
 
-// refuels listens to modules that have used up a slice: they call a function of their own, and wazero tells of its calls.
+// refuels listens to modules that have used up a slice: they call a function of their own, and wazero tells of its
+// calls.
 type refuels struct{}
 
 // NewFunctionListener implements [experimental.FunctionListenerFactory].

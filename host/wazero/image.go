@@ -9,8 +9,8 @@ import (
 	"github.com/turncore/turncore/internal/image"
 )
 
-// memoryImage is the memory that instances begin with. Where the system can map a file privately, they share its pages until
-// they write to them; elsewhere each has a copy.
+// memoryImage is the memory that instances begin with. Where the system can map a file privately, they share its pages
+// until they write to them; elsewhere each has a copy.
 type memoryImage struct {
 	file *os.File     // nil for a copy
 	copy *image.Image // what is copied; nil for a file

@@ -10,8 +10,8 @@ import (
 	"github.com/turncore/turncore/wasm/full"
 )
 
-// An instance has no table with an object for each of the module's functions: with the stacks of its calls it takes some
-// tens of kilobytes besides its memory.
+// An instance has no table with an object for each of the module's functions: with the stacks of its calls it takes
+// some tens of kilobytes besides its memory.
 func TestInstancesAreSmall(t *testing.T) {
 	module, ok := full.Module()
 	if !ok {

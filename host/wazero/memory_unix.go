@@ -16,8 +16,8 @@ type mapping struct {
 	size     uint64
 }
 
-// newMemory reserves limit bytes, which begin with the image; nil for an empty memory. If the system refuses, the memory
-// is on Go's heap.
+// newMemory reserves limit bytes, which begin with the image; nil for an empty memory. If the system refuses, the
+// memory is on Go's heap.
 func newMemory(p *memoryImage, size, limit uint64) experimental.LinearMemory {
 	if limit == 0 || limit != uint64(int(limit)) || p != nil && p.file == nil {
 		return newHeapMemory(p, size, limit)

@@ -21,9 +21,9 @@ const (
 )
 
 // InCode returns a module that does what the given one does. Its indirect calls of the type that most functions of the
-// table have are calls of one further function, which has a branch for each of them; the table keeps what other indirect
-// calls may find. A call that finds no function, or one of another type, traps in both, but an engine may say of either
-// what it says of the other.
+// table have are calls of one further function, which has a branch for each of them; the table keeps what other
+// indirect calls may find. A call that finds no function, or one of another type, traps in both, but an engine may say
+// of either what it says of the other.
 //
 // The module must be one of Go's linker, which knows no other instructions for tables: see [Linked]. One that only
 // claims to be may find less in its table than it has put there, and nothing else. InCode returns the given module
@@ -265,8 +265,8 @@ func (m *rewriter) choose() bool {
 	return m.to-m.from < most
 }
 
-// scan finds the indirect calls of all functions. It reports false if a function does anything else with the table, or there
-// is no room for another call.
+// scan finds the indirect calls of all functions. It reports false if a function does anything else with the table, or
+// there is no room for another call.
 func (m *rewriter) scan() bool {
 	found := scanner{has: m.has, code: m.code}
 	r := wasmfile.Reader{Rest: m.code}

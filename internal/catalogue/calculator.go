@@ -20,8 +20,8 @@ func calculator(_ runtime.Task, _ *runtime.Dispatch, args []byte) ([]byte, error
 	return value.AppendNumber(nil, f), nil
 }
 
-// calculate evaluates an expression over 64-bit floating-point numbers. % and ^ are remainder and power; ^ binds tightest
-// and to the right. Errors are E_TOOL_CALCULATION and name the character that they are about, from 1.
+// calculate evaluates an expression over 64-bit floating-point numbers. % and ^ are remainder and power; ^ binds
+// tightest and to the right. Errors are E_TOOL_CALCULATION and name the character that they are about, from 1.
 func calculate(expression string) (float64, error) {
 	p := parser{text: expression}
 	f := p.sum()

@@ -1,5 +1,5 @@
-// Package catalogue has the handlers of the tools that come with the module: time, calculator, memories, searches in what
-// a dispatch has at hand. They do no I/O but to read artifacts. Their descriptions and schemas are the hosts'.
+// Package catalogue has the handlers of the tools that come with the module: time, calculator, memories, searches in
+// what a dispatch has at hand. They do no I/O but to read artifacts. Their descriptions and schemas are the hosts'.
 package catalogue
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// Fetch makes the handler of fetch, which is package fetch's, of its options. It is nil in the core module; the full one
-// sets it before anything else runs.
+// Fetch makes the handler of fetch, which is package fetch's, of its options. It is nil in the core module; the full
+// one sets it before anything else runs.
 var Fetch func(options []byte) (runtime.Handler, error)
 
 var handlers = map[string]runtime.Handler{

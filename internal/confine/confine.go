@@ -1,7 +1,7 @@
 // Package confine bounds what a WebAssembly module can make its host hold. A module's memory is bounded by what it
 // declares itself, and its tables, globals and objects lie outside of it: so a host reads the declarations before the
-// engine does, and writes its own bounds in their place. Neither does it pass on a file that says of something that it is
-// larger than the file itself: engines reserve what a file says.
+// engine does, and writes its own bounds in their place. Neither does it pass on a file that says of something that it
+// is larger than the file itself: engines reserve what a file says.
 package confine
 
 import (
@@ -16,8 +16,8 @@ import (
 const MaxPages = 1 << 16
 
 // BuiltPages is the maximum that the build writes into the module, in pages: 1 GiB, which hosts in JavaScript allow
-// unless they are told otherwise. A module that holds the host's own bound need not be rewritten, and so can be compiled
-// while it is downloaded.
+// unless they are told otherwise. A module that holds the host's own bound need not be rewritten, and so can be
+// compiled while it is downloaded.
 const BuiltPages = 1 << 14
 
 // What Go's linker makes is one table of as many entries as there are functions, and eight globals.

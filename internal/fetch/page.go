@@ -50,7 +50,8 @@ func (p *page) kind() string {
 	return "text/plain"
 }
 
-// text returns the text of the page, of HTML what it says, or why it has none. It may be longer than most, but not much.
+// text returns the text of the page, of HTML what it says, or why it has none. It may be longer than most, but not
+// much.
 func (p *page) text(at address.Address, most int) (text []byte, problem string) {
 	kind := p.kind()
 	if len(p.body) > 0 && !isText(kind) {

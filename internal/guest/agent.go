@@ -25,8 +25,8 @@ type Parts struct {
 // Serve makes the module an agent module, before the first step.
 func (in *Instance) Serve(a Agent) { in.agent, in.more = a, in.more|abi.FeatureAgent }
 
-// Together runs functions as tasks of a turn, at most so many at once, and returns when all have returned, with the first
-// error in their order. A function that panics fails with that. task is the one that waits.
+// Together runs functions as tasks of a turn, at most so many at once, and returns when all have returned, with the
+// first error in their order. A function that panics fails with that. task is the one that waits.
 func Together(task runtime.Task, atOnce int, run ...func(runtime.Task) error) error {
 	return task.(*coroutine).each(len(run), atOnce, func(t runtime.Task, i int) error { return run[i](t) })
 }

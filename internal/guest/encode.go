@@ -154,8 +154,8 @@ func reduced(p any) any {
 	return p
 }
 
-// appendPayload encodes an event's payload; nil for an event without one. The large ones have functions of their own, and
-// so stack frames of their own: what the deepest call of a task needs, its stack keeps while it waits.
+// appendPayload encodes an event's payload; nil for an event without one. The large ones have functions of their own,
+// and so stack frames of their own: what the deepest call of a task needs, its stack keeps while it waits.
 func (t *turn) appendPayload(b []byte, p any) []byte {
 	switch p := p.(type) {
 	case *runtime.IterationEndEvent:

@@ -261,8 +261,8 @@ func (t *turn) catchUp(task runtime.Task) {
 	}
 }
 
-// overtaken ends an effect whose task has not waited. If it has failed, so do those behind it: the host does not perform
-// them.
+// overtaken ends an effect whose task has not waited. If it has failed, so do those behind it: the host does not
+// perform them.
 func (t *turn) overtaken(eff *effect) {
 	t.ahead--
 	if eff.err == nil {

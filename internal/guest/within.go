@@ -33,8 +33,8 @@ func (c *coroutine) within(ms uint64, reason error, body func(runtime.Task), fai
 	return true
 }
 
-// stopBody has all later requests of the coroutine's body fail, and of what is below it, and cancels those under way. Host
-// code that they wait for is told, and they wait until it has ended.
+// stopBody has all later requests of the coroutine's body fail, and of what is below it, and cancels those under way.
+// Host code that they wait for is told, and they wait until it has ended.
 func (c *coroutine) stopBody(reason error) {
 	c.gone = reason
 	t := c.turn

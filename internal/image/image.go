@@ -42,8 +42,9 @@ func (i *Image) Fill(memory []byte) {
 	}
 }
 
-// Split returns a module without the data that an instance begins with, and the memory that these data make. An instance
-// of that module whose memory begins with the image is one of the given module. Both may share memory with the module.
+// Split returns a module without the data that an instance begins with, and the memory that these data make. An
+// instance of that module whose memory begins with the image is one of the given module. Both may share memory with the
+// module.
 //
 // The image is nil for a module that is malformed, or whose first memory depends on anything but the file, and for one
 // without data: it is to be started as it is.

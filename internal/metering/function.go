@@ -163,8 +163,9 @@ func (f *function) get() {
 	f.written = binary.AppendUvarint(append(f.written, opGlobalGet), uint64(f.global))
 }
 
-// settle writes the instructions that take the amount on top of the stack from the fuel below it, and ask for more if there
-// was less. The call is where "if" is not: wazero then keeps what the function has in registers as long as there is enough.
+// settle writes the instructions that take the amount on top of the stack from the fuel below it, and ask for more if
+// there was less. The call is where "if" is not: wazero then keeps what the function has in registers as long as there
+// is enough.
 func (f *function) settle() {
 	f.written = append(f.written, opI64Sub, opGlobalSet)
 	f.written = binary.AppendUvarint(f.written, uint64(f.global))

@@ -62,8 +62,8 @@ type instruction struct {
 
 //go:generate go run ./gen
 
-// Operands returns the operands of an instruction without a prefix, in the letters that gen explains. known is false for one
-// that metering refuses.
+// Operands returns the operands of an instruction without a prefix, in the letters that gen explains. known is false
+// for one that metering refuses.
 func Operands(code byte) (operands string, known bool) {
 	return plain[code].operands, plain[code].known
 }

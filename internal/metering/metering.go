@@ -1,26 +1,27 @@
 // Package metering makes a WebAssembly module count what it does, so that a host can end it.
 //
-// The module gets one more global, its fuel, which the host sets before each call. Functions pay at their beginning, loops
-// at each round, and instructions that work on many bytes at once for the number of bytes. Who cannot pay ends with a
-// trap. So every call ends, on every engine, whether or not it can interrupt code.
+// The module gets one more global, its fuel, which the host sets before each call. Functions pay at their beginning,
+// loops at each round, and instructions that work on many bytes at once for the number of bytes. Who cannot pay ends
+// with a trap. So every call ends, on every engine, whether or not it can interrupt code.
 //
 // Before the trap the module calls one more function, [Refuel], which traps if the fuel is negative still. A host whose
 // engine tells it of the call can give the fuel in slices: the module then comes back to the host after each.
 //
 // # What is paid
 //
-// A unit pays for up to [InstructionsOfUnit] instructions of a function or of a loop, without the loops in it, each time
-// it is entered: whether or not a branch leaves some out. A call counts as many instructions as a short function may have,
-// since a function of at most [ShortFunction] instructions that neither calls nor loops pays nothing itself. memory.copy,
-// memory.fill, memory.init and their like for tables pay a unit for every [BytesOfUnit] bytes, or 8 entries, that they are
-// asked for, memory.grow for every [BytesOfUnit] bytes. What engines leave the code for counts as many instructions: memory.grow, table.grow, ref.func.
+// A unit pays for up to [InstructionsOfUnit] instructions of a function or of a loop, without the loops in it, each
+// time it is entered: whether or not a branch leaves some out. A call counts as many instructions as a short function
+// may have, since a function of at most [ShortFunction] instructions that neither calls nor loops pays nothing itself.
+// memory.copy, memory.fill, memory.init and their like for tables pay a unit for every [BytesOfUnit] bytes, or 8
+// entries, that they are asked for, memory.grow for every [BytesOfUnit] bytes. What engines leave the code for counts
+// as many instructions: memory.grow, table.grow, ref.func.
 //
 // # What is refused
 //
 // What the package does not know it does not let pass: exceptions, tail calls, garbage-collected types, threads, 64-bit
-// memories, relaxed SIMD. Neither does it pass on a file that says of something that it is larger than the file itself, or
-// that a function has more than [MaxLocals] locals: engines reserve memory for what a file says. Custom sections are left
-// out.
+// memories, relaxed SIMD. Neither does it pass on a file that says of something that it is larger than the file itself,
+// or that a function has more than [MaxLocals] locals: engines reserve memory for what a file says. Custom sections are
+// left out.
 package metering
 
 import (
@@ -37,8 +38,8 @@ const (
 	// Start is the module's start function, if it has one. It is no start function any more, so that the host can set the
 	// fuel before it calls it, once, before all others.
 	Start = "turncore_start"
-	// Refuel is a function without parameters and results that the module calls once its fuel is negative. It traps if it is
-	// so still.
+	// Refuel is a function without parameters and results that the module calls once its fuel is negative. It traps if it
+	// is so still.
 	Refuel = "turncore_refuel"
 )
 

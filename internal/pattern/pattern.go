@@ -70,8 +70,8 @@ type inst struct {
 	x, y int32
 }
 
-// Size returns how large the compiled pattern is, in instructions: no character of a text costs more steps, and the tables
-// of Unicode properties count by the memory they take.
+// Size returns how large the compiled pattern is, in instructions: no character of a text costs more steps, and the
+// tables of Unicode properties count by the memory they take.
 func (p *Pattern) Size() int { return p.size }
 
 // Match tells whether the pattern matches somewhere in text. It counts its steps down from budget: one for each

@@ -288,8 +288,8 @@ func readMember(a *chat.Answer, s *value.Scanner, key []byte, end *ending) {
 	}
 }
 
-// readBlock reads the beginning of a content block, or a whole one. Blocks of tools that the API runs by itself are left
-// out.
+// readBlock reads the beginning of a content block, or a whole one. Blocks of tools that the API runs by itself are
+// left out.
 func readBlock(a *chat.Answer, s *value.Scanner, index int) {
 	var kind, text, signature, id, name, input []byte // text and input are JSON
 	for key := range s.Members() {

@@ -7,8 +7,8 @@ import (
 	"github.com/turncore/turncore/runtime/chat"
 )
 
-// AppendSchema implements chat.Shaper. It goes into the option output_config, beside what else that has. The API refuses
-// keywords that it does not know, so they are left out there, and the prompt tells the whole schema.
+// AppendSchema implements chat.Shaper. It goes into the option output_config, beside what else that has. The API
+// refuses keywords that it does not know, so they are left out there, and the prompt tells the whole schema.
 func (anthropic) AppendSchema(dst []byte, h *chat.Head, schema []byte) (out []byte, seen bool) {
 	dst, free := appendBeside(append(dst, '{'), h.Member("output_config"), "format")
 	if !free || !isObjectSchema(schema) || !canClose(schema) {

@@ -51,7 +51,8 @@ func stopFor(reason string) string {
 		`","stop_sequence":null},"usage":{"output_tokens":15}}`
 }
 
-// thinkingAndTools is a stream with interleaved thinking, encrypted thinking, text and two calls, one without arguments.
+// thinkingAndTools is a stream with interleaved thinking, encrypted thinking, text and two calls, one without
+// arguments.
 var thinkingAndTools = messages(
 	messageStart,
 	blockStart("0", `{"type":"thinking","thinking":"","signature":""}`), ping,

@@ -7,8 +7,8 @@ import (
 	"github.com/turncore/turncore/runtime/chat"
 )
 
-// Members that hold what an endpoint gives to have it back. Payloads of thoughts, and what is kept with calls, are maps of
-// them.
+// Members that hold what an endpoint gives to have it back. Payloads of thoughts, and what is kept with calls, are maps
+// of them.
 const (
 	detailsMember = "reasoning_details"
 	extraMember   = "extra_content"

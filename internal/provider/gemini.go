@@ -67,7 +67,8 @@ func (gemini) Path(model string, stream bool) string {
 	return string(append(path, ":generateContent"...))
 }
 
-// AppendTool gives the schema as JSON Schema: the other way, parameters, takes a few keywords only and refuses the rest.
+// AppendTool gives the schema as JSON Schema: the other way, parameters, takes a few keywords only and refuses the
+// rest.
 func (gemini) AppendTool(dst []byte, t *runtime.Tool, extras []byte) []byte {
 	dst = value.AppendJSONString(append(dst, `{"name":`...), t.Name)
 	dst = value.AppendJSONString(append(dst, `,"description":`...), t.Description)

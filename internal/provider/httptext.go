@@ -12,8 +12,8 @@ import (
 // inAnswers opens what an executor knows of calls and reasoning in the texts of an API's answers, as the options say.
 func inAnswers() chat.TextOptions { return &answerText{} }
 
-// answerText implements chat.TextOptions for APIs whose server does not take calls and reasoning out of the text that the
-// model writes. It does nothing unless options ask for it.
+// answerText implements chat.TextOptions for APIs whose server does not take calls and reasoning out of the text that
+// the model writes. It does nothing unless options ask for it.
 type answerText struct {
 	calls, reasoning markup.Formats
 	told             bool // tools are told in the prompt

@@ -47,7 +47,8 @@ func shown(d *dispatch, kind string) (text string) {
 	return text
 }
 
-// Each format that a model can be told is told, read, and sent back, wherever the stream is cut; nothing of it is shown.
+// Each format that a model can be told is told, read, and sent back, wherever the stream is cut; nothing of it is
+// shown.
 func TestCallsInTextsOfAnAPI(t *testing.T) {
 	n := 0
 	for format := markup.Formats(1); format&markup.Calls != 0; format <<= 1 {

@@ -7,9 +7,9 @@ import (
 	"github.com/turncore/turncore/runtime/framing"
 )
 
-// model speaks with engines of the host's: models in the page, or any function in place of one. A request is a JSON object
-// with the conversation as chat completions has it; an answer is lines of JSON, each a part: text, reasoning, toolCall,
-// usage, finish or error. What they hold is told in the ABI's specification.
+// model speaks with engines of the host's: models in the page, or any function in place of one. A request is a JSON
+// object with the conversation as chat completions has it; an answer is lines of JSON, each a part: text, reasoning,
+// toolCall, usage, finish or error. What they hold is told in the ABI's specification.
 type model struct{}
 
 var modelProtocol = chat.Protocol{

@@ -7,8 +7,8 @@ import (
 	"github.com/turncore/turncore/runtime/framing"
 )
 
-// Ollama speaks Ollama's own chat API, which can do what its endpoint for OpenAI's protocol cannot: set the length of the
-// context and other options of the model, keep the model loaded, and switch thinking on and off.
+// Ollama speaks Ollama's own chat API, which can do what its endpoint for OpenAI's protocol cannot: set the length of
+// the context and other options of the model, keep the model loaded, and switch thinking on and off.
 //
 //   - A stream is a JSON object in each line; the last one is done, and has the token counts.
 //   - Arguments are objects, and calls come whole. A result goes back with the tool's name; the results of several

@@ -16,8 +16,8 @@ import (
 //   - Errors come in the place of a chunk, inside a choice, or in x_groq.
 //   - Media are parts of a user's message; those of a tool's result follow it in one, as results are texts.
 //   - Thoughts go back as reasoning_content, when the option thoughts says so.
-//   - What an endpoint gives to have it back always goes back to it, as it came: reasoning_details, if anything in them is
-//     signed or encrypted, and extra_content, of calls and of messages, where Gemini's signatures are.
+//   - What an endpoint gives to have it back always goes back to it, as it came: reasoning_details, if anything in them
+//     is signed or encrypted, and extra_content, of calls and of messages, where Gemini's signatures are.
 var OpenAI chat.Provider = openAI{}
 
 // openAI has the options for calls and reasoning in texts where text is set.

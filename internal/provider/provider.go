@@ -84,8 +84,8 @@ func appendMembersBut(dst, members []byte, but string) []byte {
 	return dst
 }
 
-// appendBeside appends the members of an object, JSON text or nil, to one that has begun. ok is false when it has a member
-// of the name.
+// appendBeside appends the members of an object, JSON text or nil, to one that has begun. ok is false when it has a
+// member of the name.
 func appendBeside(dst, object []byte, name string) (out []byte, ok bool) {
 	ok = true
 	s := value.NewScanner(object)

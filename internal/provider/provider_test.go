@@ -51,8 +51,8 @@ func optionsFail(t *testing.T, p chat.Provider, options, want string) {
 	}
 }
 
-// anyBytes plays whatever bytes as a response. The iteration must end in one of the ways it may, and what it stored can be
-// sent back.
+// anyBytes plays whatever bytes as a response. The iteration must end in one of the ways it may, and what it stored can
+// be sent back.
 func anyBytes(t *testing.T, p chat.Provider, body []byte, part uint, ok bool) {
 	t.Helper()
 	d := newDispatch(t)

@@ -8,12 +8,12 @@ import (
 	"github.com/turncore/turncore/runtime/chat"
 )
 
-// Responses speaks OpenAI's Responses API, without anything that is kept on the other side: each request carries the whole
-// conversation, and the option store is false unless it is given. So nothing may refer to an earlier response, and an
-// answer that is made in the background, to be asked for later, is none.
+// Responses speaks OpenAI's Responses API, without anything that is kept on the other side: each request carries the
+// whole conversation, and the option store is false unless it is given. So nothing may refer to an earlier response,
+// and an answer that is made in the background, to be asked for later, is none.
 //
-//   - Reasoning comes encrypted, and goes back with the calls and the text that it led to. It is asked for of models that
-//     reason; the option include decides otherwise.
+//   - Reasoning comes encrypted, and goes back with the calls and the text that it led to. It is asked for of models
+//     that reason; the option include decides otherwise.
 //   - Whether a message is commentary or the answer goes back with it.
 //   - A call has an id of its own and one as an item of the output; the former is the call's.
 //   - Tools are not strict unless toolExtras says so, as in chat completions.

@@ -57,8 +57,8 @@ var (
 	responseCompleted = responseEvent("response.completed", `,"response":`+responseObject("completed", responseUsage))
 )
 
-// reasoningAndTools is a stream with a summary of reasoning, text, reasoning of which nothing is told and two calls, one
-// without arguments.
+// reasoningAndTools is a stream with a summary of reasoning, text, reasoning of which nothing is told and two calls,
+// one without arguments.
 var reasoningAndTools = messages(
 	responseCreated, responseEvent("response.in_progress", `,"response":`+responseObject("in_progress", "")),
 	itemEvent("added", "0", `{"id":"rs_1","type":"reasoning","encrypted_content":"early","summary":[]}`),

@@ -148,7 +148,8 @@ const (
 
 var typeNames = [...]string{"null", "boolean", "integer", "number", "string", "array", "object"}
 
-// typesOf returns the types that a value has: an integral number has two. Bytes have none, as JSON has no word for them.
+// typesOf returns the types that a value has: an integral number has two. Bytes have none, as JSON has no word for
+// them.
 func typesOf(v []byte) types {
 	switch value.KindOf(v) {
 	case value.KindNil:

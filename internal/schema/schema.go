@@ -6,8 +6,8 @@
 // Unicode properties other than categories and scripts. Schemas that declare draft 6, draft 7 or 2019-09 are read with
 // those drafts' items, additionalItems and dependencies.
 //
-// The format keyword asserts for date, date-time, time, duration, email, hostname, ipv4, ipv6, uri, uri-reference, uuid,
-// json-pointer, relative-json-pointer and regex. Every other format is an annotation, as the draft has it.
+// The format keyword asserts for date, date-time, time, duration, email, hostname, ipv4, ipv6, uri, uri-reference,
+// uuid, json-pointer, relative-json-pointer and regex. Every other format is an annotation, as the draft has it.
 //
 // Schemas and data may both be hostile: recursion stops at [value.MaxDepth] levels, patterns run in time proportional
 // to pattern times text, and one validation may do only so many steps for the size of its data.

@@ -13,8 +13,8 @@ import (
 //go:embed _runtime/reseed.go
 var reseed []byte
 
-// overlay writes a file for go build's flag -overlay to the folder dir, with what it names, and returns its path: what the
-// shape changes in Go's library, whose folder goroot is.
+// overlay writes a file for go build's flag -overlay to the folder dir, with what it names, and returns its path: what
+// the shape changes in Go's library, whose folder goroot is.
 func (s Shape) overlay(goroot, dir string) (string, error) {
 	library, replace := filepath.Join(goroot, "src"), map[string]string{}
 	put := func(name, inDir string, text []byte) error {

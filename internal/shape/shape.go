@@ -50,8 +50,9 @@ var seldom = []string{
 	"runtime/invocation", "runtime/session",
 }
 
-// Flags returns what go build needs to compile a package for the shape, with build tags of the package's own. goroot is the
-// folder of Go's library; files that the flags name are written to dir, which must be there until the package is built.
+// Flags returns what go build needs to compile a package for the shape, with build tags of the package's own. goroot is
+// the folder of Go's library; files that the flags name are written to dir, which must be there until the package is
+// built.
 func (s Shape) Flags(goroot, dir string, tags ...string) ([]string, error) {
 	overlay, err := s.overlay(goroot, dir)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Unknown says that an option is not known, and which one was probably meant; otherwise ends the sentence when none was.
+// Unknown says that an option is not known, and which one was probably meant; otherwise ends the sentence when none
+// was.
 func Unknown(name string, known []string, otherwise string) string {
 	const problem = "is not a known option"
 	if meant := Of(name, known); meant != "" {
@@ -44,8 +45,8 @@ func Of(name string, known []string) string {
 // maxTypos is the largest number of typing errors at which a name is recognised.
 const maxTypos = 2
 
-// Typos counts the letters that must be changed, inserted, dropped or swapped with the next one to turn a into b, small or
-// capital.
+// Typos counts the letters that must be changed, inserted, dropped or swapped with the next one to turn a into b, small
+// or capital.
 func Typos(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

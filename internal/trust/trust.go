@@ -1,10 +1,10 @@
-// Package trust puts what a model reads between marks that say where it comes from, so that text from outside cannot pass
-// for text of the application.
+// Package trust puts what a model reads between marks that say where it comes from, so that text from outside cannot
+// pass for text of the application.
 //
 // A mark is an element whose name ends in a nonce that only the application and the model know. Who writes the text
 // between the marks cannot close them, or open others, since he does not know the nonce. As a second line of defence
-// whatever looks like one of our marks, or like a nonce, is made harmless in every text. It does not protect from a text
-// that merely persuades.
+// whatever looks like one of our marks, or like a nonce, is made harmless in every text. It does not protect from a
+// text that merely persuades.
 package trust
 
 import (
@@ -20,8 +20,8 @@ const (
 	nonceDigits = 16
 )
 
-// Nonce derives the nonce of a record from a secret: 64 bits of a hash of the two, as text. The same record has the same
-// nonce for as long as the secret is the same.
+// Nonce derives the nonce of a record from a secret: 64 bits of a hash of the two, as text. The same record has the
+// same nonce for as long as the secret is the same.
 func Nonce(secret []byte, record ...[]byte) string {
 	text := append(make([]byte, 0, 128), secret...)
 	for _, part := range record {
@@ -121,8 +121,8 @@ var names = [...]string{
 	"system_instructions", "memories", "memory_", "retrieved_", "untrusted_content", "trusted_content", "message_", "peer_agent_output", "thought_",
 }
 
-// AppendText appends a text in which nothing looks like a mark or like a nonce: the < of a mark becomes &lt;, and a nonce
-// loses its form. Any other text is appended as it is. It takes time in proportion to the text.
+// AppendText appends a text in which nothing looks like a mark or like a nonce: the < of a mark becomes &lt;, and a
+// nonce loses its form. Any other text is appended as it is. It takes time in proportion to the text.
 func AppendText(dst, text []byte) []byte {
 	done := 0                           // what is appended
 	plain := bytes.IndexByte(text, '<') // the next <, or the end of the text
@@ -185,7 +185,8 @@ func beginsWith(text []byte, name string) bool {
 }
 
 // letter returns the letter or underscore that a text begins with, in lower case, and what follows it. Invisible
-// characters before it are skipped, and fullwidth forms are read as what they look like. It returns 0 for anything else.
+// characters before it are skipped, and fullwidth forms are read as what they look like. It returns 0 for anything
+// else.
 func letter(text []byte) (rest []byte, c byte) {
 	for len(text) > 0 {
 		r, size := rune(text[0]), 1

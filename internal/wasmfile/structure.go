@@ -93,8 +93,8 @@ func (s *Scope) Imports(r *Reader) error {
 	return nil
 }
 
-// Elements reads the section of elements. The lowest bits of a segment's flags say that it is not for a table at once, that
-// it names a table or what it is for, and that it has expressions.
+// Elements reads the section of elements. The lowest bits of a segment's flags say that it is not for a table at once,
+// that it names a table or what it is for, and that it has expressions.
 func (s *Scope) Elements(r *Reader) error {
 	for n := r.Count(); n > 0 && !r.Failed; n-- {
 		flags := r.Uint()
@@ -179,8 +179,8 @@ func (r *Reader) Locals() (locals uint64, groups uint32) {
 // MaxLocals is how many locals a function may have, with its parameters. Browsers have the same bound.
 const MaxLocals = 50_000
 
-// Structure reads a section and compares the numbers in it with the bytes that it has, since engines reserve what a file
-// says. It reads no code, and fails with [ErrMalformed].
+// Structure reads a section and compares the numbers in it with the bytes that it has, since engines reserve what a
+// file says. It reads no code, and fails with [ErrMalformed].
 func (s *Scope) Structure(id byte, body []byte) error {
 	r := &Reader{Rest: body}
 	var err error

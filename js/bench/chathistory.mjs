@@ -70,8 +70,8 @@ function answer(text) {
 }
 
 /**
- * An iteration on 5,000 messages, compared with one on a single message that makes the request as long, which does nothing about it
- * but copy it.
+ * An iteration on 5,000 messages, compared with one on a single message that makes the request as long, which does
+ * nothing about it but copy it.
  */
 export async function measureChatHistory(pace) {
   const none = iterating('chat-iteration-0', []);

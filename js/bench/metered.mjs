@@ -30,8 +30,8 @@ export async function measureMetered(pace) {
 const words = `${'some words of a text '.repeat(1000)}end`;
 
 /**
- * What makes a turn one call of a tool. Almost all of its time the module matches the argument against the pattern of the
- * tool's schema.
+ * What makes a turn one call of a tool. Almost all of its time the module matches the argument against the pattern of
+ * the tool's schema.
  */
 function compute() {
   const tool = new Tool({

@@ -1,7 +1,7 @@
 /**
- * The first turn of a process. Run as a program it loads the module, or another one that is given, runs a turn and prints
- * when it had which: a process that has run before has warmed, and V8 has compiled, what the first turn of a program
- * finds cold.
+ * The first turn of a process. Run as a program it loads the module, or another one that is given, runs a turn and
+ * prints when it had which: a process that has run before has warmed, and V8 has compiled, what the first turn of a
+ * program finds cold.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

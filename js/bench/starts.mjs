@@ -1,11 +1,11 @@
 /**
- * The first turn of a process on four hosts: with the module as it ships, which is started while it is built, against one
- * that starts in the host. Both begin with the module's bytes in hand.
+ * The first turn of a process on four hosts: with the module as it ships, which is started while it is built, against
+ * one that starts in the host. Both begin with the module's bytes in hand.
  *
  *   node js/bench/starts.mjs --plain FILE --go PROGRAM [--pairs 15] [--json FILE] [--host Node]
  *
- * FILE is the core module of `go run ./wasm/build -plain`, PROGRAM a build of host/internal/bench. Each measurement has a
- * process of its own, and those of a pair follow each other, in changing order.
+ * FILE is the core module of `go run ./wasm/build -plain`, PROGRAM a build of host/internal/bench. Each measurement has
+ * a process of its own, and those of a pair follow each other, in changing order.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -18,8 +18,8 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /**
- * Lets go of what a function gave in the place of a value that was wanted at once. If it is a promise, its failure is nobody's:
- * what is told is that it was none of the values.
+ * Lets go of what a function gave in the place of a value that was wanted at once. If it is a promise, its failure is
+ * nobody's: what is told is that it was none of the values.
  */
 export function letGo(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;

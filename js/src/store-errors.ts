@@ -1,6 +1,6 @@
 /**
- * The errors of stores, and of records that are written down. Their texts are apart from the others: what needs no store
- * does not load them.
+ * The errors of stores, and of records that are written down. Their texts are apart from the others: what needs no
+ * store does not load them.
  */
 import { STORE_CODES, type StoreErrorCode } from './abi/store-codes.gen.js';
 import { type ErrorClass, errorClass, TurncoreError, type TurncoreErrorOptions } from './errors.js';

@@ -20,8 +20,8 @@ const KNOWN = [
 ];
 
 /**
- * The arrows that point up and are followed late, by `import()` in a function: nothing is missing when files load. Arguments
- * are checked by the module, and what runs the module calls tools.
+ * The arrows that point up and are followed late, by `import()` in a function: nothing is missing when files load.
+ * Arguments are checked by the module, and what runs the module calls tools.
  */
 const LATE = ['tools/tool.ts -> host/validate-arguments.ts'];
 

@@ -1,6 +1,6 @@
 /**
- * The entry points of the package: how much the front door holds, that whatever a signature says can be imported, and that
- * an import does nothing.
+ * The entry points of the package: how much the front door holds, that whatever a signature says can be imported, and
+ * that an import does nothing.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -1,13 +1,13 @@
 // Makes a bundled file of each entry point.
 //
-// For pages without a bundler, minified: dist/turncore.min.js and, for turncore/NAME, dist/NAME.min.js. What loads late has
-// files of its own.
+// For pages without a bundler, minified: dist/turncore.min.js and, for turncore/NAME, dist/NAME.min.js. What loads late
+// has files of its own.
 //
 // For Node, Deno and Bun, which open every file of a program one after another: dist/turncore.node.js and
 // dist/NAME.node.js. package.json names them under the condition `node`.
 //
-// What the file of turncore holds, the others import from it: a program that loads two of them has each class once. Entry
-// points of types alone have none.
+// What the file of turncore holds, the others import from it: a program that loads two of them has each class once.
+// Entry points of types alone have none.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 

@@ -11,11 +11,11 @@ import (
 // ErrAborted is the failure of a [Executor.Generate] whose dispatch was aborted.
 var ErrAborted = errors.New("chat: the dispatch was aborted")
 
-// Keeper takes a complete answer, for a caller that stores it elsewhere than in the dispatch and runs its calls itself. What
-// it gets is valid until the executor is used again.
+// Keeper takes a complete answer, for a caller that stores it elsewhere than in the dispatch and runs its calls itself.
+// What it gets is valid until the executor is used again.
 type Keeper interface {
-	// KeepText takes a thought, or the message behind the thoughts. The payload is what to send back to the provider: a map of
-	// one value by the tag of who takes it; nil for none.
+	// KeepText takes a thought, or the message behind the thoughts. The payload is what to send back to the provider: a
+	// map of one value by the tag of who takes it; nil for none.
 	KeepText(text []byte, thought bool, payload []byte)
 	// KeepCall takes a tool call.
 	KeepCall(c *GeneratedCall)
@@ -29,9 +29,10 @@ type GeneratedCall struct {
 	Extra    []byte // what to send back to the provider, as the payload of a thought
 }
 
-// Generate makes a model call and hands its answer to a keeper: thoughts, the message if there is one or no call, and calls.
-// It returns the finish reason, in the provider's words; empty if unknown. It reports the answer's deltas and its cost to a
-// listener, but stores nothing, runs no tool and does not signal. It fails if there is no answer that can be used.
+// Generate makes a model call and hands its answer to a keeper: thoughts, the message if there is one or no call, and
+// calls. It returns the finish reason, in the provider's words; empty if unknown. It reports the answer's deltas and
+// its cost to a listener, but stores nothing, runs no tool and does not signal. It fails if there is no answer that can
+// be used.
 func (e *Executor) Generate(d Dispatch, to Listener, keeper Keeper) (finish string, err error) {
 	st := stateOf(d)
 	if e, err = e.overridden(d, st); err != nil {

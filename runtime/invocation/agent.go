@@ -89,8 +89,8 @@ type escalated struct{}
 
 func (*escalated) Error() string { return "an agent has escalated" }
 
-// loop runs the agents of a loop again and again, until an event escalates or the bound is reached. at is where it goes on,
-// nil for its beginning.
+// loop runs the agents of a loop again and again, until an event escalates or the bound is reached. at is where it goes
+// on, nil for its beginning.
 func (r *Run) loop(task runtime.Task, a *Agent, branch string, out sink, at *place) error {
 	leave := &escalated{}
 	inside := func(task runtime.Task, e *session.Event, ahead bool) error {

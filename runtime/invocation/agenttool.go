@@ -69,8 +69,9 @@ func (a *Agent) asTool(name string) *agentTool {
 	return nil
 }
 
-// consult runs an agent that is a tool. It sees the arguments as what a user says, and nothing of the session's events. Its
-// own are neither stored nor delivered, but what they change is the result's. The result is the text of its last answer.
+// consult runs an agent that is a tool. It sees the arguments as what a user says, and nothing of the session's events.
+// Its own are neither stored nor delivered, but what they change is the result's. The result is the text of its last
+// answer.
 func (r *Run) consult(task runtime.Task, t *agentTool, args []byte, res *result) ([]byte, error) {
 	args, err := t.Check(args)
 	if err != nil {

@@ -39,8 +39,8 @@ const summaryInstruction = `Sum up the conversation below for an assistant that 
 	`Keep what the user wants, facts, names, numbers, decisions, results of tools and open questions. ` +
 	`What [system] says is an earlier summary. Answer with the summary alone.`
 
-// compact stores an event that stands for earlier ones, if there are enough of them. That it fails, host code is told, and
-// the invocation has ended well.
+// compact stores an event that stands for earlier ones, if there are enough of them. That it fails, host code is told,
+// and the invocation has ended well.
 func (r *Run) compact(task runtime.Task) {
 	c := &r.compaction
 	need := c[everyInvocations]

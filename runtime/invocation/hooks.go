@@ -13,8 +13,8 @@ var hookNames = [Hooks]string{
 	"beforeTool", "afterTool", "onToolError", "instruction", "globalInstruction", "confirm", "summarize", "onError",
 }
 
-// handsOver is a set of hooks, whose actions may hand over to another agent: those around agents and around tools, and the
-// one that changes events.
+// handsOver is a set of hooks, whose actions may hand over to another agent: those around agents and around tools, and
+// the one that changes events.
 const handsOver = 1<<BeforeAgent | 1<<AfterAgent | 1<<BeforeTool | 1<<AfterTool | 1<<ToolError | 1<<OnEvent
 
 // scope is where host code is called: an agent's run, and the step that it is about.
@@ -46,8 +46,8 @@ func (r *Run) ask(task runtime.Task, at *scope, hook Hook, v []byte, into *sessi
 	return answer, err
 }
 
-// callback calls host code, applies what it did to the state that the invocation sees, and unites its actions with those
-// of the caller.
+// callback calls host code, applies what it did to the state that the invocation sees, and unites its actions with
+// those of the caller.
 func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.Actions) (answer []byte, err error) {
 	if at != nil {
 		c.Run, c.Context, c.Agent = at.run, at.context, at.agent.Number
@@ -86,8 +86,8 @@ func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.
 	return answer, nil
 }
 
-// wrong is an error about what the callback has given that was called last. The field begins with the name of the hook and
-// a path from there, and the text ends with whose hook it is. Errors that are not of package session stay.
+// wrong is an error about what the callback has given that was called last. The field begins with the name of the hook
+// and a path from there, and the text ends with whose hook it is. Errors that are not of package session stay.
 func (r *Run) wrong(err error, path string) error {
 	e, ok := err.(*fault.Error)
 	if !ok {

@@ -47,8 +47,8 @@ func (r *Run) converse(task runtime.Task, at *scope, branch string, out sink, re
 	}
 }
 
-// step makes a model call, or takes the calls of an earlier answer, and runs the tools. more reports that the model must
-// see the results.
+// step makes a model call, or takes the calls of an earlier answer, and runs the tools. more reports that the model
+// must see the results.
 func (r *Run) step(task runtime.Task, at *scope, branch string, out sink, from int, resumed []*session.Call) (more bool, err error) {
 	s, err := r.open(at, at.agent.Config)
 	if err != nil {

@@ -34,7 +34,8 @@ func rows(t *testing.T, behind string) (all [][]string) {
 	return all
 }
 
-// SPEC.md lists the options of agents with their kinds and types: each is taken so, and refused for other kinds and types.
+// SPEC.md lists the options of agents with their kinds and types: each is taken so, and refused for other kinds and
+// types.
 func TestOptionsOfAgents(t *testing.T) {
 	kinds := map[string]invocation.Kind{
 		"LLM": invocation.LLM, "Loop": invocation.Loop, "Sequential": invocation.Sequential, "Parallel": invocation.Parallel,

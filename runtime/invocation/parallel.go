@@ -43,8 +43,8 @@ func (o *rounds) turn(i int) bool {
 	return true
 }
 
-// together runs the agents of a parallel one at once, each in a branch of its own. One that fails stops the others: their
-// host code is told, and has ended when together returns.
+// together runs the agents of a parallel one at once, each in a branch of its own. One that fails stops the others:
+// their host code is told, and has ended when together returns.
 func (r *Run) together(task runtime.Task, a *Agent, branch string, out sink) error {
 	// The events so far must not hold up an agent until host code of another one has ended.
 	if r.world.Stored(task); r.stopped != nil {

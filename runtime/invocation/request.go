@@ -123,7 +123,8 @@ func (k *Shown) note(p *Part) {
 	}
 }
 
-// offer is the request of a step from what host code keeps on; nil if the request fails, as host code hears when it asks.
+// offer is the request of a step from what host code keeps on; nil if the request fails, as host code hears when it
+// asks.
 func (r *Run) offer(s *step) *Part {
 	request, err := s.of.request(s)
 	if err != nil {

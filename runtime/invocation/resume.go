@@ -69,7 +69,8 @@ func confirmed(c *session.Call) bool {
 	return isTrue(v)
 }
 
-// interrupted finds calls that the user has confirmed or refused, and that have no result: of one event, with its agent.
+// interrupted finds calls that the user has confirmed or refused, and that have no result: of one event, with its
+// agent.
 func (r *Run) interrupted() (agent *Agent, calls []*session.Call) {
 	calls = r.Log.Confirmed(func(c *session.Call) bool {
 		a := r.team.Find(c.Author)
@@ -93,7 +94,8 @@ type place struct {
 	calls  []*session.Call // that it has made
 }
 
-// resume lets the agent go on that made the calls, and then those around it, up to one of host code: that has not waited.
+// resume lets the agent go on that made the calls, and then those around it, up to one of host code: that has not
+// waited.
 func (r *Run) resume(task runtime.Task, a *Agent, calls []*session.Call) error {
 	p := &place{agent: a, branch: calls[0].Branch, calls: calls}
 	for up := a.Parent; up != nil && up.Kind != Host; up = up.Parent {
@@ -155,9 +157,9 @@ func (a *Agent) in(g *Agent) bool {
 	return a != nil
 }
 
-// rounds is how many rounds a loop has behind it, as far as stored events tell: how often the agent that waits has ended
-// since the loop began, or how often the loop around that has begun. A loop begins when an agent outside of it has spoken,
-// when it has escalated, and when it has reached its bound.
+// rounds is how many rounds a loop has behind it, as far as stored events tell: how often the agent that waits has
+// ended since the loop began, or how often the loop around that has begun. A loop begins when an agent outside of it
+// has spoken, when it has escalated, and when it has reached its bound.
 func (r *Run) rounds(p *place) (n int) {
 	of := p.inside
 	for of.inside != nil && of.agent.Kind != Loop {

@@ -135,7 +135,8 @@ func (c *call) described(name string, v []byte) []byte {
 }
 
 // runCalls runs calls of a step at once and makes one event of their results, in the order of the calls. more reports
-// that the model must see them: that all calls have their results, those of the event too whose answers resumed the step.
+// that the model must see them: that all calls have their results, those of the event too whose answers resumed the
+// step.
 func (r *Run) runCalls(task runtime.Task, s *step, calls []call, resumed []*session.Call) (more bool, err error) {
 	results := make([]result, len(calls))
 	if err := r.beforeCalls(task, s, calls); err != nil {
@@ -172,8 +173,8 @@ func (r *Run) runCalls(task runtime.Task, s *step, calls []call, resumed []*sess
 	return r.afterCalls(task, s, e, waits)
 }
 
-// beforeCalls waits for the events so far if a call does not wait by itself, as a call of the host does, or if its time is
-// bounded.
+// beforeCalls waits for the events so far if a call does not wait by itself, as a call of the host does, or if its time
+// is bounded.
 func (r *Run) beforeCalls(task runtime.Task, s *step, calls []call) error {
 	timed := s.agent.Model != nil && s.agent.Model.Times()
 	for i := range calls {
@@ -197,7 +198,8 @@ func (r *Run) afterCalls(task runtime.Task, s *step, e *session.Event, waits boo
 	return !e.Actions.SkipSummarization, nil
 }
 
-// runCall runs a call with the callbacks around it. Its error is that of the invocation: a tool's own goes to the model.
+// runCall runs a call with the callbacks around it. Its error is that of the invocation: a tool's own goes to the
+// model.
 func (r *Run) runCall(task runtime.Task, s *step, c *call, res *result) (err error) {
 	var v []byte
 	if r.has(s.agent, BeforeTool) {
@@ -322,8 +324,8 @@ func (r *Run) Act(context uint32, id string, actions []byte) error {
 	return nil
 }
 
-// executing is the running step of a context, in which the execution of an id runs: no event would carry what a later one
-// does.
+// executing is the running step of a context, in which the execution of an id runs: no event would carry what a later
+// one does.
 func (r *Run) executing(context uint32, id string) (*step, error) {
 	s, err := r.stepOf(context)
 	if err == nil && !s.d.Executes(id) {

@@ -11,8 +11,8 @@ type World interface {
 	Step(number, agent uint32)
 	// Append stores what an event writes, in one transaction, and delivers the event to the caller if deliver says so. It
 	// returns when the caller asks for the next event, with E_INVOCATION_STOPPED if the caller wants none. With failed it
-	// returns at once: executors, tools, callbacks and generators that are called next wait for the event, and fail with it
-	// once failed was called.
+	// returns at once: executors, tools, callbacks and generators that are called next wait for the event, and fail with
+	// it once failed was called.
 	Append(task runtime.Task, w *session.Write, deliver bool, failed func(error)) error
 	// Stored returns when all events were handled that Append has returned ahead of.
 	Stored(task runtime.Task)
@@ -26,7 +26,8 @@ type World interface {
 	// Agent runs a generator of host code to its end. It yields with [Run.Yield]. input is the content that it
 	// answers as a tool of another agent; nil for the invocation's message.
 	Agent(task runtime.Task, agent, run uint32, branch string, input []byte) error
-	// Together runs body for 0 to n-1 in tasks of their own and returns when all have ended, with the first error in order.
+	// Together runs body for 0 to n-1 in tasks of their own and returns when all have ended, with the first error in
+	// order.
 	Together(task runtime.Task, n int, body func(task runtime.Task, i int) error) error
 	// Below says that host code which a task waits for has called, and another task serves that: what stops the one stops
 	// the other, too. The events that the code was to wait for were handled.

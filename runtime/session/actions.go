@@ -47,8 +47,8 @@ var actionMembers = [...]string{
 	"rewindBeforeInvocationId",
 }
 
-// ParseActions reads actions, a map. Values are parts of v. It fails with E_INVALID_EVENT or E_INVALID_STATE, which name
-// the member.
+// ParseActions reads actions, a map. Values are parts of v. It fails with E_INVALID_EVENT or E_INVALID_STATE, which
+// name the member.
 func ParseActions(v []byte) (Actions, error) {
 	var a Actions
 	f := distinct(v)
@@ -156,8 +156,8 @@ func (a *Actions) Append(dst []byte) []byte {
 	return value.OrderMap(appendKept(dst, actionMembers[:], kept[:], a.Others), len(dst))
 }
 
-// Merge adds the actions of b, which came later: its members win, of two versions of an artifact the higher one, and what
-// either of them asks for is asked for. Slices that a shares with others stay as they are.
+// Merge adds the actions of b, which came later: its members win, of two versions of an artifact the higher one, and
+// what either of them asks for is asked for. Slices that a shares with others stay as they are.
 func (a *Actions) Merge(b *Actions) {
 	if b.Empty() {
 		return

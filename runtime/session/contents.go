@@ -47,17 +47,19 @@ type projection struct {
 	origins  []int32 // the event at whose place each content stands, ascending
 }
 
-// Contents returns what a model is shown, oldest first. The slice holds until events are added, and must not be changed.
+// Contents returns what a model is shown, oldest first. The slice holds until events are added, and must not be
+// changed.
 //
-// Shown are the events that have parts, that no later event undid, and that are in the branch of the view, in one around
-// it, or in one within it. What others than the agent and the user say and do is told as text of the user, without their
-// thoughts. An event with calls stands where the last response to them came, and the responses follow it; of several to one
-// call the last one counts, and those without their call are left out. If that is behind something that the model said
-// later, a text of the user tells so. A call that waits without any response has one that says that it waits. Where a compaction stands for events, its content takes their place; an event stays if a call of it waits, or
-// has its response outside. Text without letters is left out.
+// Shown are the events that have parts, that no later event undid, and that are in the branch of the view, in one
+// around it, or in one within it. What others than the agent and the user say and do is told as text of the user,
+// without their thoughts. An event with calls stands where the last response to them came, and the responses follow it;
+// of several to one call the last one counts, and those without their call are left out. If that is behind something
+// that the model said later, a text of the user tells so. A call that waits without any response has one that says that
+// it waits. Where a compaction stands for events, its content takes their place; an event stays if a call of it waits,
+// or has its response outside. Text without letters is left out.
 //
-// It costs time only for the events that came since it was last called for the view, unless they undo or compact earlier
-// ones or respond to earlier calls.
+// It costs time only for the events that came since it was last called for the view, unless they undo or compact
+// earlier ones or respond to earlier calls.
 func (l *Log) Contents(v View) []Content {
 	if !v.None {
 		v.From = 0
@@ -109,8 +111,8 @@ func (w *projection) update() {
 	}
 }
 
-// coversOf returns the compactions that a view shows, in order of their ranges: those of its branch and of branches around
-// it. Those inside the range of another are left out, so that the ends of the ranges ascend, too.
+// coversOf returns the compactions that a view shows, in order of their ranges: those of its branch and of branches
+// around it. Those inside the range of another are left out, so that the ends of the ranges ascend, too.
 func (l *Log) coversOf(v *View) []cover {
 	var list []cover
 	for _, c := range l.covers {
@@ -223,7 +225,8 @@ func isBlank(p *Part) bool {
 // own reports whether what an author says is shown as it is.
 func (w *projection) own(author string) bool { return author == "user" || author == w.Agent }
 
-// add adds what the view shows at the place of the i-th event: the events with calls whose last response it has, and itself.
+// add adds what the view shows at the place of the i-th event: the events with calls whose last response it has, and
+// itself.
 func (w *projection) add(i int32) {
 	e := &w.entries[i]
 	for a := e.answer; a < e.answer+e.answers; a++ {

@@ -10,8 +10,8 @@ type info struct {
 	fatal   bool
 }
 
-// New makes an error of a code of this package about a field: the field and what is wrong with it follow the code's text,
-// and the field is the error's detail. An empty field leaves both to what.
+// New makes an error of a code of this package about a field: the field and what is wrong with it follow the code's
+// text, and the field is the error's detail. An empty field leaves both to what.
 func New(code fault.Code, field, what string) *fault.Error {
 	e := &fault.Error{Code: code}
 	for i := range table {

@@ -147,9 +147,9 @@ func (e *Event) size() int {
 	return n
 }
 
-// Final reports whether the event is an answer that its agent gives for good: it skips the summary of results, or a call
-// waits for an answer from outside, or it is whole and neither calls a function nor responds to a call nor ends in the
-// result of code.
+// Final reports whether the event is an answer that its agent gives for good: it skips the summary of results, or a
+// call waits for an answer from outside, or it is whole and neither calls a function nor responds to a call nor ends in
+// the result of code.
 func (e *Event) Final() bool {
 	if e.Actions.SkipSummarization || len(e.LongRunning) > 0 {
 		return true

@@ -8,8 +8,8 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// flaw is what is wrong with a member of a value. The path is that of the member from the value that was read: readers of
-// the containers around it put theirs in front.
+// flaw is what is wrong with a member of a value. The path is that of the member from the value that was read: readers
+// of the containers around it put theirs in front.
 type flaw struct {
 	code       fault.Code
 	path, what string

@@ -8,10 +8,10 @@ import (
 )
 
 // Instruct puts values of the state into an instruction: {name} becomes the value of a name, {name?} becomes nothing if
-// there is none. A name has letters, digits and underscores, after its scope, as in {user:name}. Text stays as it is, other
-// values become JSON. Doubled braces are text: {{name}} becomes {name}. Braces around anything else stay as they are. It
-// fails with E_INVALID_STATE for a name that has no value, and for one whose scope is misspelled. What comes of the
-// instruction is appended to out.
+// there is none. A name has letters, digits and underscores, after its scope, as in {user:name}. Text stays as it is,
+// other values become JSON. Doubled braces are text: {{name}} becomes {name}. Braces around anything else stay as they
+// are. It fails with E_INVALID_STATE for a name that has no value, and for one whose scope is misspelled. What comes of
+// the instruction is appended to out.
 func Instruct(out []byte, text string, s *State) ([]byte, error) {
 	for {
 		open := strings.IndexByte(text, '{')

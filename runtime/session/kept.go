@@ -6,8 +6,8 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// Events and actions have a table of where they keep their members: pointers to fields, in the order of the members' names.
-// What follows works on such pointers.
+// Events and actions have a table of where they keep their members: pointers to fields, in the order of the members'
+// names. What follows works on such pointers.
 
 // readKept reads a member of a simple kind.
 func readKept(v []byte, at any) *flaw {

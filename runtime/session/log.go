@@ -314,8 +314,8 @@ func (l *Log) HasCall(id string) bool {
 	return ok
 }
 
-// Call returns a function call and what became of it. One that waits for an answer from outside is pending until the user
-// responds to it, whatever its agent says in between. One that is unknown is nil.
+// Call returns a function call and what became of it. One that waits for an answer from outside is pending until the
+// user responds to it, whatever its agent says in between. One that is unknown is nil.
 func (l *Log) Call(id string) (*Call, CallState) {
 	i, ok := l.callOf(id)
 	if !ok || l.undone(l.calls[i].event) {
@@ -333,8 +333,8 @@ func (l *Log) Call(id string) (*Call, CallState) {
 	return l.call(c), state
 }
 
-// Confirmed are the calls of the first event with some that the user was asked about and has answered, without a result:
-// what was to run them has not come to its end. some reports whether a call is wanted.
+// Confirmed are the calls of the first event with some that the user was asked about and has answered, without a
+// result: what was to run them has not come to its end. some reports whether a call is wanted.
 func (l *Log) Confirmed(some func(c *Call) bool) (calls []*Call) {
 	for i := range l.calls {
 		c := &l.calls[i]
@@ -364,8 +364,8 @@ func (l *Log) Waits(invocation, branch string, some func(author string) bool) bo
 	return false
 }
 
-// Before calls fn for the events of an invocation in front of the i-th that were made in a branch or inside of it, oldest
-// first.
+// Before calls fn for the events of an invocation in front of the i-th that were made in a branch or inside of it,
+// oldest first.
 func (l *Log) Before(i int, branch string, fn func(e *Event)) {
 	invocation := l.entries[i].invocation
 	for _, k := range l.shown {
@@ -430,7 +430,8 @@ func (l *Log) lastAnswer(c *callEntry) int32 {
 	return a
 }
 
-// confirms reports whether an answer says whether its call may run: whether it is the user's first one to a call that asks.
+// confirms reports whether an answer says whether its call may run: whether it is the user's first one to a call that
+// asks.
 func (l *Log) confirms(a int32) bool {
 	of := &l.answers[a]
 	if of.call < 0 || !l.calls[of.call].asks || l.entries[of.event].author != "user" {

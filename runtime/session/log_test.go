@@ -26,10 +26,10 @@ func add(t testing.TB, l *session.Log, text string) {
 	}
 }
 
-// event is the value of an event. The shorthand "i1 author: text", with an optional branch in brackets behind the author,
-// stands for one that says a text; "call c1", "answer c1", "long c1" and "asks c1" in place of the text for a function
-// call, for a response, and for a call that waits for an answer from outside, or for a confirmation, and words that a plus
-// joins for several parts.
+// event is the value of an event. The shorthand "i1 author: text", with an optional branch in brackets behind the
+// author, stands for one that says a text; "call c1", "answer c1", "long c1" and "asks c1" in place of the text for a
+// function call, for a response, and for a call that waits for an answer from outside, or for a confirmation, and words
+// that a plus joins for several parts.
 func event(t testing.TB, text string) []byte {
 	t.Helper()
 	if strings.HasPrefix(text, "{") {

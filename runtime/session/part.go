@@ -98,8 +98,8 @@ func (p *Part) readFunction(v []byte, content string) *flaw {
 	return f
 }
 
-// ParseContent reads a content, a map of role and parts. The role is "user", "model" or empty. The parts are parts of v.
-// It fails with E_INVALID_EVENT, which names the member.
+// ParseContent reads a content, a map of role and parts. The role is "user", "model" or empty. The parts are parts of
+// v. It fails with E_INVALID_EVENT, which names the member.
 func ParseContent(v []byte) (role string, parts []Part, err error) {
 	f := distinct(v)
 	if f == nil {
@@ -183,8 +183,8 @@ func appendText(dst []byte, name, text string) []byte {
 	return value.AppendString(value.AppendString(dst, name), text)
 }
 
-// NewThought makes a part of a model's reasoning. The signature, a value, is what its provider wants back with it; nil for
-// none.
+// NewThought makes a part of a model's reasoning. The signature, a value, is what its provider wants back with it; nil
+// for none.
 func NewThought(s string, signature []byte) Part {
 	raw := appendText([]byte{0x82}, "text", s)
 	raw = value.AppendBool(value.AppendString(raw, "thought"), true)

@@ -7,10 +7,10 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// RewindBefore returns the changes that give the session's own state the values that it had before an invocation, in the
-// order of the names' bytes. Values that the session was created with count. What all sessions of the user or of the
-// application share stays as it is. It fails with E_INVOCATION_NOT_FOUND if no event is of the invocation, or if a later
-// event undid it.
+// RewindBefore returns the changes that give the session's own state the values that it had before an invocation, in
+// the order of the names' bytes. Values that the session was created with count. What all sessions of the user or of
+// the application share stays as it is. It fails with E_INVOCATION_NOT_FOUND if no event is of the invocation, or if a
+// later event undid it.
 func (l *Log) RewindBefore(invocation string) ([]Member, error) {
 	l.index()
 	from, ok := l.invocations[invocation]

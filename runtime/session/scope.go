@@ -39,8 +39,8 @@ func Scope(name string) (scope ScopeKind, rest string) {
 	return ScopeSession, name
 }
 
-// CheckName fails with E_INVALID_STATE if name cannot be that of a value: if it is empty or too long, or if its scope looks
-// like a misspelled one.
+// CheckName fails with E_INVALID_STATE if name cannot be that of a value: if it is empty or too long, or if its scope
+// looks like a misspelled one.
 func CheckName(name string) error { return checkName(name).error() }
 
 func checkName(name string) *flaw {

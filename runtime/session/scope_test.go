@@ -73,7 +73,8 @@ func delta(t *testing.T, text string) []session.Member {
 	return parse(t, `{actions: {stateDelta: `+text+`}}`).Actions.StateDelta
 }
 
-// Scenarios 17 to 19: where each change goes, that nothing of the invocation's own reaches a store, and that nil deletes.
+// Scenarios 17 to 19: where each change goes, that nothing of the invocation's own reaches a store, and that nil
+// deletes.
 func TestChanges(t *testing.T) {
 	d := delta(t, `{"app:a": 1, "user:b": null, c: "x", "temp:d": 2, e: null, "other:f": 3}`)
 	var got []string

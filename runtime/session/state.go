@@ -48,11 +48,12 @@ func (s *State) Get(name string) []byte {
 	return nil
 }
 
-// Set sets the value of a name, and deletes it if v is nil or encodes nil. It keeps v. It fails with E_INVALID_STATE and
-// then changes nothing.
+// Set sets the value of a name, and deletes it if v is nil or encodes nil. It keeps v. It fails with E_INVALID_STATE
+// and then changes nothing.
 func (s *State) Set(name string, v []byte) error { return s.Apply([]Member{{name, v}}) }
 
-// Members are the values by name, in the order of the names. The slice must not be changed, and holds until the state does.
+// Members are the values by name, in the order of the names. The slice must not be changed, and holds until the state
+// does.
 func (s *State) Members() []Member { return s.list }
 
 // Apply makes changes. It keeps their values. It fails with E_INVALID_STATE and then changes nothing.

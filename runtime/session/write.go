@@ -17,8 +17,8 @@ func (e *Event) Write(app, user string) Write {
 	}
 }
 
-// Create returns the write that creates a session: the event of the author system, with those of the initial values that
-// are the session's own. state is a map of names with their scopes, nil for none. It fails with E_INVALID_STATE.
+// Create returns the write that creates a session: the event of the author system, with those of the initial values
+// that are the session's own. state is a map of names with their scopes, nil for none. It fails with E_INVALID_STATE.
 func Create(app, user, id string, now int64, state []byte) (Write, error) {
 	e := Event{ID: id, Author: "system", Timestamp: now}
 	if state == nil {

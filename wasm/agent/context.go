@@ -60,13 +60,13 @@ func (c *Context) Options(into interface{ DecodeValue(v []byte) error }) error {
 	return into.DecodeValue(c.options)
 }
 
-// Get returns the value under a top-level key of the stash of this context: what the host gave the turn, and what functions
-// of the agent and of the host have set. A dispatch begins with a copy of the stash around it; what is set in a dispatch stays
-// there.
+// Get returns the value under a top-level key of the stash of this context: what the host gave the turn, and what
+// functions of the agent and of the host have set. A dispatch begins with a copy of the stash around it; what is set in
+// a dispatch stays there.
 func (c *Context) Get(key string) (v []byte, ok bool) { return c.turn.Stash(c.number()).Get(key) }
 
-// Set sets the value under a top-level key of the stash of this context, for later functions of the agent and of the host, and
-// for the dispatches that begin in it. Set keeps v.
+// Set sets the value under a top-level key of the stash of this context, for later functions of the agent and of the
+// host, and for the dispatches that begin in it. Set keeps v.
 func (c *Context) Set(key string, v []byte) error {
 	if err := value.Check(v); err != nil {
 		return err
@@ -91,8 +91,8 @@ func (c *Context) Nack(err error) error {
 	return c.d.Nack(err)
 }
 
-// Model lets a model of the runner run this iteration: it gets the conversation, its tool calls run, and it acks when it
-// has answered without any. The name is one that the agent asks for.
+// Model lets a model of the runner run this iteration: it gets the conversation, its tool calls run, and it acks when
+// it has answered without any. The name is one that the agent asks for.
 func (c *Context) Model(name string) error {
 	if c.d == nil {
 		return errNoDispatch("Model")
@@ -123,8 +123,8 @@ func (c *Context) Log(level uint8, kind, message string, payload []byte) error {
 	return nil
 }
 
-// Together runs functions side by side, as far as they wait, and returns when all have returned, with the first error in
-// their order.
+// Together runs functions side by side, as far as they wait, and returns when all have returned, with the first error
+// in their order.
 func (c *Context) Together(run ...func(c *Context) error) error {
 	tasks := make([]func(runtime.Task) error, len(run))
 	for i, f := range run {

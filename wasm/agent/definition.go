@@ -54,8 +54,8 @@ var (
 	said       []byte
 )
 
-// Register makes d the module's agent. It is called once, in a function init. It panics if a schema in d is no JSON; what
-// else a definition must have, such as names that differ, the command that builds it checks.
+// Register makes d the module's agent. It is called once, in a function init. It panics if a schema in d is no JSON;
+// what else a definition must have, such as names that differ, the command that builds it checks.
 func Register(d Definition) {
 	if registered != nil {
 		panic("agent: Register is called twice")

@@ -1,5 +1,6 @@
-// Package agent compiles an agent into a module: the core, with tools, middleware and an executor of an author's own. The
-// one file that `turncore agent build` makes runs wherever the core does, and gets of its host only what a grant gives it.
+// Package agent compiles an agent into a module: the core, with tools, middleware and an executor of an author's own.
+// The one file that `turncore agent build` makes runs wherever the core does, and gets of its host only what a grant
+// gives it.
 //
 //	package main
 //
@@ -18,7 +19,7 @@
 //
 //	func main() {}
 //
-// Code of an agent runs as tasks of turns, inside the module's one thread. It waits only through [Context], which gives it
-// time, ids and randomness too: what it does is a function of the frames that the host sends, and replays. Goroutines,
-// channels and package time do not belong there; [Context.Together] runs several waits at once.
+// Code of an agent runs as tasks of turns, inside the module's one thread. It waits only through [Context], which gives
+// it time, ids and randomness too: what it does is a function of the frames that the host sends, and replays.
+// Goroutines, channels and package time do not belong there; [Context.Together] runs several waits at once.
 package agent

@@ -90,7 +90,8 @@ func records[T any](c *Context, kind record.Kind, of func(body []byte) T) iter.S
 	}
 }
 
-// StoreMessage stores a message when the iteration ends well. An empty id and times of 0 are filled in; it returns the id.
+// StoreMessage stores a message when the iteration ends well. An empty id and times of 0 are filled in; it returns the
+// id.
 func (c *Context) StoreMessage(m Message) (id string, err error) {
 	if c.d == nil {
 		return "", errNoDispatch("StoreMessage")
@@ -153,8 +154,8 @@ func (c *Context) report(kind runtime.StreamKind, id, delta string, done bool) e
 	return c.d.Report(kind, []byte(id), []byte(delta), done)
 }
 
-// CallTool runs a tool of the dispatch, the agent's or the host's, and returns what it returned: an encoded value. args is
-// an encoded map, nil for an empty one. Listeners are told; storing the call is up to the caller.
+// CallTool runs a tool of the dispatch, the agent's or the host's, and returns what it returned: an encoded value. args
+// is an encoded map, nil for an empty one. Listeners are told; storing the call is up to the caller.
 func (c *Context) CallTool(name string, args []byte) ([]byte, error) {
 	if c.d == nil {
 		return nil, errNoDispatch("CallTool")

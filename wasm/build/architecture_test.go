@@ -118,8 +118,8 @@ func TestPackagesKnowOnlyWhatTheyMay(t *testing.T) {
 	}
 }
 
-// The rooms of the host's API know one another in one direction: records, then stores, events and models, then turns. So do
-// those of its machinery: what many turns share, the core that runs them, a turn, and its API on top.
+// The rooms of the host's API know one another in one direction: records, then stores, events and models, then turns.
+// So do those of its machinery: what many turns share, the core that runs them, a turn, and its API on top.
 func TestRoomsOfTheHostPointOneWay(t *testing.T) {
 	never := map[string][]string{
 		"host/record": {"host/store", "host/event", "host/model", "host/turns"},

@@ -21,8 +21,8 @@ import (
 // would send it.
 type weight struct{ Raw, Gzip, Brotli int }
 
-// weigh says what files weigh. It asks the command in wasm/size, a module of its own, and has build/weights keep what that
-// says.
+// weigh says what files weigh. It asks the command in wasm/size, a module of its own, and has build/weights keep what
+// that says.
 func weigh(ctx context.Context, root string, files ...string) ([]weight, error) {
 	folder, err := filepath.Abs(filepath.Join(root, "build", "weights"))
 	if err != nil {

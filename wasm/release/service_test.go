@@ -41,8 +41,8 @@ func post(t *testing.T, url, body string) *http.Response {
 	return response
 }
 
-// playService plays the service of examples/service over HTTP: turns, a gate that a second request answers, a conversation
-// that is remembered, and an end that waits for a turn.
+// playService plays the service of examples/service over HTTP: turns, a gate that a second request answers, a
+// conversation that is remembered, and an end that waits for a turn.
 func playService(t *testing.T, binary string) {
 	var asked atomic.Value // the last request of the model
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

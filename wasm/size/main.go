@@ -2,8 +2,8 @@
 //
 //	go -C wasm/size run . [-keep FOLDER] FILE...
 //
-// It prints a JSON object for each file. A module takes ten seconds, once for the same bytes if a folder keeps what was said
-// of them. It is a module of its own, so that who uses Turncore does not get what it needs.
+// It prints a JSON object for each file. A module takes ten seconds, once for the same bytes if a folder keeps what was
+// said of them. It is a module of its own, so that who uses Turncore does not get what it needs.
 package main
 
 import (

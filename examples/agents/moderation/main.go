@@ -1,5 +1,5 @@
-// Command moderation is an agent that chats, but not about certain things: middleware looks at what users say before the
-// model sees it, and at what the model says before it is stored.
+// Command moderation is an agent that chats, but not about certain things: middleware looks at what users say before
+// the model sees it, and at what the model says before it is stored.
 //
 //	turncore agent build examples/agents/moderation
 //	turncore run --agent moderation.wasm --grant examples/agents/moderation/grant.json "Tell me about dragons"

@@ -1,5 +1,5 @@
-// The model that the page runs out of the box: a GGUF file, made here, whose weights hold a few fixed answers. llama.cpp
-// computes them token by token, as it does for any model.
+// The model that the page runs out of the box: a GGUF file, made here, whose weights hold a few fixed answers.
+// llama.cpp computes them token by token, as it does for any model.
 import { scriptedModel } from './tiny-llama.mjs';
 
 /** What it answers when it has the result of a call, by a text in that result. */

@@ -1,8 +1,9 @@
 // Models of the llama architecture that are made here, small enough to run anywhere. Nothing is downloaded.
 //
 // scriptedModel answers in a fixed way: it has no attention and no feed-forward part (their weights are zero) and its
-// embeddings are one-hot or zero, so the last token alone decides on the next one. A text is a chain of tokens that occur
-// nowhere else; the chat template ends each prompt with the control token that the chain of its answer begins with.
+// embeddings are one-hot or zero, so the last token alone decides on the next one. A text is a chain of tokens that
+// occur nowhere else; the chat template ends each prompt with the control token that the chain of its answer begins
+// with.
 //
 // randomModel has random weights: what it writes is noise, and what a grammar makes of noise is the grammar's work.
 import { writeGGUF } from './gguf.mjs';
@@ -108,8 +109,8 @@ function makeModel(name, { tokens, id }, template, sizes, fill) {
 /**
  * A model that answers in a fixed way.
  * @param answers list of {when, pieces, endless}: the first whose condition, a Jinja expression over `last` (the last
- * message), holds is given. A piece is a token; a piece that is the text of another token is joined to the one before it,
- * or to the one behind it. What is endless begins again at its end.
+ * message), holds is given. A piece is a token; a piece that is the text of another token is joined to the one before
+ * it, or to the one behind it. What is endless begins again at its end.
  */
 export function scriptedModel(answers) {
   const control = answers.map((_, n) => `<|answer_${n}|>`);

@@ -1,7 +1,7 @@
 // Package build compiles agents: from a Go package to one file, which has the core, the package's code and a manifest.
 //
-// The command turncore does the same with "turncore agent build", and docs/agents.md says how an agent is written. Tests of
-// an agent build it from the folder that they are in:
+// The command turncore does the same with "turncore agent build", and docs/agents.md says how an agent is written.
+// Tests of an agent build it from the folder that they are in:
 //
 //	agent, err := build.Package(ctx, ".", build.Options{})
 //	…
@@ -35,8 +35,8 @@ type Options struct {
 	// Core leaves out what only the full module has: the providers other than OpenAI's chat completions, and models that
 	// the host runs itself. The file is a fifth smaller.
 	Core bool
-	// Meter has the module count fuel ahead, for hosts that compile nothing at run time, such as Workers on Cloudflare: the
-	// file is what meterAgent of JavaScript makes of the usual one. Other hosts meter themselves, and refuse it.
+	// Meter has the module count fuel ahead, for hosts that compile nothing at run time, such as Workers on Cloudflare:
+	// the file is what meterAgent of JavaScript makes of the usual one. Other hosts meter themselves, and refuse it.
 	Meter bool
 }
 
@@ -49,9 +49,9 @@ type Agent struct {
 	Plain string
 }
 
-// Package compiles the main package in the folder dir, and asks the module what it is, for the manifest. The same sources
-// give the same bytes on every machine. It needs Go: the Go release that Turncore's go.mod names gives the smallest and
-// fastest file.
+// Package compiles the main package in the folder dir, and asks the module what it is, for the manifest. The same
+// sources give the same bytes on every machine. It needs Go: the Go release that Turncore's go.mod names gives the
+// smallest and fastest file.
 //
 // It fails with what the go command says, with an error like [agents.Open]'s if the module does not start, and with
 // [host.CodeAgentManifest] if its definition breaks a rule.

@@ -134,7 +134,8 @@ func generate(folder, name string, types []string) ([]byte, error) {
 	return code, nil
 }
 
-// command runs a command for this system, whatever the environment says to build for. Its error is what the command said.
+// command runs a command for this system, whatever the environment says to build for. Its error is what the command
+// said.
 func command(folder string, words ...string) ([]byte, error) {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = folder

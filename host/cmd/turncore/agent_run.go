@@ -51,7 +51,8 @@ func (c *command) load(ctx context.Context, s *session, config turns.Config, hos
 	return err
 }
 
-// grantedModel is a model that a grant names, at the address and with the key that the environment has for its provider.
+// grantedModel is a model that a grant names, at the address and with the key that the environment has for its
+// provider.
 func (c *command) grantedModel(provider, name string) (turns.Model, error) {
 	if provider == simulated.Model {
 		return turns.Model{Name: name, Engine: simulated.Engine()}, nil

@@ -129,8 +129,8 @@ func (h *chat) showCall(p *sessions.PendingCall) {
 	}
 }
 
-// askCall asks about a call until the answer makes sense. nil leaves the call waiting; again tells that a command was run
-// instead.
+// askCall asks about a call until the answer makes sense. nil leaves the call waiting; again tells that a command was
+// run instead.
 func (h *chat) askCall(ctx context.Context, p *sessions.PendingCall) (response map[string]any, again bool, err error) {
 	question := "Run it? y, n, or nothing to decide later: "
 	if p.Confirmation == nil {

@@ -43,8 +43,8 @@ func madeRecordings(t *testing.T) (list []madeRecording) {
 // differsAt finds the paths of differences that are not allowed.
 var differsAt = regexp.MustCompile(`(?m)^request \d+, (/[^:]*): sent`)
 
-// TestMadeRecordings plays recordings of all shapes that traffic has, on the native engine, and those of the part that the
-// environment variable MADE_SHARD names on every engine.
+// TestMadeRecordings plays recordings of all shapes that traffic has, on the native engine, and those of the part that
+// the environment variable MADE_SHARD names on every engine.
 func TestMadeRecordings(t *testing.T) {
 	mine := shard.FromEnv(t, "MADE_SHARD")
 	for i, made := range madeRecordings(t) {

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// errKey is that of a line at which the user has pressed Ctrl-C. The terminal makes no signal of it while a line is typed.
+// errKey is that of a line at which the user has pressed Ctrl-C. The terminal makes no signal of it while a line is
+// typed.
 var errKey = errors.New("interrupted by a key")
 
 // editor takes lines from a terminal, with keys that move and delete, and with earlier lines by the arrow keys. Between

@@ -104,8 +104,8 @@ func (s *tty) state() *term.State {
 	return state
 }
 
-// At a terminal lines are edited and had again; Ctrl-C stops an answer, then empties a line, then ends the chat; and the
-// terminal is what it was.
+// At a terminal lines are edited and had again; Ctrl-C stops an answer, then empties a line, then ends the chat; and
+// the terminal is what it was.
 func TestChatAtATerminal(t *testing.T) {
 	s := openTerminal(t)
 	before := s.state()

@@ -16,8 +16,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// A turn waits at two gates, one after the other: inspect shows what each asks, how it was settled and when. While a gate
-// is open the journal ends there. js/test/cli/inspect.test.ts records the same turn and expects the same text.
+// A turn waits at two gates, one after the other: inspect shows what each asks, how it was settled and when. While a
+// gate is open the journal ends there. js/test/cli/inspect.test.ts records the same turn and expects the same text.
 func TestInspectGates(t *testing.T) {
 	now, rejected := host.FixedTime, errors.New("not today")
 	h := turns.NewHost(turns.HostOptions{Engine: native.New(), Clock: func() int64 { return now }})

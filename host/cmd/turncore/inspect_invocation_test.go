@@ -64,7 +64,8 @@ func TestInspectInvocation(t *testing.T) {
 	}
 }
 
-// withoutTimes leaves out what differs from run to run, such as whether the host answers what the module does not wait for.
+// withoutTimes leaves out what differs from run to run, such as whether the host answers what the module does not wait
+// for.
 func withoutTimes(text string) string {
 	text = regexp.MustCompile(`(?m)^(invocation|began|engine) .*\n`).ReplaceAllString(text, "")
 	text = regexp.MustCompile(`(?m)^(.* event .*), \d+ ms$`).ReplaceAllString(text, "$1")

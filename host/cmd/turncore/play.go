@@ -114,8 +114,8 @@ func objectSchema(parameters json.RawMessage) any {
 	return schema
 }
 
-// answer is the recorded result of a call, which the next request holds. When there is none, the recording ends with that
-// call.
+// answer is the recorded result of a call, which the next request holds. When there is none, the recording ends with
+// that call.
 func (p *player) answer(tool string, args json.RawMessage) string {
 	n := p.server.Requests()
 	p.mu.Lock()
@@ -134,8 +134,8 @@ func (p *player) next() (over bool, said []recording.Entry) {
 	return p.over || n >= len(p.recording.Interactions), p.answers.Said(n)
 }
 
-// afterIteration ends the turn after the iteration in which the recording ended. Otherwise the user says what the recorded
-// client goes on with.
+// afterIteration ends the turn after the iteration in which the recording ended. Otherwise the user says what the
+// recorded client goes on with.
 func (p *player) afterIteration(ctx *turns.DispatchContext, next func()) error {
 	over, said := p.next()
 	var err error

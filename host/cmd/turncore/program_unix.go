@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// shell is a command line of the shell, which ends with all the programs that it started when ctx is cancelled. Those are
-// a group of their own, so that Ctrl-C reaches this program alone, which then ends them.
+// shell is a command line of the shell, which ends with all the programs that it started when ctx is cancelled. Those
+// are a group of their own, so that Ctrl-C reaches this program alone, which then ends them.
 func shell(ctx context.Context, line string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

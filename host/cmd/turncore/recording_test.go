@@ -113,8 +113,8 @@ func listen(t *testing.T, file string) (s said) {
 	return s
 }
 
-// shown returns the engines for a test, under the race detector the native one only, as it sees nothing of what runs inside
-// a module.
+// shown returns the engines for a test, under the race detector the native one only, as it sees nothing of what runs
+// inside a module.
 func shown(t *testing.T) []host.Engine {
 	t.Helper()
 	engines := hosttest.Engines(t)

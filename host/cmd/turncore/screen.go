@@ -17,8 +17,8 @@ import (
 )
 
 // screen is where people read: the answer on standard output, everything else on standard error. On a terminal it uses
-// colours, unless NO_COLOR is set, and shows that something is going on. What comes from models and tools cannot move the
-// cursor or change the terminal.
+// colours, unless NO_COLOR is set, and shows that something is going on. What comes from models and tools cannot move
+// the cursor or change the terminal.
 type screen struct {
 	mu       sync.Mutex
 	out, err io.Writer

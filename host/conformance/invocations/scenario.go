@@ -76,7 +76,8 @@ type AgentToolSpec struct {
 	SkipSummarization bool
 }
 
-// CompactionSpec says when sessions are summed up. Summaries are what the host's function gives; nil lets a model sum up.
+// CompactionSpec says when sessions are summed up. Summaries are what the host's function gives; nil lets a model sum
+// up.
 type CompactionSpec struct {
 	Invocations, Tokens, Overlap, Keep int
 	Summaries                          []*Act
@@ -214,7 +215,8 @@ func (t *Target) key() (user, session string) {
 	return user, session
 }
 
-// together reports whether code of the scenario runs at once: then the order of what it writes to the log tells nothing.
+// together reports whether code of the scenario runs at once: then the order of what it writes to the log tells
+// nothing.
 func (s *Scenario) together() bool {
 	return slices.ContainsFunc(s.Agents, func(a *AgentSpec) bool {
 		return a.Kind == "parallel" || slices.ContainsFunc(a.Model, func(list Answers) bool {

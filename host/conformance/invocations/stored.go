@@ -9,8 +9,8 @@ import (
 )
 
 // Variants are the scenario with faults: for each append of its log a store that fails there, one that stores and fails
-// nevertheless, and another writer that comes first; and for each event a caller that leaves there. A scenario with a fault
-// of its own has none.
+// nevertheless, and another writer that comes first; and for each event a caller that leaves there. A scenario with a
+// fault of its own has none.
 func (s *Scenario) Variants(log conformance.Log) (all []*Scenario) {
 	if s.Fault != (Fault{}) {
 		return nil
@@ -35,9 +35,10 @@ func (s *Scenario) Variants(log conformance.Log) (all []*Scenario) {
 	return all
 }
 
-// CheckStored checks the log of a scenario, whatever faults it has: an event that is not partial is in the store when it
-// is delivered, and is the last there; the store has no other event of agents that was not delivered, but one at most; when an
-// append has failed, its invocation stores nothing more; and a session has what was appended to it, in that order.
+// CheckStored checks the log of a scenario, whatever faults it has: an event that is not partial is in the store when
+// it is delivered, and is the last there; the store has no other event of agents that was not delivered, but one at
+// most; when an append has failed, its invocation stores nothing more; and a session has what was appended to it, in
+// that order.
 func (s *Scenario) CheckStored(log conformance.Log) error {
 	b := books{stored: map[string][]string{}, seen: map[string]bool{}}
 	for _, line := range log {

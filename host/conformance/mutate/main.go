@@ -5,10 +5,10 @@
 //
 // A mutant is one small change of a function: a condition negated (which is also the exchange of the branches behind
 // it), == for !=, < for <=, && for ||, + for -, a constant one more or less, a statement left out, a zero value or no
-// error returned, break for continue. A sample of them, which the seed decides, is compiled into one program, as package
-// mutant says, with an overlay: no file is changed. Each is tried on the native engine with the corpus, until a scenario
-// fails; what survives that, with the unit tests below runtime and those of internal/guest, which send what no host
-// sends. A program that crashes, or does not end, has noticed.
+// error returned, break for continue. A sample of them, which the seed decides, is compiled into one program, as
+// package mutant says, with an overlay: no file is changed. Each is tried on the native engine with the corpus, until a
+// scenario fails; what survives that, with the unit tests below runtime and those of internal/guest, which send what no
+// host sends. A program that crashes, or does not end, has noticed.
 //
 // It prints what killed each mutant, and fails if the corpus alone killed fewer than 80 of 100, or with the unit tests
 // fewer than 92; -corpus and -all set other bounds. survivors.json lists mutants that nothing has to notice, with the

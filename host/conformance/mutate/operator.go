@@ -45,8 +45,8 @@ type finder struct {
 	path  []ast.Node // from the function to the node that is visited
 }
 
-// candidates lists all changes of a file's functions. Of changes that mean the same there is one: a condition's negation
-// is also the exchange of the branches behind it.
+// candidates lists all changes of a file's functions. Of changes that mean the same there is one: a condition's
+// negation is also the exchange of the branches behind it.
 func (s *source) candidates() []*candidate {
 	f := &finder{source: s}
 	for _, declaration := range s.file.Decls {

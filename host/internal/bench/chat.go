@@ -83,7 +83,8 @@ func (c *conversation) ask() error {
 	return c.run(func(more int) bool { return more >= c.deltas })
 }
 
-// measureChat measures turns with the chat executor, and whether a long stream costs more for each byte than a short one.
+// measureChat measures turns with the chat executor, and whether a long stream costs more for each byte than a short
+// one.
 func measureChat(p pace, e host.Engine) ([]figure.Row, error) {
 	var subjects []*subject
 	for _, v := range []struct {

@@ -60,8 +60,8 @@ func inMillis(r figure.Row) figure.Row {
 	return r
 }
 
-// roundTrip is a turn whose executor never signals: each result closes an iteration, and the core opens the next and asks
-// for the executor again.
+// roundTrip is a turn whose executor never signals: each result closes an iteration, and the core opens the next and
+// asks for the executor again.
 type roundTrip struct {
 	inst    host.Instance
 	result  abi.Result

@@ -21,8 +21,8 @@ import (
 	"github.com/turncore/turncore/host/wazero"
 )
 
-// measureInstances measures instances that share an image of their memory, and turns in several of them. The native engine
-// has no images.
+// measureInstances measures instances that share an image of their memory, and turns in several of them. The native
+// engine has no images.
 func measureInstances(ctx context.Context, p pace, e host.Engine, cache string) ([]figure.Row, error) {
 	if e.Name() != wazero.Name {
 		return nil, nil
@@ -43,8 +43,8 @@ func measureInstances(ctx context.Context, p pace, e host.Engine, cache string) 
 	return rows, nil
 }
 
-// measureStarts compares the start of an instance with an image with one without, and turns with an instance of their own
-// with those that share one.
+// measureStarts compares the start of an instance with an image with one without, and turns with an instance of their
+// own with those that share one.
 func measureStarts(ctx context.Context, p pace, e host.Engine, cache string) ([]figure.Row, error) {
 	module, err := moduleBytes(e.Name())
 	if err != nil {
@@ -89,8 +89,8 @@ func measureStarts(ctx context.Context, p pace, e host.Engine, cache string) ([]
 	}, nil
 }
 
-// measureResident holds many instances and looks at the program's memory: when they have started, and in the middle of the
-// turns that each has one of.
+// measureResident holds many instances and looks at the program's memory: when they have started, and in the middle of
+// the turns that each has one of.
 func measureResident(ctx context.Context, p pace, e host.Engine) ([]figure.Row, error) {
 	before, err := resident()
 	if err != nil {
@@ -270,8 +270,8 @@ const (
 	deltaEvery     = time.Millisecond // as fast models stream
 )
 
-// measureNeighbours measures deltas beside turns with a message of 7 MB, of a module whose steps nothing interrupts and of
-// one that counts what it does, so that Go's garbage collector does not wait for it.
+// measureNeighbours measures deltas beside turns with a message of 7 MB, of a module whose steps nothing interrupts and
+// of one that counts what it does, so that Go's garbage collector does not wait for it.
 func measureNeighbours(ctx context.Context, p pace, e host.Engine, cache string) ([]figure.Row, error) {
 	module, err := moduleBytes(e.Name())
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 )
 
 // measureInvocations measures invocations of an agent whose model asks for one tool call, which writes a value of the
-// state: in a session of their own, and in one that has had others. The core module has no sessions: wazero runs the full
-// one.
+// state: in a session of their own, and in one that has had others. The core module has no sessions: wazero runs the
+// full one.
 func measureInvocations(ctx context.Context, p pace, e host.Engine, cache string) ([]figure.Row, error) {
 	if e.Name() == wazero.Name {
 		module, ok := fullmodule.Module()
@@ -152,7 +152,8 @@ func (g *geography) alone() error {
 	return errors.Join(g.ask(id), g.delete(id))
 }
 
-// further measures an invocation in a session that has had so many. A session serves until it has had half as many again.
+// further measures an invocation in a session that has had so many. A session serves until it has had half as many
+// again.
 func (g *geography) further(figureID string, before int) *subject {
 	id, had := "", 0
 	return &subject{figure: figureID, sample: func() (float64, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/turncore/turncore/host/internal/bench/figure"
 )
 
-// A subject is something that is measured. sample runs it once, or often enough to be timed, and returns the nanoseconds
-// that one operation took.
+// A subject is something that is measured. sample runs it once, or often enough to be timed, and returns the
+// nanoseconds that one operation took.
 type subject struct {
 	figure string
 	sample func() (float64, error)
@@ -69,8 +69,8 @@ var (
 	quick = paceOf(os.Getenv("TURNCORE_BENCH_PACE"))
 )
 
-// paceOf is the pace of a quick run: a few seconds to see that everything runs, or, named pair, long enough to be compared
-// with another build when it is repeated.
+// paceOf is the pace of a quick run: a few seconds to see that everything runs, or, named pair, long enough to be
+// compared with another build when it is repeated.
 func paceOf(name string) pace {
 	if name == "pair" {
 		return pace{rounds: 5, slice: 10 * time.Millisecond, warm: 60 * time.Millisecond, starts: 3, crowd: 50, gates: 2000, stream: 1_000_000, turns: [2]int{500, 1000}}
@@ -78,8 +78,9 @@ func paceOf(name string) pace {
 	return pace{rounds: 3, slice: 5 * time.Millisecond, warm: 20 * time.Millisecond, starts: 3, crowd: 20, gates: 300, stream: 300_000, turns: [2]int{300, 600}}
 }
 
-// measure runs subjects in turns, so that what else the machine does meets all of them, and a ratio of two compares what
-// happened at the same time. Each slice begins after a garbage collection; those that the subject causes are part of it.
+// measure runs subjects in turns, so that what else the machine does meets all of them, and a ratio of two compares
+// what happened at the same time. Each slice begins after a garbage collection; those that the subject causes are part
+// of it.
 func (p pace) measure(subjects ...*subject) error {
 	for _, s := range subjects {
 		if err := s.run(p.warm, nil); err != nil {

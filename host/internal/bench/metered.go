@@ -57,8 +57,8 @@ var words = strings.Repeat("some words of a text ", 1000) + "end"
 // matchedEvents are those of a turn of compute: its dispatch has one iteration.
 const matchedEvents = 8
 
-// compute makes a runner whose turn is one call of a tool. Almost all of its time the module matches the argument against
-// the pattern of the tool's schema.
+// compute makes a runner whose turn is one call of a tool. Almost all of its time the module matches the argument
+// against the pattern of the tool's schema.
 func compute(config *turns.TurnRunnerConfig) {
 	tool := &turns.Tool{
 		Name: "match", Description: "Takes a text of words.",

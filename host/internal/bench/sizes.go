@@ -12,8 +12,8 @@ import (
 	"github.com/turncore/turncore/host/internal/bench/figure"
 )
 
-// measureSizes weighs the modules below a folder. The command that does it is a module of its own; build/weights keeps what
-// it says.
+// measureSizes weighs the modules below a folder. The command that does it is a module of its own; build/weights keeps
+// what it says.
 func measureSizes(ctx context.Context, dir string) ([]figure.Size, error) {
 	sizes := []figure.Size{{Module: "turncore.wasm"}, {Module: "turncore-full.wasm"}, {Module: "turncore-js.wasm"}}
 	kept, err := filepath.Abs("build/weights")

@@ -57,8 +57,8 @@ func blob(r io.Reader) (*record.Blob, error) {
 	return record.NewBlob(data), err
 }
 
-// A conversation is a runner whose turns have a tool call in their first iteration and an answer in their second, with a
-// listener of all events.
+// A conversation is a runner whose turns have a tool call in their first iteration and an answer in their second, with
+// a listener of all events.
 type conversation struct {
 	host   *turns.Host
 	runner *turns.TurnRunner

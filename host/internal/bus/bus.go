@@ -84,8 +84,8 @@ func (b *Bus) Wants(k event.Kind) bool { return b != nil && b.kinds.Load()&Bit(k
 // Asks tells whether there is a listener of a kind of event that is not one of all kinds. A nil bus has none.
 func (b *Bus) Asks(k event.Kind) bool { return b != nil && b.asked.Load()&Bit(k) != 0 }
 
-// Tell calls the listeners of an event, and adds to failures what those that panicked, or ended the goroutine, failed with.
-// No lock is held.
+// Tell calls the listeners of an event, and adds to failures what those that panicked, or ended the goroutine, failed
+// with. No lock is held.
 func (b *Bus) Tell(ev event.Event, failures *[]error) {
 	if b != nil {
 		tellAll(b.snapshot(), ev, failures)
@@ -108,8 +108,8 @@ func tellAll(list []*listener, ev event.Event, failures *[]error) {
 	}
 }
 
-// Notify calls one listener. That a call of user code came out of a listener is told by this function being on the stack,
-// so it must not be inlined.
+// Notify calls one listener. That a call of user code came out of a listener is told by this function being on the
+// stack, so it must not be inlined.
 //
 //go:noinline
 func Notify(fn func(event.Event), ev event.Event, failures *[]error) {
@@ -130,6 +130,6 @@ func Notify(fn func(event.Event), ev event.Event, failures *[]error) {
 
 var notify = stack.Of(reflect.ValueOf(Notify).Pointer())
 
-// InsideListener tells whether the calling goroutine is inside a listener. It is only asked when another delivery is under
-// way.
+// InsideListener tells whether the calling goroutine is inside a listener. It is only asked when another delivery is
+// under way.
 func InsideListener() bool { return notify.Runs() }

@@ -12,8 +12,8 @@ import (
 	"github.com/turncore/turncore/host/record"
 )
 
-// History is a list of records that turns share, in the form in which they cross. It only grows. Its methods may be called
-// from many goroutines.
+// History is a list of records that turns share, in the form in which they cross. It only grows. Its methods may be
+// called from many goroutines.
 type History struct {
 	kind uint8
 
@@ -130,8 +130,8 @@ func Extend[R record.Type](h *History, from int, records []R) (ok bool, err erro
 	return true, nil
 }
 
-// allInBody tells whether a record's body says all of it: no text of its own that is rendered when it is read, and nothing
-// that is read elsewhere.
+// allInBody tells whether a record's body says all of it: no text of its own that is rendered when it is read, and
+// nothing that is read elsewhere.
 func allInBody(r record.Record) bool {
 	switch r := r.(type) {
 	case *record.Message:

@@ -340,8 +340,8 @@ func (c *Core) CloseRunner(d any) {
 	}
 }
 
-// History tells the core a history up to the end of view, unless it has that, and returns its number. The caller may hold
-// the lock of a turn.
+// History tells the core a history up to the end of view, unless it has that, and returns its number. The caller may
+// hold the lock of a turn.
 func (c *Core) History(view collections.View) (uint32, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -479,9 +479,9 @@ const (
 	ended
 )
 
-// admit decides whether the core takes further turns, and says how many it has. One whose memory has grown beyond the mark
-// takes none, since a guest never gives memory back. One that is aged takes turns until it may drain. If it may drain, it
-// ends after its last turn.
+// admit decides whether the core takes further turns, and says how many it has. One whose memory has grown beyond the
+// mark takes none, since a guest never gives memory back. One that is aged takes turns until it may drain. If it may
+// drain, it ends after its last turn.
 func (c *Core) admit(highWater uint64, aged, mayDrain bool) (verdict admission, turns int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

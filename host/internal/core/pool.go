@@ -68,8 +68,8 @@ func (p *Pool) mayDrain() int { return max(p.Size, minDraining) }
 const retryAfter = 1000
 
 // Acquire returns a core that can take a turn: of those that take turns the one with the fewest, and a fresh one rather
-// than one that has turns, as long as there are fewer than Size. The core keeps a place for the turn until it enters, or
-// until Release.
+// than one that has turns, as long as there are fewer than Size. The core keeps a place for the turn until it enters,
+// or until Release.
 //
 // A core that is starting is waited for whether or not ctx ends: the turn then begins as an aborted one.
 func (p *Pool) Acquire(ctx context.Context) (*Core, error) {
@@ -108,8 +108,8 @@ func (p *Pool) Acquire(ctx context.Context) (*Core, error) {
 	}
 }
 
-// leastLoaded returns the core with the fewest turns, the oldest of several; nil if none takes turns. Those that have ended
-// or are to drain leave the list. The caller holds p.mu.
+// leastLoaded returns the core with the fewest turns, the oldest of several; nil if none takes turns. Those that have
+// ended or are to drain leave the list. The caller holds p.mu.
 func (p *Pool) leastLoaded() (best *Core, load int) {
 	p.draining = slices.DeleteFunc(p.draining, (*Core).dead)
 	p.taking = slices.DeleteFunc(p.taking, func(c *Core) bool {
@@ -141,8 +141,8 @@ func (p *Pool) start(ctx context.Context) (*Core, error) {
 	return nil, host.NewError(host.CodeClosed, "", nil)
 }
 
-// open is start for a pool that may be closed meanwhile. What the program's own code does in its engine does not matter:
-// those who wait go on.
+// open is start for a pool that may be closed meanwhile. What the program's own code does in its engine does not
+// matter: those who wait go on.
 func (p *Pool) open(ctx context.Context) (*Core, error) {
 	p.starting++
 	p.starts.Add(1)
@@ -275,7 +275,8 @@ func (p *Pool) cores() []*Core {
 	return all
 }
 
-// Close ends the instances with their turns, and the engine if Default made it. It waits for instances that are starting.
+// Close ends the instances with their turns, and the engine if Default made it. It waits for instances that are
+// starting.
 func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true

@@ -15,8 +15,8 @@ const cost = 256
 // batch is how many events a reader gets at a time, at most.
 const batch = 1024
 
-// Log keeps the events of a turn: the last ones, as far as there is room. Writers never wait for readers: a reader may be
-// in the middle of a call that waits for the turn.
+// Log keeps the events of a turn: the last ones, as far as there is room. Writers never wait for readers: a reader may
+// be in the middle of a call that waits for the turn.
 type Log struct {
 	mu     sync.Mutex
 	more   sync.Cond
@@ -87,8 +87,8 @@ func (l *Log) First() (place int, seq uint32) {
 	return l.first, seq
 }
 
-// Next returns events from a place on. It waits for the first of them, or for the end; wait, if it is not nil, may end the
-// waiting early when it returns false: it is asked whenever the log is woken. The events are the caller's.
+// Next returns events from a place on. It waits for the first of them, or for the end; wait, if it is not nil, may end
+// the waiting early when it returns false: it is asked whenever the log is woken. The events are the caller's.
 // E_TURN_EVENTS_LOST is the error for events that are no longer kept.
 func (l *Log) Next(place int, into []event.Event, wait func() bool) (events []event.Event, ended bool, err error) {
 	l.mu.Lock()

@@ -17,8 +17,8 @@ const (
 // doubles them each time.
 const maxEscapes = 15
 
-// redactor takes a secret out of what goes to the core: as it is, and as JSON writes it with escapes, however deep. A nil
-// one takes nothing out.
+// redactor takes a secret out of what goes to the core: as it is, and as JSON writes it with escapes, however deep. A
+// nil one takes nothing out.
 type redactor struct {
 	secret []byte
 	held   []byte // end of what was written that may be the beginning of the secret
@@ -78,8 +78,8 @@ func (r *redactor) write(data []byte) []byte {
 	return append(done, data[from:]...)
 }
 
-// match returns how many bytes the secret takes that data begins with, 0 if it begins with something else. cut tells that
-// data ends before that can be told.
+// match returns how many bytes the secret takes that data begins with, 0 if it begins with something else. cut tells
+// that data ends before that can be told.
 func (r *redactor) match(data []byte) (n int, cut bool) {
 	for at := 0; at < len(r.secret); at++ {
 		c := r.secret[at]
@@ -116,8 +116,8 @@ func (r *redactor) match(data []byte) (n int, cut bool) {
 // backslashes returns how many of them data begins with.
 func backslashes(data []byte) int { return len(data) - len(bytes.TrimLeft(data, `\`)) }
 
-// hasCode returns the size of the escape, without its backslash, that data begins with if that stands for c, 0 if it does
-// not. cut tells that data ends before that can be told.
+// hasCode returns the size of the escape, without its backslash, that data begins with if that stands for c, 0 if it
+// does not. cut tells that data ends before that can be told.
 func hasCode(data []byte, c byte) (size int, cut bool) {
 	const digits = "0123456789abcdef"
 	for i, want := range []byte{'u', '0', '0', digits[c>>4], digits[c&15]} {

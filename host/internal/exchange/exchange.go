@@ -1,5 +1,5 @@
-// Package exchange sends the core's HTTP requests: where it may, with the credentials that it only knows by name, and with the
-// media that belong in their bodies.
+// Package exchange sends the core's HTTP requests: where it may, with the credentials that it only knows by name, and
+// with the media that belong in their bodies.
 package exchange
 
 import (
@@ -27,8 +27,8 @@ type Client struct {
 	Credentials map[string]model.Credential
 }
 
-// Do sends a request, with the media that belong in its body, to where it is allowed to go. It passes on what comes back, at
-// most so many bytes at once, while that is wanted.
+// Do sends a request, with the media that belong in its body, to where it is allowed to go. It passes on what comes
+// back, at most so many bytes at once, while that is wanted.
 func (c *Client) Do(ctx context.Context, args *abi.HTTPArgs, media []Splice, allow func(origin string) bool, most int, pass func(*abi.Chunk) bool) error {
 	r, err := c.newRequest(args, allow)
 	if err != nil {
@@ -93,8 +93,8 @@ func (r *request) failure(ctx context.Context, err error) error {
 	return host.NewError(abi.CodeHTTPTransport, detail, cause)
 }
 
-// headers are a head's names and values, by name, values of one name joined, without the secret. Cookies stay behind: the
-// core keeps none.
+// headers are a head's names and values, by name, values of one name joined, without the secret. Cookies stay behind:
+// the core keeps none.
 func headers(h http.Header, secret *redactor) [][]string {
 	var list [][]string
 	for name, values := range h {

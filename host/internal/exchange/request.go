@@ -136,8 +136,8 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// follow makes the request the one that a redirect asks for, by the rules of the Fetch standard. At another origin it has
-// no credential, and only those headers that tell nothing about who asks.
+// follow makes the request the one that a redirect asks for, by the rules of the Fetch standard. At another origin it
+// has no credential, and only those headers that tell nothing about who asks.
 func (r *request) follow(status int, location string) error {
 	target, err := r.url.Parse(location)
 	if err != nil {

@@ -16,9 +16,9 @@ var files embed.FS
 // Fault is an entry of the table.
 //
 // One with Cut stands for a case for each byte of the first answer's body, from none to all but the last: the body ends
-// before it. Expect is then that of the whole body. Before the first text was complete a case expects that the request is
-// made again and gets the good answer; after the end mark what Expect says; in between the text of the parts that came
-// whole, broken off, and E_CHAT_STREAM_ERROR.
+// before it. Expect is then that of the whole body. Before the first text was complete a case expects that the request
+// is made again and gets the good answer; after the end mark what Expect says; in between the text of the parts that
+// came whole, broken off, and E_CHAT_STREAM_ERROR.
 type Fault struct {
 	Name    string         `json:"name"`
 	About   string         `json:"about"`
@@ -84,8 +84,8 @@ type Answer struct {
 	cut int // bytes of the body before After or the end; -1 for all
 }
 
-// Part is a part of a body. Exactly one of Say, Think, Call, Finish, Done, Chunk, Data, Raw, Hex and Pause is set. In all
-// texts <<TEXT*N>> stands for N times TEXT, and <<#>> for the number of the repetition from 0.
+// Part is a part of a body. Exactly one of Say, Think, Call, Finish, Done, Chunk, Data, Raw, Hex and Pause is set. In
+// all texts <<TEXT*N>> stands for N times TEXT, and <<#>> for the number of the repetition from 0.
 type Part struct {
 	Say    string          `json:"say"`    // a chunk with text
 	Think  string          `json:"think"`  // a chunk with reasoning

@@ -1,5 +1,5 @@
-// Package form has the form in which records are stored: maps with members in a fixed order, those that say nothing left
-// out. Package record makes them of records and back.
+// Package form has the form in which records are stored: maps with members in a fixed order, those that say nothing
+// left out. Package record makes them of records and back.
 //
 // The structs are the one description of the format. From them come the codec of package msgp, the tables by which JSON
 // is read and written, and those of JavaScript.

@@ -6,8 +6,8 @@ import (
 	"github.com/turncore/turncore/host/model"
 )
 
-// Agent is what an agent's module brings to the runners of its host. A runner that has an executor or a model of its own
-// gets none of it.
+// Agent is what an agent's module brings to the runners of its host. A runner that has an executor or a model of its
+// own gets none of it.
 type Agent struct {
 	// Outside says that the module has no agent inside: a runner has an executor of the program's own, or Chat.
 	Outside bool

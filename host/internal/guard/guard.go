@@ -1,4 +1,5 @@
-// Package guard says how a host holds the turns of a module that is not trusted. Package agents makes guards, from grants.
+// Package guard says how a host holds the turns of a module that is not trusted. Package agents makes guards, from
+// grants.
 package guard
 
 import (
@@ -14,8 +15,8 @@ type Guard struct {
 	Quota Usage
 	// Log is how many bytes of events of the kind log are passed on of each turn.
 	Log int64
-	// Route says what a request goes through, or refuses it: each, also one that a redirect asks for. credential is the name
-	// of the one that goes with it, "" for none, and body is the request's.
+	// Route says what a request goes through, or refuses it: each, also one that a redirect asks for. credential is the
+	// name of the one that goes with it, "" for none, and body is the request's.
 	Route func(r *http.Request, credential string, body []byte) (http.RoundTripper, error)
 	// Agent is what the module brings to the host's runners; nil for nothing.
 	Agent *Agent
@@ -62,7 +63,8 @@ func (u *Usage) Exceeded(quota *Usage) error {
 	return nil
 }
 
-// spare is what a turn may use beyond twice its quota, after it was aborted for it: the end takes some steps and frames.
+// spare is what a turn may use beyond twice its quota, after it was aborted for it: the end takes some steps and
+// frames.
 const spare = 1000
 
 // Ignored reports that a turn goes on long after its quota was exceeded, and with which bound; an empty name is none.

@@ -1,5 +1,5 @@
-// Package invocation ties the hosts of package turns, which have instances, tools and models, to package sessions, which
-// has agents. It has no code of its own: package turns sets [Open].
+// Package invocation ties the hosts of package turns, which have instances, tools and models, to package sessions,
+// which has agents. It has no code of its own: package turns sets [Open].
 package invocation
 
 import (
@@ -34,11 +34,12 @@ type Model struct {
 
 // Host runs the invocations of a team.
 type Host interface {
-	// Begin prepares an invocation, which the caller then runs with [turn.Turn.Invoke]. prepare sets what performs an effect
-	// of a kind that turns do not have; it is called under the turn's lock. journal, nil for none, gets its journal.
+	// Begin prepares an invocation, which the caller then runs with [turn.Turn.Invoke]. prepare sets what performs an
+	// effect of a kind that turns do not have; it is called under the turn's lock. journal, nil for none, gets its
+	// journal.
 	Begin(ctx context.Context, id string, journal io.Writer, prepare func(e *turn.Effect, f *abi.Effect) error) (*turn.Turn, error)
-	// Until returns a context for an invocation that waits for its beginning: it ends with E_CLOSED when none may begin any
-	// more. Call stop when the wait is over.
+	// Until returns a context for an invocation that waits for its beginning: it ends with E_CLOSED when none may begin
+	// any more. Call stop when the wait is over.
 	Until(ctx context.Context) (wait context.Context, stop func())
 	// Load opens the team in an instance: what is wrong with it shows.
 	Load(ctx context.Context) error

@@ -24,9 +24,9 @@ func Wait() {
 	select {}
 }
 
-// At runs the calling test in a process with a task, kills it a while after it has printed a line, from 1, and returns the
-// lines that it had printed. The process must print only lines that are known; the last of them is that of [Wait]. What
-// waits for a line behind it is killed there.
+// At runs the calling test in a process with a task, kills it a while after it has printed a line, from 1, and returns
+// the lines that it had printed. The process must print only lines that are known; the last of them is that of [Wait].
+// What waits for a line behind it is killed there.
 func At(t *testing.T, task string, env []string, line int, delay time.Duration, known func(line string) bool) (lines []string, err error) {
 	t.Helper()
 	test, _, _ := strings.Cut(t.Name(), "/")

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Head says which entries a journal has: those from First up to Next, and a checkpoint for those before if First is not 0.
-// The zero value is that of a journal that is not there.
+// Head says which entries a journal has: those from First up to Next, and a checkpoint for those before if First is not
+// 0. The zero value is that of a journal that is not there.
 type Head struct {
 	Epoch       int64
 	First, Next int64
@@ -24,8 +24,8 @@ func (h Head) Refuse(epoch int64) (why string) {
 	return ""
 }
 
-// RefuseAppend says why entries are not added from one on; "" if they are, or if done tells that they are there already,
-// should those that are there from that one on be equal.
+// RefuseAppend says why entries are not added from one on; "" if they are, or if done tells that they are there
+// already, should those that are there from that one on be equal.
 func (h Head) RefuseAppend(epoch, at, count int64) (why string, done bool) {
 	switch {
 	case epoch < h.Epoch:

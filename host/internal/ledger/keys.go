@@ -96,8 +96,8 @@ func (k *Keys) Forget(turns []string) {
 	k.order.Init()
 }
 
-// Expire forgets the keys of turns whose last commit was longer ago than KeptKeys, and that resume does not tell may go on:
-// those of processes that ended without a word. now is in microseconds. It looks at no others.
+// Expire forgets the keys of turns whose last commit was longer ago than KeptKeys, and that resume does not tell may go
+// on: those of processes that ended without a word. now is in microseconds. It looks at no others.
 func (k *Keys) Expire(now int64, resume func(turn string) bool) {
 	k.index()
 	var gone []string

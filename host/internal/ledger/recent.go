@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Recent has sessions in the order of their last updates. The zero value is empty. Its methods must not be called at the
-// same time.
+// Recent has sessions in the order of their last updates. The zero value is empty. Its methods must not be called at
+// the same time.
 type Recent[S comparable] struct {
 	updates []update[S]  // by revision; those that a later one of their session follows are left out at times
 	last    map[S]uint64 // the revision of each session's last update
@@ -44,8 +44,8 @@ func (r *Recent[S]) find(revision uint64) (int, bool) {
 	return slices.BinarySearchFunc(r.updates, revision, func(u update[S], n uint64) int { return int(int64(u.revision) - int64(n)) })
 }
 
-// Page returns at most limit sessions, the last updated in front, that were updated last before a revision; 0 stands for
-// all. more tells that there are others behind them, and next is the revision for the next page then.
+// Page returns at most limit sessions, the last updated in front, that were updated last before a revision; 0 stands
+// for all. more tells that there are others behind them, and next is the revision for the next page then.
 func (r *Recent[S]) Page(before uint64, limit int) (page []S, next uint64, more bool) {
 	return r.page(before, limit, func(S) bool { return true })
 }
@@ -69,8 +69,8 @@ func (r *Recent[S]) page(before uint64, limit int, wanted func(S) bool) (page []
 	return page, 0, false
 }
 
-// Listed has sessions, by ids, in the order of their last updates: all of them, and those of each folder, which is what an id
-// begins with up to its last slash. The zero value is empty. Its methods must not be called at the same time.
+// Listed has sessions, by ids, in the order of their last updates: all of them, and those of each folder, which is what
+// an id begins with up to its last slash. The zero value is empty. Its methods must not be called at the same time.
 type Listed struct {
 	all     Recent[string]
 	folders map[string]*Recent[string]
@@ -119,8 +119,8 @@ func (l *Listed) count(folder string, n int) {
 
 func folderOf(id string) string { return id[:strings.LastIndexByte(id, '/')+1] }
 
-// Page returns at most limit sessions whose ids begin with a prefix, as [Recent.Page] does. Of a prefix that is a folder
-// without others below it, a page costs the same however many sessions there are.
+// Page returns at most limit sessions whose ids begin with a prefix, as [Recent.Page] does. Of a prefix that is a
+// folder without others below it, a page costs the same however many sessions there are.
 func (l *Listed) Page(prefix string, before uint64, limit int) (page []string, next uint64, more bool) {
 	of := &l.all
 	if strings.HasSuffix(prefix, "/") && l.below[prefix] == 0 {

@@ -61,8 +61,8 @@ func (s *Scope[B]) Clone() Scope[B] {
 // Empty tells whether there is nothing in the scope.
 func (s *Scope[B]) Empty() bool { return len(s.Values)+len(s.Artifacts) == 0 }
 
-// CloneAt returns the first versions of each artifact, as many as versions says, without values. ok is false if there are
-// not that many.
+// CloneAt returns the first versions of each artifact, as many as versions says, without values. ok is false if there
+// are not that many.
 func (s *Scope[B]) CloneAt(versions map[string]int) (c Scope[B], ok bool) {
 	ok = true
 	for name, n := range versions {

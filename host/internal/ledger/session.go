@@ -23,8 +23,8 @@ type Item[T any] struct {
 	Value T
 }
 
-// Session is the state of a session. Revisions are positive and ascend; 0 is that of a session that is not there, as its
-// zero value is. Its methods must not be called at the same time.
+// Session is the state of a session. Revisions are positive and ascend; 0 is that of a session that is not there, as
+// its zero value is. Its methods must not be called at the same time.
 type Session[T any] struct {
 	Began    uint64 // an earlier revision than its first, and not earlier than the last of one that had its id before
 	Revision uint64
@@ -130,8 +130,8 @@ func (s *Session[T]) Clone() *Session[T] {
 	return c
 }
 
-// CloneAt returns the state of another session that begins with the events up to one of a revision, which it goes its own
-// way from. ok is false if there is no such event.
+// CloneAt returns the state of another session that begins with the events up to one of a revision, which it goes its
+// own way from. ok is false if there is no such event.
 func (s *Session[T]) CloneAt(revision string) (c *Session[T], ok bool) {
 	n, err := strconv.ParseUint(revision, 10, 64)
 	if err != nil {

@@ -1,9 +1,10 @@
-// Package partial reads a JSON text that is still coming: what a model writes as structured output. At any time it gives
-// the value so far, as JSON with everything closed that is open.
+// Package partial reads a JSON text that is still coming: what a model writes as structured output. At any time it
+// gives the value so far, as JSON with everything closed that is open.
 //
 // Nothing is shown that the rest of the text could make something else: a key comes with the start of its value, a
-// number, true, false and null when what follows them has come, and a string grows by whole characters and whole escapes.
-// So what is shown only grows: members and elements are added at the end, and a string at the end becomes longer.
+// number, true, false and null when what follows them has come, and a string grows by whole characters and whole
+// escapes. So what is shown only grows: members and elements are added at the end, and a string at the end becomes
+// longer.
 package partial
 
 import (
@@ -24,8 +25,8 @@ func (e *Error) Error() string {
 	return "partial: " + e.Reason + " at byte " + strconv.Itoa(e.Offset)
 }
 
-// Reader reads one JSON text. The zero Reader is ready for use. With an error it stays what it was before the byte that is
-// wrong, and reads no more.
+// Reader reads one JSON text. The zero Reader is ready for use. With an error it stays what it was before the byte that
+// is wrong, and reads no more.
 type Reader struct {
 	text    []byte // what is certain, without white space between values
 	pending []byte // what is not certain yet: a comma, a key, a number, a word
@@ -83,8 +84,8 @@ func (r *Reader) Write(chunk []byte) error {
 	return r.Err()
 }
 
-// End says that the text has ended: a number that it ends with is complete. A text that ends early is an error; what came
-// of its value can still be had.
+// End says that the text has ended: a number that it ends with is complete. A text that ends early is an error; what
+// came of its value can still be had.
 func (r *Reader) End() error {
 	if r.err == nil && r.ended() {
 		r.done()
@@ -106,8 +107,9 @@ func (r *Reader) Err() error {
 // Complete tells whether the value is complete. A number on its own is complete at the end of the text.
 func (r *Reader) Complete() bool { return r.state == behind && len(r.closing) == 0 }
 
-// Value returns the value so far in two parts, which together are JSON: the part that remains as it is and grows, and what
-// closes what is open. Both are empty as long as nothing of the value is certain. They are valid until the next Write.
+// Value returns the value so far in two parts, which together are JSON: the part that remains as it is and grows, and
+// what closes what is open. Both are empty as long as nothing of the value is certain. They are valid until the next
+// Write.
 func (r *Reader) Value() (text, closing []byte) {
 	r.out = r.out[:0]
 	for i := len(r.closing) - 1; i >= 0; i-- {
@@ -116,8 +118,8 @@ func (r *Reader) Value() (text, closing []byte) {
 	return r.text, r.out
 }
 
-// AppendValue appends the value so far. It costs as much as the value is long: who follows a long text takes what is new
-// in the first part of [Reader.Value].
+// AppendValue appends the value so far. It costs as much as the value is long: who follows a long text takes what is
+// new in the first part of [Reader.Value].
 func (r *Reader) AppendValue(dst []byte) []byte {
 	text, closing := r.Value()
 	return append(append(dst, text...), closing...)

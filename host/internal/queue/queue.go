@@ -51,13 +51,13 @@ func (e *entered) Value(key any) any {
 // leave lets the next in line run.
 func (e *entered) leave() { e.left.Do(func() { e.queue.leave(e.session) }) }
 
-// Until makes the context in which something waits in line: it ends also when nothing may begin any more. stop is called
-// when the wait is over.
+// Until makes the context in which something waits in line: it ends also when nothing may begin any more. stop is
+// called when the wait is over.
 type Until func(ctx context.Context) (wait context.Context, stop func())
 
-// Enter waits until nothing else runs in a session, or refuses with E_SESSION_BUSY if something does. What enters is to run
-// in the returned context, and ends with leave. kind is what it is, for errors, such as "turn". If it must wait, it does so
-// in a context of until.
+// Enter waits until nothing else runs in a session, or refuses with E_SESSION_BUSY if something does. What enters is to
+// run in the returned context, and ends with leave. kind is what it is, for errors, such as "turn". If it must wait, it
+// does so in a context of until.
 func (q *Queue) Enter(
 	ctx context.Context, kind, session string, refuse bool, until Until,
 ) (in context.Context, leave func(), err error) {

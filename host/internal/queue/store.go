@@ -13,8 +13,8 @@ type PerStore[T any] struct {
 	of map[any]weak.Pointer[T]
 }
 
-// Get returns the value of a store, which make makes if need be. A store that cannot be told apart from others gets one of
-// its own each time.
+// Get returns the value of a store, which make makes if need be. A store that cannot be told apart from others gets one
+// of its own each time.
 func (p *PerStore[T]) Get(store any, make func() *T) *T {
 	if store == nil || !reflect.ValueOf(store).Comparable() {
 		return make()

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Answers gives each tool call the result that the recording holds for it, and says what the recorded client said behind
-// the results.
+// Answers gives each tool call the result that the recording holds for it, and says what the recorded client said
+// behind the results.
 type Answers struct {
 	requests [][]Call // by the number of the request that holds them
 	used     [][]bool
@@ -70,9 +70,9 @@ func (a *Answers) Said(n int) (list []Entry) {
 	return list
 }
 
-// Take returns the result that request n, from 0, holds for a call of the answer before it: of the first call of the tool
-// with equal arguments that was not taken yet, or else of the tool's first one, since clients may write arguments anew.
-// ok is false when there is none.
+// Take returns the result that request n, from 0, holds for a call of the answer before it: of the first call of the
+// tool with equal arguments that was not taken yet, or else of the tool's first one, since clients may write arguments
+// anew. ok is false when there is none.
 func (a *Answers) Take(n int, tool string, args json.RawMessage) (result string, ok bool) {
 	if n < 0 || n >= len(a.requests) {
 		return "", false
@@ -91,8 +91,8 @@ func (a *Answers) Take(n int, tool string, args json.RawMessage) (result string,
 // named finds what may be the names of called tools in a response.
 var named = regexp.MustCompile(`"name" ?: ?"([^"\\]{1,128})"`)
 
-// Called returns the names of the tools that the conversation's answers call, in order, each once. Among them may be names
-// of something else.
+// Called returns the names of the tools that the conversation's answers call, in order, each once. Among them may be
+// names of something else.
 func (r *Recording) Called() []string {
 	var names []string
 	add := func(name string) {

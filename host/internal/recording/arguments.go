@@ -10,8 +10,8 @@ import (
 // badArguments is what the executor tells the model about arguments that it could not read.
 const badArguments = "The model's tool call has arguments that are no JSON object"
 
-// alignArguments reports arguments that are no JSON where the executor could not read those that the provider gave either,
-// and those of the conversation before the turn.
+// alignArguments reports arguments that are no JSON where the executor could not read those that the provider gave
+// either, and those of the conversation before the turn.
 func (r *Recording) alignArguments(got, want []any, report func(path string, got, want any)) {
 	var given []any
 	for _, v := range r.messagesBefore(1) {

@@ -214,8 +214,8 @@ func matchPath(pattern, path string) bool {
 	return slices.EqualFunc(strings.Split(pattern, "/"), strings.Split(path, "/"), func(p, q string) bool { return p == "*" || p == q })
 }
 
-// Diff reports where two values that came out of JSON differ, each with its JSON Pointer below path: in the order of keys
-// and of elements. What is absent is like null.
+// Diff reports where two values that came out of JSON differ, each with its JSON Pointer below path: in the order of
+// keys and of elements. What is absent is like null.
 func Diff(path string, got, want any, report func(path string, got, want any)) {
 	switch g := got.(type) {
 	case map[string]any:

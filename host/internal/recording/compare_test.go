@@ -20,8 +20,8 @@ func TestRecordingsAreLikeThemselves(t *testing.T) {
 	t.Logf("%d requests", requests)
 }
 
-// TestMutations changes every single value of every recorded request: each change must be found, and none of them is one
-// of those that are allowed.
+// TestMutations changes every single value of every recorded request: each change must be found, and none of them is
+// one of those that are allowed.
 func TestMutations(t *testing.T) {
 	mutations := 0
 	for _, r := range recorded(t) {

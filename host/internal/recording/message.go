@@ -18,8 +18,8 @@ type message struct {
 	calls   []Call
 }
 
-// givenIn returns what of a message the provider gave to have it back, by the names of the members: reasoning_details of
-// which any is signed or encrypted, and extra_content. It is nil for nothing.
+// givenIn returns what of a message the provider gave to have it back, by the names of the members: reasoning_details
+// of which any is signed or encrypted, and extra_content. It is nil for nothing.
 func givenIn(m map[string]json.RawMessage) map[string]any {
 	given := map[string]any{}
 	for _, raw := range items(m["reasoning_details"]) {

@@ -305,7 +305,8 @@ func idOf(message any) string {
 	return id
 }
 
-// oneSystem joins the texts of all system messages into the first message, and returns the messages that were not there.
+// oneSystem joins the texts of all system messages into the first message, and returns the messages that were not
+// there.
 func oneSystem(list []any) (out []any, moved map[int]any) {
 	text, n := "", 0
 	for i, v := range list {

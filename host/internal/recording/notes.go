@@ -69,8 +69,9 @@ func withoutNotes(text string) (rest string, notes []any) {
 	return strings.Join(lines[:n-1], "\n"), notes
 }
 
-// leaveOutMedia takes those media out of recorded messages that the executor does not send, and reports each with the note
-// that stands for it in the request, or with the media that the messages of the recorded request before have in its place.
+// leaveOutMedia takes those media out of recorded messages that the executor does not send, and reports each with the
+// note that stands for it in the request, or with the media that the messages of the recorded request before have in
+// its place.
 func leaveOutMedia(got, want, before []any, report func(path string, got, want any)) {
 	for _, v := range got {
 		m, _ := v.(map[string]any)

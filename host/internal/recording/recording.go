@@ -1,6 +1,7 @@
 // Package recording plays recorded conversations with chat completions providers: it reads the file, finds the requests
-// of the first conversation in it, says what that conversation was (system prompt, history, user message, tools), serves
-// the recorded responses over loopback HTTP, and tells how the requests it gets differ in meaning from the recorded ones.
+// of the first conversation in it, says what that conversation was (system prompt, history, user message, tools),
+// serves the recorded responses over loopback HTTP, and tells how the requests it gets differ in meaning from the
+// recorded ones.
 package recording
 
 import (

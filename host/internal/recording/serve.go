@@ -89,8 +89,8 @@ func (s *Server) take(body []byte) (n int) {
 	return n
 }
 
-// Cut returns a response's body that is read in parts cut at random bytes, whatever parts the network delivers: the same
-// parts for the same random numbers.
+// Cut returns a response's body that is read in parts cut at random bytes, whatever parts the network delivers: the
+// same parts for the same random numbers.
 func Cut(body io.ReadCloser, random host.Entropy) io.ReadCloser {
 	return &cut{ReadCloser: body, random: random}
 }

@@ -33,8 +33,8 @@ func (r *Recording) Thread() (*Recording, error) {
 	return thread, nil
 }
 
-// follower returns the number of the request that goes on from another one, -1 for none: the first that goes on exactly,
-// or else the first that has more of what tools answered.
+// follower returns the number of the request that goes on from another one, -1 for none: the first that goes on
+// exactly, or else the first that has more of what tools answered.
 func follower(chats []Interaction, lists [][]any, at int) int {
 	from, failed := lists[at], chats[at].failed()
 	for i := at + 1; i < len(lists); i++ {

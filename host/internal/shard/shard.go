@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// Shard is one of so many parts of a list. Each has cases from everywhere in it: of four, the second is every fourth case
-// from the second on.
+// Shard is one of so many parts of a list. Each has cases from everywhere in it: of four, the second is every fourth
+// case from the second on.
 type Shard struct{ which, of int }
 
 // Whole is the only shard of one.
 var Whole = Shard{0, 1}
 
-// FromEnv returns the shard that an environment variable names, such as 2/4 for the second of four, and the whole when it
-// is not set or empty. Other words fail the test.
+// FromEnv returns the shard that an environment variable names, such as 2/4 for the second of four, and the whole when
+// it is not set or empty. Other words fail the test.
 func FromEnv(t testing.TB, variable string) Shard {
 	t.Helper()
 	text := os.Getenv(variable)

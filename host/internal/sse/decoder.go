@@ -87,8 +87,8 @@ func (d *Decoder) Resume() {
 	d.reset()
 }
 
-// Write takes bytes of the response. What follows the end is not read. It fails with E_TURN_STREAM_MALFORMED for what no
-// server of turns writes, and with the error with which the server ended the response.
+// Write takes bytes of the response. What follows the end is not read. It fails with E_TURN_STREAM_MALFORMED for what
+// no server of turns writes, and with the error with which the server ended the response.
 func (d *Decoder) Write(b []byte) error {
 	err := d.lines.split(b, func(line []byte) error {
 		if d.end != nil {

@@ -9,16 +9,16 @@ import (
 	"github.com/turncore/turncore/host/internal/eventlog"
 )
 
-// MaxReplay is about how many bytes of events are kept for slow clients, and for those that come back, unless the program
-// says otherwise.
+// MaxReplay is about how many bytes of events are kept for slow clients, and for those that come back, unless the
+// program says otherwise.
 const MaxReplay = 8 << 20
 
 // silence is how long a connection is silent before a comment shows that it lives.
 const silence = 15 * time.Second
 
 // Serve answers a request with the events of a log after a number, and with its end. It goes no faster than the client
-// reads. It returns nil after the end, the cause of ctx, the connection's error, or E_TURN_EVENTS_LOST, which it has told
-// the client.
+// reads. It returns nil after the end, the cause of ctx, the connection's error, or E_TURN_EVENTS_LOST, which it has
+// told the client.
 func Serve(ctx context.Context, w http.ResponseWriter, log *eventlog.Log, after uint32, end func() End) error {
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")

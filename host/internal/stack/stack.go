@@ -1,4 +1,5 @@
-// Package stack tells what the calling goroutine is inside of. Go does not tell which goroutine one is on; the own stack does.
+// Package stack tells what the calling goroutine is inside of. Go does not tell which goroutine one is on; the own
+// stack does.
 package stack
 
 import "runtime"

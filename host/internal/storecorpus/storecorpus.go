@@ -1,5 +1,5 @@
-// Package storecorpus has stores keep what the conformance corpus writes. It is for tests of this repository, which has the
-// corpus beside its packages.
+// Package storecorpus has stores keep what the conformance corpus writes. It is for tests of this repository, which has
+// the corpus beside its packages.
 package storecorpus
 
 import (

@@ -1,5 +1,5 @@
-// Package testmodule has WebAssembly modules for tests of engines: small ones that a test describes, and a guest that does
-// what a guest must never do.
+// Package testmodule has WebAssembly modules for tests of engines: small ones that a test describes, and a guest that
+// does what a guest must never do.
 package testmodule
 
 import (

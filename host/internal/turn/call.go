@@ -18,8 +18,8 @@ func (c *Context) InvokeLocked(method uint8, args func() (abi.Raw, error)) ([]by
 	return c.invokeThen(method, args, nil)
 }
 
-// invokeThen is InvokeLocked for a call that is answered later: taken, unless it is nil, runs when the core has taken the
-// call.
+// invokeThen is InvokeLocked for a call that is answered later: taken, unless it is nil, runs when the core has taken
+// the call.
 func (c *Context) invokeThen(method uint8, args func() (abi.Raw, error), taken func()) ([]byte, error) {
 	t := c.turn
 	if t.closed {
@@ -113,8 +113,8 @@ func (c *Context) Dispatch(d core.Definition) (id string, result abi.DispatchRes
 	return t.DispatchID(result.Dispatch), result, err
 }
 
-// Warn tells observers of something that went another way, because of failure unless that is nil. After the turn's end nobody
-// listens.
+// Warn tells observers of something that went another way, because of failure unless that is nil. After the turn's end
+// nobody listens.
 func (c *Context) Warn(args *abi.WarnArgs, failure error) {
 	if failure != nil {
 		args.Error = describe(failure, c.Reason())

@@ -7,8 +7,8 @@ import (
 	"github.com/turncore/turncore/host/internal/stack"
 )
 
-// runAsCaller runs an effect on the goroutine that takes what effects give. That a call comes from within is told by this
-// function being on the stack, so it must not be inlined.
+// runAsCaller runs an effect on the goroutine that takes what effects give. That a call comes from within is told by
+// this function being on the stack, so it must not be inlined.
 //
 //go:noinline
 func runAsCaller(e *Effect) outcome { return e.run() }
@@ -20,8 +20,8 @@ func init() { asCaller = stack.Of(reflect.ValueOf(runAsCaller).Pointer()) }
 // isCaller tells whether the goroutine is one that takes what effects give, inside an effect.
 func isCaller() bool { return asCaller.Runs() }
 
-// takeApart takes what an effect gives in a goroutine of its own. If that ends, so does the invocation's caller when the
-// invocation has ended: with the same panic, or with its goroutine.
+// takeApart takes what an effect gives in a goroutine of its own. If that ends, so does the invocation's caller when
+// the invocation has ended: with the same panic, or with its goroutine.
 func (t *Turn) takeApart(given any) error {
 	var err error
 	done := make(chan struct{})

@@ -92,7 +92,8 @@ func (t *Turn) Outcome() (Outcome, error) {
 	return t.ended()
 }
 
-// ended is what the program is told of a turn that has ended: nothing of one whose input was refused. The caller holds t.mu.
+// ended is what the program is told of a turn that has ended: nothing of one whose input was refused. The caller holds
+// t.mu.
 func (t *Turn) ended() (Outcome, error) {
 	if t.end.refused {
 		return Outcome{}, t.end.err

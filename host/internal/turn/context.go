@@ -12,8 +12,8 @@ import (
 	"github.com/turncore/turncore/host/record"
 )
 
-// Context is a context of a turn: the host's copy of the collections, the abort signal, and what has come of a dispatch. The
-// turn's lock guards it.
+// Context is a context of a turn: the host's copy of the collections, the abort signal, and what has come of a
+// dispatch. The turn's lock guards it.
 type Context struct {
 	// Face is the program's side of it.
 	Face any

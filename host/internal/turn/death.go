@@ -15,8 +15,8 @@ func (t *Turn) perish(err error) {
 	t.die(t.core.Die(err))
 }
 
-// abortGrace is how long a core may take to end a turn that was aborted, once none of its effects runs. A sound one ends
-// it in the step that tells of the abort, or of the last effect's end.
+// abortGrace is how long a core may take to end a turn that was aborted, once none of its effects runs. A sound one
+// ends it in the step that tells of the abort, or of the last effect's end.
 const abortGrace = 5 * time.Second
 
 // watch ends an instance that has lost the turn: it waits for nothing that the host could give, such as the answer at a

@@ -9,9 +9,9 @@ import (
 	"github.com/turncore/turncore/host/internal/bus"
 )
 
-// await delivers what is queued and waits until the goroutine has what it waits for: for the reply to a call that it was
-// delivered, for the turn its end, for anything else that all that its steps caused was delivered. Meanwhile it runs the
-// effects that its own steps caused: it would do nothing otherwise, and what it waits for comes of them.
+// await delivers what is queued and waits until the goroutine has what it waits for: for the reply to a call that it
+// was delivered, for the turn its end, for anything else that all that its steps caused was delivered. Meanwhile it
+// runs the effects that its own steps caused: it would do nothing otherwise, and what it waits for comes of them.
 //
 // A goroutine that is inside a listener must not wait for a delivery, as deliveries wait for the listener: its reply
 // suffices, and so it does for everybody else while such a goroutine waits.
@@ -170,8 +170,8 @@ func (t *Turn) ready(e *Effect) {
 	}
 }
 
-// take returns an effect for the goroutine to run; if there are several, the others get goroutines of their own, each once
-// it is ready: the one that is run may wait for them.
+// take returns an effect for the goroutine to run; if there are several, the others get goroutines of their own, each
+// once it is ready: the one that is run may wait for them.
 func (a *actor) take(t *Turn, early bool) *Effect {
 	if a.busy || len(a.effects) == 0 {
 		return nil

@@ -138,8 +138,8 @@ func (t *Turn) replaceRecord(c *Context, old, r record.Record, body abi.Raw) boo
 	return true
 }
 
-// name returns the handle of a record and, if the guest does not know it, its body, which encode has made. The caller holds
-// t.mu and sends what is returned as its next frame of the turn, or as part of it.
+// name returns the handle of a record and, if the guest does not know it, its body, which encode has made. The caller
+// holds t.mu and sends what is returned as its next frame of the turn, or as part of it.
 func (t *Turn) name(r record.Record, body abi.Raw) (handle int64, data abi.Raw) {
 	if handle, known := t.handles.Find(r); known {
 		return handle, nil

@@ -98,7 +98,8 @@ func (t *Turn) readEffect(a *actor, frame []byte) error {
 	return t.admit(a, e)
 }
 
-// Next returns what a middleware calls to run the rest of its pipeline. The first call waits for it, others return at once.
+// Next returns what a middleware calls to run the rest of its pipeline. The first call waits for it, others return at
+// once.
 func (e *Effect) Next() func() {
 	called := false
 	return func() {
@@ -159,8 +160,9 @@ func (e *Effect) stop() {
 	}
 }
 
-// Later is a context for what performs the effect: that of the effect's own context, which is cancelled also when nobody
-// wants the result. It is made when it is first asked for anything. No caller of its methods may hold the turn's lock.
+// Later is a context for what performs the effect: that of the effect's own context, which is cancelled also when
+// nobody wants the result. It is made when it is first asked for anything. No caller of its methods may hold the turn's
+// lock.
 func (e *Effect) Later() context.Context { return &later{e} }
 
 // made makes the context. The caller holds t.mu.

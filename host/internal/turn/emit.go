@@ -65,8 +65,8 @@ func (c *Context) emitStream(kind, as event.Kind, id, delta string, isComplete b
 	})
 }
 
-// emittedStream is the text that a context emits under an id. It begins as what was reported under that id so far; from then
-// on neither adds to the other, since the core counts what is reported only. The caller holds t.mu.
+// emittedStream is the text that a context emits under an id. It begins as what was reported under that id so far; from
+// then on neither adds to the other, since the core counts what is reported only. The caller holds t.mu.
 func (c *Context) emittedStream(which int, id string) *stream {
 	t, key := c.turn, streamKey{c.number, id}
 	s := t.emitted[which][key]

@@ -51,8 +51,8 @@ func (t *errorTable) keep(err error, v *abi.ErrorValue) *abi.ErrorValue {
 	return v
 }
 
-// describe tells the guest about an error that came out of a context which was, or was not, aborted for the given cause.
-// It runs the error's own code, which may panic: no lock may be held.
+// describe tells the guest about an error that came out of a context which was, or was not, aborted for the given
+// cause. It runs the error's own code, which may panic: no lock may be held.
 func describe(err, cause error) (v *abi.ErrorValue) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/turncore/turncore/host"
 )
 
-// TestErrorTable takes every code of the table that all hosts share over the wire: what is known of it is the same on the
-// other side, and errors.Is and errors.As find it, its cause, and what is below that.
+// TestErrorTable takes every code of the table that all hosts share over the wire: what is known of it is the same on
+// the other side, and errors.Is and errors.As find it, its cause, and what is below that.
 func TestErrorTable(t *testing.T) {
 	inner := errors.New("why")
 	codes := tableOfErrors(t)

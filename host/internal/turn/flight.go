@@ -58,8 +58,8 @@ func (f *Flight) Close() []*Turn {
 	return slices.Clone(f.turns)
 }
 
-// Until returns a context for a turn that waits for its beginning: it ends with E_CLOSED when no further turn may begin.
-// Call stop when the wait is over.
+// Until returns a context for a turn that waits for its beginning: it ends with E_CLOSED when no further turn may
+// begin. Call stop when the wait is over.
 func (f *Flight) Until(ctx context.Context) (wait context.Context, stop func()) {
 	wait, cancel := context.WithCancelCause(ctx)
 	f.mu.Lock()

@@ -13,8 +13,8 @@ import (
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
-// OpenGate opens a gate and waits until it is settled. It returns the value of the resolution. The end of until aborts the
-// gate.
+// OpenGate opens a gate and waits until it is settled. It returns the value of the resolution. The end of until aborts
+// the gate.
 func (c *Context) OpenGate(until context.Context, args *abi.OpenGateArgs) ([]byte, error) {
 	t := c.turn
 	w := &wait{turn: t}

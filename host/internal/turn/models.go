@@ -22,8 +22,8 @@ type modelCall struct {
 	end     *event.ModelCallEnd // nil until it has ended
 }
 
-// watched tells whether anybody asks for the calls of models. That an event is asked for by its kind decides, so that who
-// listens to everything gets no more than before.
+// watched tells whether anybody asks for the calls of models. That an event is asked for by its kind decides, so that
+// who listens to everything gets no more than before.
 func (t *Turn) watched() bool {
 	return t.Bus.Asks(event.KindModelCallStart) || t.Bus.Asks(event.KindModelCallEnd)
 }
@@ -38,8 +38,8 @@ func (t *Turn) beginModel(e *Effect) {
 	t.make(&event.ModelCallStart{Head: t.ownHead(e.Context), ModelCall: c.named}, e.Context)
 }
 
-// endModel tells that the call of a model has ended that an effect is, if any. status is that of its answer, 0 for none. The
-// caller holds t.mu.
+// endModel tells that the call of a model has ended that an effect is, if any. status is that of its answer, 0 for
+// none. The caller holds t.mu.
 func (t *Turn) endModel(effect uint32, status int, err error) {
 	for _, c := range t.models {
 		if c.effect != effect || c.end != nil {
@@ -111,7 +111,8 @@ func (t *Turn) noteModel(f *abi.Event, ev event.Event) {
 	}
 }
 
-// ownHead is the head of an event of a context that the host makes while the core lives: the core's later events count it.
+// ownHead is the head of an event of a context that the host makes while the core lives: the core's later events count
+// it.
 func (t *Turn) ownHead(c *Context) event.Head {
 	t.made++
 	t.seq++

@@ -23,8 +23,8 @@ func (t *Turn) admit(a *actor, e *Effect) error {
 	return nil
 }
 
-// goOn goes on with the effects that have waited for one, which has ended. It reports whether the core need not be told of
-// that: it has succeeded, and the results of those behind it tell so. The caller holds t.mu.
+// goOn goes on with the effects that have waited for one, which has ended. It reports whether the core need not be told
+// of that: it has succeeded, and the results of those behind it tell so. The caller holds t.mu.
 func (t *Turn) goOn(a *actor, r outcome) (told bool) {
 	behind := t.behind
 	t.ahead, t.behind = nil, nil
@@ -69,8 +69,8 @@ func (t *Turn) performed(a *actor, e *Effect, r outcome) {
 // untaken tells whether something is given that somebody may take.
 func (t *Turn) untaken() bool { return len(t.given) > 0 && !t.taking }
 
-// give hands over what the first effect has given that nobody has taken, and settles it. It takes the lock again even if
-// who takes that ends the goroutine; then the effect stays the first. The caller holds t.mu.
+// give hands over what the first effect has given that nobody has taken, and settles it. It takes the lock again even
+// if who takes that ends the goroutine; then the effect stays the first. The caller holds t.mu.
 //
 // While the caller of the invocation performs an effect, who calls from within that one gives. Mostly it is the same
 // goroutine, as executors yield in theirs. One that yields in another goroutine must not be ended by who takes.

@@ -39,8 +39,8 @@ func (t *Turn) enforce(a *actor) error {
 	return nil
 }
 
-// count counts what came out of a step, all of it before anything of it has an effect: where a step exceeds the quota, none
-// of what it asks for starts. The caller holds t.mu.
+// count counts what came out of a step, all of it before anything of it has an effect: where a step exceeds the quota,
+// none of what it asks for starts. The caller holds t.mu.
 func (t *Turn) count(out []byte) {
 	if t.core.Guard == nil {
 		return
@@ -64,8 +64,8 @@ func (t *Turn) count(out []byte) {
 	}
 }
 
-// refuse has an effect fail that the turn may not have any more, and tells whether it does. What ends an iteration runs in any
-// case. The caller holds t.mu.
+// refuse has an effect fail that the turn may not have any more, and tells whether it does. What ends an iteration runs
+// in any case. The caller holds t.mu.
 func (t *Turn) refuse(e *Effect) bool {
 	cause := t.exceeded()
 	if cause == nil || e.Kind == abi.EffectDiscard {
@@ -105,8 +105,8 @@ func (t *Turn) countTokens(frame []byte) {
 	t.used.Tokens = max(t.used.Tokens, t.told)
 }
 
-// cutLog counts an event of the log, of so many bytes. cut tells that it is the first one for which there is no room: it
-// stands for those that follow and are dropped. The caller holds t.mu.
+// cutLog counts an event of the log, of so many bytes. cut tells that it is the first one for which there is no room:
+// it stands for those that follow and are dropped. The caller holds t.mu.
 func (t *Turn) cutLog(f *abi.Event, size int) (cut, dropped bool) {
 	g := t.core.Guard
 	if g == nil || event.Kind(f.Kind) != event.KindLog {

@@ -8,8 +8,8 @@ import (
 	"github.com/turncore/turncore/host/record"
 )
 
-// Add appends the records that are not in a collection of the context yet. For an invalid record it returns the error of
-// Validate and adds none.
+// Add appends the records that are not in a collection of the context yet. For an invalid record it returns the error
+// of Validate and adds none.
 func Add[R record.Type](c *Context, records []R) error {
 	// Encoding runs code of payloads, so that no lock may be held.
 	t := c.turn
@@ -68,8 +68,8 @@ func (c *Context) Remove(r record.Record) bool {
 	return true
 }
 
-// Replace replaces a record by another. It reports whether the first was in its collection; for an invalid replacement it
-// returns the error of Validate.
+// Replace replaces a record by another. It reports whether the first was in its collection; for an invalid replacement
+// it returns the error of Validate.
 func (c *Context) Replace(old, r record.Record) (bool, error) {
 	if err := r.Validate(); err != nil {
 		return false, err

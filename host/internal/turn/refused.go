@@ -17,8 +17,8 @@ var recordFields = map[uint8]string{
 	abi.CollectionToolCalls:    "toolCalls",
 }
 
-// refusedStart is what a start that the core did not take is refused with. One that breaks a limit of the ABI is told with
-// the field that has most of its bytes, which Details have as field.
+// refusedStart is what a start that the core did not take is refused with. One that breaks a limit of the ABI is told
+// with the field that has most of its bytes, which Details have as field.
 func refusedStart(err error, f *abi.StartTurn) error {
 	if !errors.Is(err, host.CodeABILimitExceeded) {
 		return err

@@ -11,8 +11,8 @@ import (
 	"github.com/turncore/turncore/host/record"
 )
 
-// Run runs the turn to its end. fill completes the frame that starts it, once the turn's id and time are known; it is called
-// under the turn's lock.
+// Run runs the turn to its end. fill completes the frame that starts it, once the turn's id and time are known; it is
+// called under the turn's lock.
 func (t *Turn) Run(fill func(s Start) error) (Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -40,9 +40,10 @@ func (t *Turn) Run(fill func(s Start) error) (Outcome, error) {
 }
 
 // Invoke runs the turn as an invocation to its end. f is the frame that starts it, without what a turn knows of itself.
-// view has the session's events; its zero value has none. take takes what effects give, one after another, in this goroutine;
-// an effect whose gift is not taken fails with take's error. If take ends the goroutine, Finish must follow. What an effect
-// gives in a goroutine of its own is taken in another one; if take ends that, Invoke ends its own in the same way.
+// view has the session's events; its zero value has none. take takes what effects give, one after another, in this
+// goroutine; an effect whose gift is not taken fails with take's error. If take ends the goroutine, Finish must follow.
+// What an effect gives in a goroutine of its own is taken in another one; if take ends that, Invoke ends its own in the
+// same way.
 func (t *Turn) Invoke(f *abi.StartInvocation, view collections.View, take func(given any) error) (Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -129,8 +130,8 @@ type Start struct {
 	bodies *[]byte // that blocks of the frame lie in
 }
 
-// startBodies are buffers for the records that turns start with. A message may be large: as garbage, each would soon have
-// the collector run, which all turns of the program feel. It frees buffers that nobody takes.
+// startBodies are buffers for the records that turns start with. A message may be large: as garbage, each would soon
+// have the collector run, which all turns of the program feel. It frees buffers that nobody takes.
 var startBodies = sync.Pool{New: func() any { return new([]byte) }}
 
 // Instruct adds a standing instruction.

@@ -72,8 +72,8 @@ func runOnAck(fn *func()) {
 	(*fn)()
 }
 
-// readSignal takes note that a dispatch was acked, nacked or aborted. The ack handlers of host code's own call run after its
-// reply; all others are queued, as user code does not run here.
+// readSignal takes note that a dispatch was acked, nacked or aborted. The ack handlers of host code's own call run
+// after its reply; all others are queued, as user code does not run here.
 func (t *Turn) readSignal(c *Context, f *abi.Sync) error {
 	abort := f.Handle == abi.SignalAbort
 	if c.number == 0 || !abort && (c.acked || c.nacked) {

@@ -74,8 +74,8 @@ func (t *Turn) readSync(frame []byte) error {
 	return nil
 }
 
-// adopt makes sure that a handle names a record of the right kind; the guest's come with their body the first time. kept
-// is the effect whose kept result a tool call then holds, 0 for none.
+// adopt makes sure that a handle names a record of the right kind; the guest's come with their body the first time.
+// kept is the effect whose kept result a tool call then holds, 0 for none.
 func (t *Turn) adopt(kind uint8, handle int64, data abi.Raw, kept int64) error {
 	body, err := abi.BytesOf(data)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package turn has the machinery of turns: what a running turn, or a dispatch without one, is on the host's side. It steps the
-// core, keeps the host's copy of the collections, delivers events and runs effects. What it knows of the program's functions,
-// tools and contexts is a [Program].
+// Package turn has the machinery of turns: what a running turn, or a dispatch without one, is on the host's side. It
+// steps the core, keeps the host's copy of the collections, delivers events and runs effects. What it knows of the
+// program's functions, tools and contexts is a [Program].
 package turn
 
 import (
@@ -19,14 +19,14 @@ import (
 	"github.com/turncore/turncore/host/internal/stash"
 )
 
-// Program is the program's side of a turn: its functions and its tools, and the contexts that they take. All methods are called
-// under the turn's lock.
+// Program is the program's side of a turn: its functions and its tools, and the contexts that they take. All methods
+// are called under the turn's lock.
 type Program interface {
 	// Open makes the program's side of a dispatch that begins as a copy of another context. d is what Context.Dispatch
 	// was given, nil for the turn's own dispatch.
 	Open(c, from *Context, d core.Definition)
-	// Prepare decodes the arguments of an effect and sets what performs it. It may take f.Args, which is reused, by setting
-	// it to nil.
+	// Prepare decodes the arguments of an effect and sets what performs it. It may take f.Args, which is reused, by
+	// setting it to nil.
 	Prepare(e *Effect, f *abi.Effect) error
 	// SetTools replaces the tools of a context by those of a list of numbers.
 	SetTools(c *Context, numbers abi.Raw) error
@@ -58,8 +58,8 @@ type Spec struct {
 
 // Turn is a running turn, or a standalone dispatch.
 //
-// One lock guards it all. A step of the core happens under that lock, so that what host code does to the collections and
-// what the core does to them never cross. User code never runs under it.
+// One lock guards it all. A step of the core happens under that lock, so that what host code does to the collections
+// and what the core does to them never cross. User code never runs under it.
 type Turn struct {
 	Spec
 	core    *core.Core
@@ -182,8 +182,8 @@ func New(c *core.Core, runner *core.Runner, outer context.Context, s Spec) *Turn
 	return t
 }
 
-// Join makes the turn one of its core's, and then of its flights. retry tells that the core takes no turns any more, so that
-// another one may.
+// Join makes the turn one of its core's, and then of its flights. retry tells that the core takes no turns any more, so
+// that another one may.
 func (t *Turn) Join() (retry bool, err error) {
 	if t.core.Enter(t) != nil {
 		return true, nil
@@ -329,8 +329,8 @@ func (t *Turn) setTimer(due uint64) error {
 	return nil
 }
 
-// maxOverdue is how often in a row, with nothing else to tell in between, a core may ask for a time that has passed: a sound
-// one asks for the time to come.
+// maxOverdue is how often in a row, with nothing else to tell in between, a core may ask for a time that has passed: a
+// sound one asks for the time to come.
 const maxOverdue = 1000
 
 // tell tells the core the time, which is due or later: the timer has measured it, also where the clock stands still.

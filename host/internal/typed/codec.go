@@ -31,8 +31,8 @@ type codecMethods interface {
 	msgp.Unmarshaler
 }
 
-// CodecOf returns the codec of a type, nil if it has no methods of its own for MessagePack. It fails if what they write is
-// not what encoding/json writes: other names, above all, for the schema and the model know those of JSON.
+// CodecOf returns the codec of a type, nil if it has no methods of its own for MessagePack. It fails if what they write
+// is not what encoding/json writes: other names, above all, for the schema and the model know those of JSON.
 func CodecOf(t reflect.Type) (*Codec, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -308,8 +308,8 @@ func within(step string, err error) error {
 	return &Error{path, e.Reason, e.Err}
 }
 
-// adapt appends a value of the wire as the UnmarshalMsg of a type wants it. A field that is null is left out, which is the
-// same to encoding/json.
+// adapt appends a value of the wire as the UnmarshalMsg of a type wants it. A field that is null is left out, which is
+// the same to encoding/json.
 func adapt(dst, b []byte, s *shape) (out, rest []byte, err error) {
 	kind := msgp.NextType(b)
 	if s == nil {

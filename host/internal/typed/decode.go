@@ -1,5 +1,5 @@
-// Package typed ties Go types to values of the wire: it decodes values into Go's types by the rules of encoding/json, uses
-// the codecs that types have for MessagePack, and describes types by JSON Schemas.
+// Package typed ties Go types to values of the wire: it decodes values into Go's types by the rules of encoding/json,
+// uses the codecs that types have for MessagePack, and describes types by JSON Schemas.
 package typed
 
 import (

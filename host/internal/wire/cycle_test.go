@@ -7,7 +7,8 @@ import (
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
-// A value that contains itself is named where it does, as hosts in JavaScript name it; one that is only deep is not called so.
+// A value that contains itself is named where it does, as hosts in JavaScript name it; one that is only deep is not
+// called so.
 func TestCycle(t *testing.T) {
 	m := map[string]any{"a": 1}
 	m["self"] = []any{m}

@@ -46,7 +46,8 @@ func TestReadIsFrugal(t *testing.T) {
 	}
 }
 
-// FuzzRead reads any bytes: nothing panics or allocates beyond the budget, and what is read can be written and read again.
+// FuzzRead reads any bytes: nothing panics or allocates beyond the budget, and what is read can be written and read
+// again.
 func FuzzRead(f *testing.F) {
 	for _, b := range hostile() {
 		if len(b) < 4096 {

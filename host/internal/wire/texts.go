@@ -7,8 +7,8 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// Texts makes strings of the texts of a value. Short ones share room, as each would take an allocation of its own. The zero
-// value has no room.
+// Texts makes strings of the texts of a value. Short ones share room, as each would take an allocation of its own. The
+// zero value has no room.
 type Texts struct {
 	room  strings.Builder
 	bytes int // of room, which is made for the first short text

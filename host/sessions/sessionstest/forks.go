@@ -7,8 +7,8 @@ import (
 	"github.com/turncore/turncore/host/sessions"
 )
 
-// history makes a session whose i-th event, from 0, sets n to i, deletes what the one before it has set besides, and has
-// the i-th version of an artifact. It returns the events.
+// history makes a session whose i-th event, from 0, sets n to i, deletes what the one before it has set besides, and
+// has the i-th version of an artifact. It returns the events.
 func (p *place) history(n int) []*sessions.Event {
 	p.Helper()
 	s := p.create(session, map[string]any{"init": "kept", "n": "none", "app:a": 1})

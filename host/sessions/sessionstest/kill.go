@@ -16,12 +16,12 @@ import (
 // killedSteps is how many events the agent of a process yields that is killed.
 const killedSteps = 6
 
-// Kill runs an invocation in processes of their own, and kills them (as by kill -9) before, behind and between its events:
-// rounds at each place, a while later each time, which seed makes. What is left must be the events that were delivered, or
-// one more, with the state and the artifacts that they carry, and the session must go on.
+// Kill runs an invocation in processes of their own, and kills them (as by kill -9) before, behind and between its
+// events: rounds at each place, a while later each time, which seed makes. What is left must be the events that were
+// delivered, or one more, with the state and the artifacts that they carry, and the session must go on.
 //
-// The processes run the same test binary with -test.run of the calling test, whose call of Kill then does not return. open
-// opens the store: each time at the same place, also in those processes, which get env.
+// The processes run the same test binary with -test.run of the calling test, whose call of Kill then does not return.
+// open opens the store: each time at the same place, also in those processes, which get env.
 func Kill(t *testing.T, rounds int, seed uint64, env []string, open storetest.Opener) {
 	if id := killed.Task(); id != "" {
 		if err := runUntilKilled(id, open); err != nil {
@@ -90,8 +90,8 @@ func with(ctx context.Context, open storetest.Opener, n int, call func(*sessions
 	return call(r)
 }
 
-// goesOn says what is wrong with what a process has left that had delivered some events, and runs another invocation in its
-// session.
+// goesOn says what is wrong with what a process has left that had delivered some events, and runs another invocation in
+// its session.
 func goesOn(ctx context.Context, id string, delivered int, open storetest.Opener) error {
 	return with(ctx, open, 1, func(r *sessions.Runner) error {
 		left, n, err := leftOf(ctx, r, id)

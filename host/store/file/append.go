@@ -89,8 +89,8 @@ func (s *Store) append(f *session, a *store.Append) (revision uint64, err error)
 	return f.summary.Revision, err
 }
 
-// versions are the artifacts of an append as the logs have them, if they are the next versions and their bytes are there.
-// The caller holds f.mu, and the lock of the shared scopes if the append has some.
+// versions are the artifacts of an append as the logs have them, if they are the next versions and their bytes are
+// there. The caller holds f.mu, and the lock of the shared scopes if the append has some.
 func (s *Store) versions(f *session, a *store.Append) (list []version, err error) {
 	added := make(map[[2]string]int)
 	for i := range a.Artifacts {

@@ -159,8 +159,8 @@ func TestSharedScopesOutliveSessions(t *testing.T) {
 	}
 }
 
-// A flipped bit anywhere is an error that says where, or changes nothing; a log that is damaged at its end may have lost its
-// last frame.
+// A flipped bit anywhere is an error that says where, or changes nothing; a log that is damaged at its end may have
+// lost its last frame.
 func TestFlippedBitsOfAppends(t *testing.T) {
 	folder := t.TempDir()
 	s := open(t, folder)

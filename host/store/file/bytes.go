@@ -21,8 +21,8 @@ import (
 //	8 bytes  how many bytes there are
 //	4 bytes  CRC-32 of these
 //
-// and then blocks of 64 KiB, the last one shorter: each with its CRC-32, of its number as 8 bytes and itself, behind it.
-// Numbers are big-endian.
+// and then blocks of 64 KiB, the last one shorter: each with its CRC-32, of its number as 8 bytes and itself, behind
+// it. Numbers are big-endian.
 const (
 	bytesFront = 12
 	blockSize  = 64 << 10
@@ -183,14 +183,14 @@ func (r *byteReader) damaged(why string) error {
 	return damaged(r.session, what+strconv.Quote(r.id)+", "+r.name+": "+why, nil)
 }
 
-// sameFile tells whether a file is the one that was opened first. A system gives the number of a file that was replaced to
-// another one at once, so the number alone does not say it.
+// sameFile tells whether a file is the one that was opened first. A system gives the number of a file that was replaced
+// to another one at once, so the number alone does not say it.
 func (r *byteReader) sameFile(info fs.FileInfo) bool {
 	return os.SameFile(info, r.info) && info.Size() == r.info.Size() && info.ModTime().Equal(r.info.ModTime())
 }
 
-// sameContent tells whether a file that was put in the place of the reader's has the same bytes: their id says what they
-// are.
+// sameContent tells whether a file that was put in the place of the reader's has the same bytes: their id says what
+// they are.
 func (r *byteReader) sameContent(info fs.FileInfo) bool {
 	return store.IsContentID(r.id) && info.Size() == r.info.Size()
 }

@@ -11,8 +11,8 @@ import (
 
 var errClosed = errors.New("the store is closed")
 
-// failure is the error of a call about a session, "" for none, that the disk has failed. Errors with a code stay as they
-// are.
+// failure is the error of a call about a session, "" for none, that the disk has failed. Errors with a code stay as
+// they are.
 func failure(session string, err error) error {
 	var coded *host.Error
 	if err == nil || errors.As(err, &coded) {

@@ -153,8 +153,8 @@ const (
 	frameAll       byte = 's' // all there is: the log was written anew
 )
 
-// shared are the changes that an append makes to shared scopes. They count if the session's log has the append: those of the
-// last frame alone may lack it, as the next one is written later.
+// shared are the changes that an append makes to shared scopes. They count if the session's log has the append: those
+// of the last frame alone may lack it, as the next one is written later.
 //
 //msgp:tuple shared
 type shared struct {

@@ -17,7 +17,8 @@ import (
 //	         the body: the kind of frame, and its tuples in MessagePack
 //	4 bytes  the length again, not 0, by which the last frame is found
 //
-// Numbers are big-endian. A log is appended to by one write for each frame, so a frame that is not all there is the last.
+// Numbers are big-endian. A log is appended to by one write for each frame, so a frame that is not all there is the
+// last.
 const (
 	frontSize = 12
 	backSize  = 4
@@ -55,8 +56,8 @@ func frontSum(offset int64, length []byte) uint32 {
 	return crc32.ChecksumIEEE(append(binary.BigEndian.AppendUint64(make([]byte, 0, 12), uint64(offset)), length...))
 }
 
-// readFrame reads the frame at an offset of a log, of which data has all that follows, and returns the kind and the rest
-// of its body, and its size. A frame that was not written to its end is errTorn.
+// readFrame reads the frame at an offset of a log, of which data has all that follows, and returns the kind and the
+// rest of its body, and its size. A frame that was not written to its end is errTorn.
 func readFrame(data []byte, offset int64) (kind byte, body []byte, size int, err error) {
 	if len(data) < frontSize {
 		return 0, nil, 0, errTorn
@@ -76,7 +77,8 @@ func readFrame(data []byte, offset int64) (kind byte, body []byte, size int, err
 	return body[0], body[1:], size, nil
 }
 
-// wrongSum is the error of a frame with a wrong checksum. If what follows is blank, the frame was not written to its end.
+// wrongSum is the error of a frame with a wrong checksum. If what follows is blank, the frame was not written to its
+// end.
 func wrongSum(offset int64, behind []byte) error {
 	if blank(behind) {
 		return errTorn

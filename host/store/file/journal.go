@@ -29,8 +29,8 @@ type journal struct {
 	size  int64 // of the file, in bytes
 }
 
-// enterJournal returns the journal of a turn, locked and in memory; one that is not there has no epoch. The caller calls
-// leaveJournal.
+// enterJournal returns the journal of a turn, locked and in memory; one that is not there has no epoch. The caller
+// calls leaveJournal.
 func (s *Store) enterJournal(turn string) (j *journal, err error) {
 	for {
 		s.mu.Lock()

@@ -98,8 +98,8 @@ func (f *session) readHead(data []byte) (size int, err error) {
 	return size, nil
 }
 
-// read reads the whole log into the state. A frame at its end that was not written whole is cut off: its commit has never
-// returned. The caller holds f.mu.
+// read reads the whole log into the state. A frame at its end that was not written whole is cut off: its commit has
+// never returned. The caller holds f.mu.
 func (f *session) read() error {
 	data, err := os.ReadFile(f.log())
 	if err != nil {

@@ -259,8 +259,8 @@ func copyFile(from, to string) error {
 // collectAfter is how long bytes stay that no record refers to: a turn may be about to commit one.
 const collectAfter = time.Hour
 
-// Collect removes the bytes of all sessions that no record refers to and that were put more than an hour ago. It returns
-// how many those were. Those of a single session go when it is read into memory too.
+// Collect removes the bytes of all sessions that no record refers to and that were put more than an hour ago. It
+// returns how many those were. Those of a single session go when it is read into memory too.
 func (s *Store) Collect(ctx context.Context) (removed int, err error) {
 	s.mu.Lock()
 	ids := make([]string, 0, len(s.sessions))

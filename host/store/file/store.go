@@ -20,8 +20,8 @@ import (
 	"github.com/turncore/turncore/host/store"
 )
 
-// Store keeps conversations in a folder. It is a store.Sessions, a store.Appender and a store.Journal. Its methods may be
-// called from many goroutines.
+// Store keeps conversations in a folder. It is a store.Sessions, a store.Appender and a store.Journal. Its methods may
+// be called from many goroutines.
 type Store struct {
 	folder string
 	lock   *flock.Flock
@@ -59,9 +59,9 @@ const (
 	format       = "turncore.store"
 )
 
-// Open opens a folder, which it makes if need be, for its owner only. It fails with E_STORE_VERSION if a later version of
-// the library has written it, and with E_STORE_FAILED if another store has it open or it cannot be written. Close the store
-// after use.
+// Open opens a folder, which it makes if need be, for its owner only. It fails with E_STORE_VERSION if a later version
+// of the library has written it, and with E_STORE_FAILED if another store has it open or it cannot be written. Close
+// the store after use.
 func Open(folder string) (*Store, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, failure("", err)

@@ -21,8 +21,8 @@ import (
 	"github.com/turncore/turncore/host/store/internal/sqlstore"
 )
 
-// Store keeps conversations in a database. It is a store.Sessions, a store.Appender and a store.Journal. Its methods may
-// be called from many goroutines and many processes: transactions of different sessions run side by side.
+// Store keeps conversations in a database. It is a store.Sessions, a store.Appender and a store.Journal. Its methods
+// may be called from many goroutines and many processes: transactions of different sessions run side by side.
 type Store struct{ *sqlstore.Store }
 
 var (
@@ -45,8 +45,8 @@ const connectTimeout = 10 * time.Second
 
 // Open opens a database by a URL such as postgres://user:password@host:5432/database or by pgx's keywords and values,
 // and brings its schema up to date. Connecting takes 10 seconds at most, or as many as connect_timeout in the URL says.
-// It fails with E_STORE_VERSION if a later version of the library has made the tables or a migration was left halfway, and
-// with E_STORE_FAILED if the database cannot be opened. Close the store after use.
+// It fails with E_STORE_VERSION if a later version of the library has made the tables or a migration was left halfway,
+// and with E_STORE_FAILED if the database cannot be opened. Close the store after use.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return open(ctx, url, o, sqlstore.Options{})
 }

@@ -128,8 +128,8 @@ const (
 	plainQuery = "!$&()*+,;=:@-._~/?"
 )
 
-// finish puts path and query, and not the fragment, of a text behind an origin: escaped, the path without the segments "."
-// and "..", escaped ones too.
+// finish puts path and query, and not the fragment, of a text behind an origin: escaped, the path without the segments
+// "." and "..", escaped ones too.
 func finish(b []byte, text string) (Address, error) {
 	a := Address{path: len(b)}
 	if i := strings.IndexByte(text, '#'); i >= 0 {

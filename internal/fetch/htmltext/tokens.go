@@ -112,7 +112,8 @@ func (t *tokens) takeTag() bool {
 	return false
 }
 
-// skipElement goes behind the end of an element that nobody reads. It does not when the page does not say where that is.
+// skipElement goes behind the end of an element that nobody reads. It does not when the page does not say where that
+// is.
 func (t *tokens) skipElement() bool {
 	name := t.name + " "
 	if strings.Contains(t.without, " "+name) || t.name == "svg" && bytes.HasSuffix(t.attrs, []byte{'/'}) {

@@ -1,10 +1,10 @@
 // Command gen writes the table of instructions for package metering, in Go and in JavaScript, from instructions.json.
 //
-// Operands are letters: u for an unsigned number in LEB128, i for a signed one, a digit for so many bytes, v for 16 bytes,
-// s for as many bytes as a number before them says, t for as many numbers as one before them says and another one; f, g and
-// y for the index of a function, of a global and of a type, b for the type of a block. of is how many bytes, or entries of a
-// table, the number on top of the stack counts. counts is as how many instructions one counts that takes long: engines leave the
-// code for it. An instruction that jumps may not be followed by the next one.
+// Operands are letters: u for an unsigned number in LEB128, i for a signed one, a digit for so many bytes, v for 16
+// bytes, s for as many bytes as a number before them says, t for as many numbers as one before them says and another
+// one; f, g and y for the index of a function, of a global and of a type, b for the type of a block. of is how many
+// bytes, or entries of a table, the number on top of the stack counts. counts is as how many instructions one counts
+// that takes long: engines leave the code for it. An instruction that jumps may not be followed by the next one.
 package main
 
 import (

@@ -1,14 +1,15 @@
 // Package grammar translates JSON Schemas to GBNF, the notation of llama.cpp for grammars. An engine that takes a
 // grammar gives nothing but text that matches.
 //
-// What a grammar lets through is JSON without white space, but for at most one space behind a colon or a comma. Properties
-// come in the order in which the schema declares them. A grammar may say less than its schema allows (it is narrower):
+// What a grammar lets through is JSON without white space, but for at most one space behind a colon or a comma.
+// Properties come in the order in which the schema declares them. A grammar may say less than its schema allows (it is
+// narrower):
 //
 //   - A property that is not declared does not occur, unless additionalProperties says that it may, or no property is
 //     declared at all. Beside patternProperties it does not.
 //   - A schema without a type that has properties is one of objects, one with items of lists, and so on.
-//   - Numbers have at most 15 digits before and behind the point, and 2 in the exponent. Keys that are not declared have
-//     no escapes.
+//   - Numbers have at most 15 digits before and behind the point, and 2 in the exponent. Keys that are not declared
+//     have no escapes.
 //   - Dates have no February 29, UUIDs are in lower case, and so on: of a format or a pattern the plain forms.
 //
 // These keywords are honoured: type, enum, const, properties, required, additionalProperties, items, prefixItems,
@@ -59,8 +60,8 @@ const (
 	maxRepeat = 512 // engines unroll what is repeated
 )
 
-// Schema returns the grammar of the JSON texts that match a schema, an encoded value. name is what errors call the whole
-// value.
+// Schema returns the grammar of the JSON texts that match a schema, an encoded value. name is what errors call the
+// whole value.
 func Schema(schema []byte, name string) (*Grammar, error) {
 	g := newGenerator()
 	root, err := g.document(schema, name)

@@ -213,8 +213,8 @@ func (n *node) keyword(g *generator, key string, arg []byte) error {
 	return nil
 }
 
-// evaluate takes down whether a keyword binds the grammar that is about what no other keyword has looked at: a false one
-// does when all that looks is in the same schema.
+// evaluate takes down whether a keyword binds the grammar that is about what no other keyword has looked at: a false
+// one does when all that looks is in the same schema.
 func (n *node) evaluate(g *generator, key string, arg []byte) {
 	if b, ok := value.Bool(arg); !ok || !b && n.nested > 0 {
 		g.widen(n.path, key)

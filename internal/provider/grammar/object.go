@@ -145,8 +145,9 @@ type part struct {
 	required   bool
 }
 
-// members returns an expression for an object of these properties in their order, and of any number of extra ones behind
-// them, unless that is empty. The grammar grows with the number of properties, not with that of their combinations.
+// members returns an expression for an object of these properties in their order, and of any number of extra ones
+// behind them, unless that is empty. The grammar grows with the number of properties, not with that of their
+// combinations.
 func (g *generator) members(list []part, extra string) string {
 	if len(list) == 0 && extra == "" {
 		return `"{}"`
@@ -203,7 +204,8 @@ func (g *generator) otherKey(declared []property) string {
 // maxPrefix is how many characters of a declared name others may share.
 const maxPrefix = 100
 
-// otherThan returns an expression for texts that are none of the sorted names, behind so many characters that they share.
+// otherThan returns an expression for texts that are none of the sorted names, behind so many characters that they
+// share.
 func (g *generator) otherThan(names []string, shared int) string {
 	const plain = `[^"\\\x00-\x1F]`
 	var alternatives []string

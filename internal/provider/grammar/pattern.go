@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// pattern returns an expression for the JSON strings, without their quotes, that match a regular expression. ok is false
-// if it has parts that are not read here: look-around, back references, word boundaries, properties of Unicode, anchors
-// in the middle, large counts.
+// pattern returns an expression for the JSON strings, without their quotes, that match a regular expression. ok is
+// false if it has parts that are not read here: look-around, back references, word boundaries, properties of Unicode,
+// anchors in the middle, large counts.
 func (g *generator) pattern(source string) (expression string, ok bool) {
 	p := &patternReader{src: source, g: g}
 	expression = p.whole()

@@ -83,8 +83,8 @@ func TestRandomSchemas(t *testing.T) {
 	}
 }
 
-// The official test suite: whatever a grammar makes is valid, and nothing that is invalid matches, unless it says that it
-// is wider.
+// The official test suite: whatever a grammar makes is valid, and nothing that is invalid matches, unless it says that
+// it is wider.
 func TestSuite(t *testing.T) {
 	root := filepath.Join("..", "..", "..", "..", "shared", "suites", "json-schema")
 	if _, err := os.Stat(root); err != nil {

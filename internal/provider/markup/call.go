@@ -54,7 +54,8 @@ func (d Defect) String() string {
 	}[min(d, TooLong)]
 }
 
-// addCall takes up a call of the form that is read. It copies what it is given. Without raw, a defect is one of the form.
+// addCall takes up a call of the form that is read. It copies what it is given. Without raw, a defect is one of the
+// form.
 func (r *Reader) addCall(c *candidate, name, args, raw []byte, defect Defect) {
 	call := Call{Format: c.form.format}
 	if validName(name) {

@@ -7,8 +7,8 @@ type span struct{ from, to int }
 
 func (s span) of(t []byte) []byte { return t[s.from:s.to] }
 
-// candidate is text that is read as a form. Places are counted from the start of the form; of a call that is longer than
-// the limit, what has been read is not kept, and no place before it is of use.
+// candidate is text that is read as a form. Places are counted from the start of the form; of a call that is longer
+// than the limit, what has been read is not kept, and no place before it is of use.
 type candidate struct {
 	scan
 	form    *form

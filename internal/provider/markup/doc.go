@@ -1,5 +1,5 @@
-// Package markup reads what models write that have no field for tool calls and reasoning: text with markup in it. It takes
-// a text apart while it comes, and writes the text that such a model is told its tools with.
+// Package markup reads what models write that have no field for tool calls and reasoning: text with markup in it. It
+// takes a text apart while it comes, and writes the text that such a model is told its tools with.
 //
 // These are the formats. A text may hold calls of several of them; how a call begins tells which it is, and where two
 // could be meant the upper one is. Forms without a marker are no longer looked for when there was a call of another
@@ -32,7 +32,7 @@
 // prose, byte for byte, except for the tokens that chat templates put around texts (<|im_end|>, <eos> and their like),
 // which are cut out, with white space that would be left over where something was cut out.
 //
-// Reasoning that is not closed goes on to the end of the text. A marker that closes reasoning which was not opened makes
-// all since the marker before it reasoning, since many prompts end with the marker that opens it; with [Options].Opened
-// there is nothing to take back. Inside of reasoning nothing else is looked for.
+// Reasoning that is not closed goes on to the end of the text. A marker that closes reasoning which was not opened
+// makes all since the marker before it reasoning, since many prompts end with the marker that opens it; with
+// [Options].Opened there is nothing to take back. Inside of reasoning nothing else is looked for.
 package markup

@@ -76,8 +76,8 @@ var marks = [...]marker{
 
 var roles = [...]string{"assistant", "model", "user", "system", "developer", "tool", "ipython"}
 
-// mark looks for a marker at the start of t that acts where prose stands; for one that opens reasoning only, if opens is
-// set. It returns the length of the marker.
+// mark looks for a marker at the start of t that acts where prose stands; for one that opens reasoning only, if opens
+// is set. It returns the length of the marker.
 func (r *Reader) mark(t []byte, opens bool) (m *marker, n int) {
 	if len(t) > 0 && t[0] != '<' && t[0] != '[' { // as all of them begin
 		return nil, no

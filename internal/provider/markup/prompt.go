@@ -13,8 +13,8 @@ type Tool struct {
 	Schema      []byte // JSON Schema of the arguments, as JSON; nil if there are none
 }
 
-// dialect is how models of one format are told their tools. In the texts, \x01 stands for the tools, one a line, \x02 for
-// the example of a call, \x03 for a name and \x04 for a result.
+// dialect is how models of one format are told their tools. In the texts, \x01 stands for the tools, one a line, \x02
+// for the example of a call, \x03 for a name and \x04 for a result.
 type dialect struct {
 	format Formats
 	tools  string
@@ -62,9 +62,9 @@ func (b *buffer) frame(text string, parts ...[]byte) {
 	}
 }
 
-// AppendTools appends what a model is told about its tools: each with its name, description and schema, how to call one,
-// and an example of a call of the first one, in the form that models of the first format of f were trained on. Without
-// tools it appends nothing. The schemas must be JSON.
+// AppendTools appends what a model is told about its tools: each with its name, description and schema, how to call
+// one, and an example of a call of the first one, in the form that models of the first format of f were trained on.
+// Without tools it appends nothing. The schemas must be JSON.
 func AppendTools(dst []byte, f Formats, tools []Tool) []byte {
 	if len(tools) == 0 {
 		return dst
@@ -91,8 +91,8 @@ func AppendTools(dst []byte, f Formats, tools []Tool) []byte {
 	return out
 }
 
-// AppendCall appends a call as a model of the first format of f writes it, for the history of an engine that has no field
-// for calls. The arguments are a JSON object.
+// AppendCall appends a call as a model of the first format of f writes it, for the history of an engine that has no
+// field for calls. The arguments are a JSON object.
 func AppendCall(dst []byte, f Formats, name string, args []byte) []byte {
 	d := dialectOf(f)
 	var call buffer
@@ -235,8 +235,8 @@ func (b *buffer) plain(s *value.Scanner) {
 	}
 }
 
-// exampleOf returns arguments that a schema permits, as far as the types of its properties tell: the required ones, or all
-// if it requires none.
+// exampleOf returns arguments that a schema permits, as far as the types of its properties tell: the required ones, or
+// all if it requires none.
 func exampleOf(schema []byte) []byte {
 	var required [][]byte
 	var properties []byte

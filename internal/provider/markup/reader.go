@@ -50,7 +50,8 @@ type Result struct {
 }
 
 // Reader takes a text apart into prose, reasoning and calls while it comes. It holds back what may become a marker, the
-// text of a call that is not complete, and white space that may stand before a marker. A Reader that has ended is spent.
+// text of a call that is not complete, and white space that may stand before a marker. A Reader that has ended is
+// spent.
 type Reader struct {
 	options Options
 	tools   []string  // sorted
@@ -112,8 +113,8 @@ func New(o Options) *Reader {
 	return r
 }
 
-// Write takes the next part of the text and calls emit for each piece that is certain by then. It keeps nothing of delta.
-// Where a text is cut into parts changes nothing but the size of pieces.
+// Write takes the next part of the text and calls emit for each piece that is certain by then. It keeps nothing of
+// delta. Where a text is cut into parts changes nothing but the size of pieces.
 func (r *Reader) Write(delta []byte, emit func(Piece)) {
 	r.emit = emit
 	if len(r.held) == 0 {

@@ -87,8 +87,8 @@ var fencedPythonic = []step{
 	{3, tool + "(", none, "", 1},
 }
 
-// Objects may stand behind each other, with a semicolon or a comma between them, or in an array. Another key than these,
-// or a value of another kind, makes the text an answer in JSON.
+// Objects may stand behind each other, with a semicolon or a comma between them, or in an array. Another key than
+// these, or a value of another kind, makes the text an answer in JSON.
 var llama = []step{
 	{0, "{", begin, "", 1},
 	{1, set + blanks + stop, none, "", 1},
@@ -108,8 +108,8 @@ var llama = []step{
 	{3, "", none, "", done},
 }
 
-// Values are strings, whatever they look like; the line ends that the tags stand at are no part of them. Some models write
-// an object of JSON in the place of parameters.
+// Values are strings, whatever they look like; the line ends that the tags stand at are no part of them. Some models
+// write an object of JSON in the place of parameters.
 var qwen = []step{
 	{0, set + blanks + stop, none, "", 0},
 	{0, "<parameter=" + tag, takeText, "</parameter>", 0},

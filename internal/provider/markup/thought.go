@@ -15,8 +15,8 @@ func (r *Reader) closeThought() {
 	r.fresh, r.spoke, r.former = 0, r.prose.begun, len(r.calls)
 }
 
-// recall acts on a closing marker whose opening one never came: what came since reasoning was closed last was reasoning,
-// and calls in it were none.
+// recall acts on a closing marker whose opening one never came: what came since reasoning was closed last was
+// reasoning, and calls in it were none.
 func (r *Reader) recall() {
 	if r.fresh > 0 {
 		r.emit(Piece{Kind: Recall, N: r.fresh})

@@ -1,6 +1,6 @@
 /**
- * One invocation of an agent development kit, on a model that answers at once: a tool call, then a text. Sessions are in
- * memory, and made and deleted within what is timed, as the kit needs one for every conversation.
+ * One invocation of an agent development kit, on a model that answers at once: a tool call, then a text. Sessions are
+ * in memory, and made and deleted within what is timed, as the kit needs one for every conversation.
  *
  *   node adk.mjs @iqai/adk|@google/adk [SAMPLES]
  *

@@ -17,7 +17,8 @@ export interface Missing {
 export const BOUNDS = ['steps', 'frames', 'effects', 'bytes', 'tokens'] as const;
 
 /**
- * Everything that an agent asks for and a grant lacks, in the order of the manifest. Without a grant nothing is granted.
+ * Everything that an agent asks for and a grant lacks, in the order of the manifest. Without a grant nothing is
+ * granted.
  */
 export function missing({ name: agent, asks }: Manifest, given: Grant | undefined): Missing[] {
   const grant = given ?? { agent };
@@ -56,8 +57,8 @@ export function missing({ name: agent, asks }: Manifest, given: Grant | undefine
 /**
  * Checks that a grant is for an agent and has what it asks for.
  *
- * @throws TurncoreError E_AGENT_GRANT for a grant of another agent or version; E_AGENT_NOT_GRANTED listing everything that
- *   is missing
+ * @throws TurncoreError E_AGENT_GRANT for a grant of another agent or version; E_AGENT_NOT_GRANTED listing everything
+ *   that is missing
  */
 export function requireFit(manifest: Manifest, grant: Grant | undefined): void {
   if (grant !== undefined) {

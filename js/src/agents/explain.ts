@@ -6,8 +6,8 @@ import { covers, type Grant, quotaOf } from './grant.js';
 import type { Ask, Manifest } from './manifest.js';
 
 /**
- * Says in sentences what an agent brings, and what it can do and cannot with a grant. Without one it says what the agent
- * asks for. Texts of the agent's author are in quotation marks.
+ * Says in sentences what an agent brings, and what it can do and cannot with a grant. Without one it says what the
+ * agent asks for. Texts of the agent's author are in quotation marks.
  */
 export function explain(manifest: Manifest, grant?: Grant): string {
   const { name, version, description } = manifest;

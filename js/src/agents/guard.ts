@@ -1,6 +1,6 @@
 /**
- * Holds the turns of an agent to its grant: counts what comes out of the module, aborts a turn that exceeds its quota, and
- * cuts its log. It sits between the instance and what runs turns on it, which knows nothing of it.
+ * Holds the turns of an agent to its grant: counts what comes out of the module, aborts a turn that exceeds its quota,
+ * and cuts its log. It sits between the instance and what runs turns on it, which knows nothing of it.
  */
 import { EffectKind, EventKind, Op } from '../abi/frames.gen.js';
 import { joined } from '../bytes.js';

@@ -70,15 +70,16 @@ export interface AgentOptions {
 const MODEL_KEY = 'model ';
 
 /**
- * Loads an agent, metered, with what its grant gives it. Nothing of it runs before the grant was found to have what it asks
- * for.
+ * Loads an agent, metered, with what its grant gives it. Nothing of it runs before the grant was found to have what it
+ * asks for.
  *
  * With `worker` it runs in workers that load it, and the page goes on whatever it does; without, in this thread.
  *
- * @param file a URL or path, a response or bytes; a WebAssembly.Module must have been made of what `meterAgent` returned
- * @throws TurncoreError (rejects) E_AGENT_TOO_LARGE; E_INVALID_MODULE for anything but a Turncore module; E_ABI_VERSION for
- *   another major version; E_AGENT_MANIFEST; E_AGENT_GRANT for a grant that breaks a rule, is for another agent or names what
- *   the program lacks; E_AGENT_NOT_GRANTED listing everything that the agent asks for and the grant lacks
+ * @param file a URL or path, a response or bytes; a WebAssembly.Module must have been made of what `meterAgent`
+ * returned
+ * @throws TurncoreError (rejects) E_AGENT_TOO_LARGE; E_INVALID_MODULE for anything but a Turncore module; E_ABI_VERSION
+ *   for another major version; E_AGENT_MANIFEST; E_AGENT_GRANT for a grant that breaks a rule, is for another agent or
+ *   names what the program lacks; E_AGENT_NOT_GRANTED listing everything that the agent asks for and the grant lacks
  */
 export async function loadAgent(
   file: ModuleSource,
@@ -149,8 +150,8 @@ export class Agent {
 
   /**
    * Makes a runner of the agent. It has what the agent was granted of the program's tools, models and stores; what the
-   * program adds to it here, it gives to the agent. A module without an agent inside, such as the core with a manifest, calls
-   * the first model that it asks for, and needs an executor if the grant names none.
+   * program adds to it here, it gives to the agent. A module without an agent inside, such as the core with a manifest,
+   * calls the first model that it asks for, and needs an executor if the grant names none.
    *
    * @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation
    */

@@ -105,8 +105,8 @@ export const MANIFEST_SECTION = 'turncore.agent';
 /**
  * Reads the manifest of an agent's file, without running anything.
  *
- * @throws TurncoreError E_INVALID_MODULE for anything but WebAssembly; E_AGENT_MANIFEST without a manifest, or if it breaks a
- *   rule or does not fit the file's imports
+ * @throws TurncoreError E_INVALID_MODULE for anything but WebAssembly; E_AGENT_MANIFEST without a manifest, or if it
+ *   breaks a rule or does not fit the file's imports
  */
 export function readManifest(file: Uint8Array | WebAssembly.Module): Manifest {
   const { texts, imports } = file instanceof Uint8Array ? scan(file) : describe(file);

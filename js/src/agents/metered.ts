@@ -5,8 +5,8 @@ import { meter } from '../metering/rewrite.js';
 import { MANIFEST_SECTION, manifestText } from './manifest.js';
 
 /**
- * The bytes of an agent's file with metering and its manifest, to be deployed where nothing is compiled at run time, as in
- * Workers on Cloudflare.
+ * The bytes of an agent's file with metering and its manifest, to be deployed where nothing is compiled at run time, as
+ * in Workers on Cloudflare.
  *
  * @throws TurncoreError E_INVALID_MODULE, E_AGENT_MANIFEST; MeteringError for a module that cannot be metered
  */

@@ -1,6 +1,6 @@
 /**
- * How a runner of an agent is opened: the host tells the module of a runner as of any other, and the frame is completed with
- * what the agent brings.
+ * How a runner of an agent is opened: the host tells the module of a runner as of any other, and the frame is completed
+ * with what the agent brings.
  */
 import { ExecutorKind, Method, MiddlewareKind, Op } from '../abi/frames.gen.js';
 import { asBuiltin } from '../builtin.js';

@@ -19,8 +19,8 @@ export interface ServeAgentOptions extends Pick<
 
 /**
  * Loads in this worker the agent that a page gives to `loadAgent` with the option `worker`, and offers its runner to
- * the page. The grant is the page's. What it only names is the page's too, and this worker's where the page has none. Call it
- * once, when the worker starts.
+ * the page. The grant is the page's. What it only names is the page's too, and this worker's where the page has none.
+ * Call it once, when the worker starts.
  *
  * @example
  * serveAgent();

@@ -19,8 +19,9 @@ export interface WorkerAgentOptions {
   /** Makes a worker that calls `serveAgent`: for the load, for each further runner, and when one was ended. */
   readonly worker: () => WorkerChannel;
   /**
-   * How long the worker's thread may not answer while it loads the agent or a turn runs, in milliseconds. Then it is ended, and
-   * the load or its turns fail with E_WORKER_ENDED, whose cause is a `WorkerTimeoutError`. Default: {@link AGENT_STEP_TIMEOUT}.
+   * How long the worker's thread may not answer while it loads the agent or a turn runs, in milliseconds. Then it is
+   * ended, and the load or its turns fail with E_WORKER_ENDED, whose cause is a `WorkerTimeoutError`. Default: {@link
+   * AGENT_STEP_TIMEOUT}.
    */
   readonly stepTimeout?: number | undefined;
   /** What the agent may do. Without one, an agent that asks for something is refused. */

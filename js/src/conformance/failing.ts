@@ -6,8 +6,8 @@ import { type Line, type Log, logText } from './line.js';
 import { list, only, type Scenario, str, strs } from './scenario.js';
 
 /**
- * What is played beside a scenario of whose log every storage call is to fail once: for each of them the same scenario with
- * the error X thrown there. {@link checkStorage} says what must come of it.
+ * What is played beside a scenario of whose log every storage call is to fail once: for each of them the same scenario
+ * with the error X thrown there. {@link checkStorage} says what must come of it.
  */
 export function failing(scenario: Scenario, log: Log): Scenario[] {
   if (scenario.eachStorageCallFails !== true) return [];
@@ -20,8 +20,8 @@ export function failing(scenario: Scenario, log: Log): Scenario[] {
 /**
  * Checks the log of a scenario with a storage call that fails.
  *
- * @throws Error unless what begins ends once, innermost first, the error shows, and at the end the turn holds the records
- *   that storage holds
+ * @throws Error unless what begins ends once, innermost first, the error shows, and at the end the turn holds the
+ *   records that storage holds
  */
 export function checkStorage(scenario: Scenario, log: Log): void {
   const books = new Books(scenario);

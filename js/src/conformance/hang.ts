@@ -7,8 +7,8 @@ import type { Frame } from './frame.js';
 const HANGS = 5;
 
 /**
- * Waits until what the function belongs to is aborted, which happens to the run a moment later, unless the argument says
- * that something else sees to it.
+ * Waits until what the function belongs to is aborted, which happens to the run a moment later, unless the argument
+ * says that something else sees to it.
  */
 export function hang(f: Frame, arg: unknown): Promise<void> {
   const controller = f.stage.values.get('abort') as AbortController;

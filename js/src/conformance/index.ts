@@ -1,7 +1,7 @@
 /**
- * Plays the conformance corpus: scenarios in JSON that say what a program's functions do in a turn, and what must come of
- * it. A host of Turncore in any language that plays a scenario writes the same lines, byte for byte. docs/conformance.md
- * of the repository shows how to play the corpus on a platform or a module of your own.
+ * Plays the conformance corpus: scenarios in JSON that say what a program's functions do in a turn, and what must come
+ * of it. A host of Turncore in any language that plays a scenario writes the same lines, byte for byte.
+ * docs/conformance.md of the repository shows how to play the corpus on a platform or a module of your own.
  *
  * ```js
  * import { check, features, logText, playable, Player } from 'turncore/conformance';

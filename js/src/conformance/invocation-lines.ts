@@ -28,8 +28,8 @@ export class Lines {
   }
 
   /**
-   * The log. Of code that runs at once it has what the caller and the store have written, and then the others', by their
-   * names; of such a scenario with a fault the former alone, as nobody can tell how far the others came.
+   * The log. Of code that runs at once it has what the caller and the store have written, and then the others', by
+   * their names; of such a scenario with a fault the former alone, as nobody can tell how far the others came.
    */
   log(together: boolean, faulty: boolean): Log {
     const place = (by: string): string => (by === MAIN || by === STORE ? '' : by);

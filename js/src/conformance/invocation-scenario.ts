@@ -184,9 +184,9 @@ export function together({ agents }: InvocationScenario): boolean {
 }
 
 /**
- * The scenario with faults: for each append of its log a store that fails there, one that stores and fails nevertheless,
- * and another writer that comes first; and for each event a caller that leaves there. A scenario with a fault of its own
- * has none.
+ * The scenario with faults: for each append of its log a store that fails there, one that stores and fails
+ * nevertheless, and another writer that comes first; and for each event a caller that leaves there. A scenario with a
+ * fault of its own has none.
  */
 export function invocationVariants(scenario: InvocationScenario, log: Log): InvocationScenario[] {
   const { marks: _, ...plain } = scenario;

@@ -28,8 +28,8 @@ export class Kept {
   }
 
   /**
-   * Commits what was noted, each twice under its key, and compares. A commit with a record that cannot be written down is
-   * none that a database must keep: it is left out.
+   * Commits what was noted, each twice under its key, and compares. A commit with a record that cannot be written down
+   * is none that a database must keep: it is left out.
    *
    * @returns how many commits there were
    * @throws Error (rejects) for a store that has anything else than the one in memory

@@ -5,8 +5,8 @@ import { canonicalJSON } from '../codec/canonical-json.js';
 import type { Log } from './line.js';
 
 /**
- * Gives four hexadecimal digits for each line, from a checksum of its canonical JSON: the upper and the lower half of its
- * FNV-1a of 32 bits, one XOR the other.
+ * Gives four hexadecimal digits for each line, from a checksum of its canonical JSON: the upper and the lower half of
+ * its FNV-1a of 32 bits, one XOR the other.
  */
 export function marksOf(log: Log): string[] {
   return log.map((line) => {

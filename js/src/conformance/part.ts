@@ -15,8 +15,8 @@ import { reader, scriptedReader } from './reader.js';
 import type { Stage } from './stage.js';
 
 /**
- * Makes a part: a text, `{text: name}`, `{artifact: text, kind?, hints?, reader?}`, `{media: …}`, or a list of either of
- * the last two.
+ * Makes a part: a text, `{text: name}`, `{artifact: text, kind?, hints?, reader?}`, `{media: …}`, or a list of either
+ * of the last two.
  */
 export function part(stage: Stage, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;

@@ -82,9 +82,8 @@ const names = ['dispatchInputPipeline', 'dispatchOutputPipeline'] as const;
 const olderNames = ['llmInputMiddleware', 'llmOutputMiddleware'] as const;
 
 /**
- * Plays scenarios, one after the other, on one instance unless they ask for one of their own. The clock stands still at FIXED_INSTANT
- * unless a script moves it, and entropy is that of
- * `seededEntropy(1)`, afresh for each scenario.
+ * Plays scenarios, one after the other, on one instance unless they ask for one of their own. The clock stands still at
+ * FIXED_INSTANT unless a script moves it, and entropy is that of `seededEntropy(1)`, afresh for each scenario.
  */
 export class Player {
   readonly #options: PlayerOptions;

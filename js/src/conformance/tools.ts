@@ -33,8 +33,8 @@ export function makeTool(stage: Stage, key: string, spec: ToolSpec): AnyTool {
 }
 
 /**
- * A schema that validates by a script: what the script returns takes the place of the arguments; `{instead: value}` takes
- * the place of the whole answer.
+ * A schema that validates by a script: what the script returns takes the place of the arguments; `{instead: value}`
+ * takes the place of the whole answer.
  */
 function ownSchema(stage: Stage, key: string, script: Script): unknown {
   const answer = (value: unknown, args: unknown): unknown => {

@@ -1,6 +1,6 @@
 /**
- * Agents that other people wrote: a file with the core and an author's code is loaded with a grant, and can do nothing that
- * the grant does not name. docs/agents.md tells more.
+ * Agents that other people wrote: a file with the core and an author's code is loaded with a grant, and can do nothing
+ * that the grant does not name. docs/agents.md tells more.
  *
  * @packageDocumentation
  */

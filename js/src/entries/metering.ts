@@ -1,6 +1,6 @@
 /**
- * Modules that are not trusted: they count what their code does, and end when they have used their fuel. docs/engines.md
- * tells what is counted.
+ * Modules that are not trusted: they count what their code does, and end when they have used their fuel.
+ * docs/engines.md tells what is counted.
  *
  * @packageDocumentation
  */

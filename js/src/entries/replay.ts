@@ -1,5 +1,6 @@
 /**
- * Journals of turns, and their replay: a turn runs again from its journal, without its host, and every frame is compared.
+ * Journals of turns, and their replay: a turn runs again from its journal, without its host, and every frame is
+ * compared.
  *
  * @packageDocumentation
  */

@@ -1,6 +1,6 @@
 /**
- * Sessions and invocations: agents answer in events, a session keeps them with its state, and each event is stored, then
- * given to the caller, and only then does its agent go on.
+ * Sessions and invocations: agents answer in events, a session keeps them with its state, and each event is stored,
+ * then given to the caller, and only then does its agent go on.
  *
  * @packageDocumentation
  */

@@ -1,6 +1,6 @@
 /**
- * Turns in a worker, away from the thread of the page: `createWorkerRunner` in the page, `serveRunner` in the worker. It
- * works with the workers of browsers, Deno, Bun and Node, and with any `MessagePort`.
+ * Turns in a worker, away from the thread of the page: `createWorkerRunner` in the page, `serveRunner` in the worker.
+ * It works with the workers of browsers, Deno, Bun and Node, and with any `MessagePort`.
  *
  * @packageDocumentation
  */

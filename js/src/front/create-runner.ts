@@ -68,10 +68,10 @@ export interface AgentSettings {
   /** Keeps conversations between turns. Default: in memory. */
   readonly store?: Store | undefined;
   /**
-   * What becomes of a turn while another one of its session runs in the process. `queue`, the default, has the turns of a
-   * session run one after the other, in the order in which they were started, by whichever runners with the store.
-   * `refuse` fails it with E_SESSION_BUSY, before any event. In Workers and edge functions turns end with their requests
-   * and do not know of each other: neither has an effect there, except with the store of a Durable Object.
+   * What becomes of a turn while another one of its session runs in the process. `queue`, the default, has the turns of
+   * a session run one after the other, in the order in which they were started, by whichever runners with the store.
+   * `refuse` fails it with E_SESSION_BUSY, before any event. In Workers and edge functions turns end with their
+   * requests and do not know of each other: neither has an effect there, except with the store of a Durable Object.
    *
    * A turn that the session's own turn starts, in a tool for example, and waits for would wait for itself. Give it a
    * session of its own. If it gets `ctx.abortSignal` as its `signal`, it fails with E_SESSION_BUSY instead.

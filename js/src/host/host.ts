@@ -45,8 +45,8 @@ export interface HostOptions {
   readonly fetch?: typeof fetch | undefined;
   /**
    * Bound on an instance's memory in bytes. Default 1 GiB; 48 MiB in Workers and edge functions, whose isolates have
-   * 128 MB for two instances and the program. An instance that needs more fails. For a compiled module (a `WebAssembly.Module`) the bound is checked only
-   * after each step.
+   * 128 MB for two instances and the program. An instance that needs more fails. For a compiled module (a
+   * `WebAssembly.Module`) the bound is checked only after each step.
    */
   readonly maxMemory?: number | undefined;
   /**

@@ -106,8 +106,8 @@ export class LoadedModule {
    * Starts an instance with a memory of its own, of a module that is compiled. It does not wait: in workerd a request
    * cannot wait for the work of another one.
    *
-   * @throws TurncoreError E_INVALID_MODULE, also when the module is not compiled yet, E_ABI_VERSION, or E_INSTANCE_FAILED
-   *   if it dies at the start
+   * @throws TurncoreError E_INVALID_MODULE, also when the module is not compiled yet, E_ABI_VERSION, or
+   *   E_INSTANCE_FAILED if it dies at the start
    */
   instantiateSync(options: InstantiateOptions = {}): Instance {
     const module = this.#compiled.get(pagesOf(options.maxMemory ?? MAX_MEMORY)) ?? this.#any;

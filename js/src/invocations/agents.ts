@@ -133,8 +133,8 @@ export interface LlmAgentConfig extends BaseAgentConfig {
   /** Its model: options of one behind an API, an engine of the host, or a function that answers. */
   readonly model: AgentModel;
   /**
-   * Tells the model what to do. In a text `{name}` stands for a value of the state, which must be there, `{name?}` for one
-   * that may be missing.
+   * Tells the model what to do. In a text `{name}` stands for a value of the state, which must be there, `{name?}` for
+   * one that may be missing.
    */
   readonly instruction?: string | ((ctx: CallbackContext) => Awaitable<string>) | undefined;
   /** An instruction for all models of the tree. Only the root's counts. */
@@ -192,9 +192,9 @@ export class SequentialAgent extends BaseAgent {
 }
 
 /**
- * An agent that runs the agents below it at once. None sees what another does. Each waits until its event was handled, and
- * events come in an order that does not depend on timing. One that fails stops the others, as a caller does who leaves: the
- * signals of their code fire.
+ * An agent that runs the agents below it at once. None sees what another does. Each waits until its event was handled,
+ * and events come in an order that does not depend on timing. One that fails stops the others, as a caller does who
+ * leaves: the signals of their code fire.
  */
 export class ParallelAgent extends BaseAgent {
   /** @internal */

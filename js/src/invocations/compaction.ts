@@ -27,8 +27,8 @@ export interface Compaction {
   /** How many of the latest invocations stay as they are. Default 0. */
   readonly keep?: number | undefined;
   /**
-   * Makes a summary. Each part of the content is a text, such as `[user] said: hello`. Default: the model of the first LLM
-   * agent makes it.
+   * Makes a summary. Each part of the content is a text, such as `[user] said: hello`. Default: the model of the first
+   * LLM agent makes it.
    */
   readonly summarize?:
     ((ctx: CallbackContext, events: Content) => Awaitable<string | Content>) | undefined;

@@ -89,8 +89,8 @@ export class InvocationContext extends Context {
   }
 
   /**
-   * Saves a version of an artifact. It belongs to the session, or to the user if its name begins with `user:`, once the agent
-   * has yielded an event whose `artifactDelta` has it.
+   * Saves a version of an artifact. It belongs to the session, or to the user if its name begins with `user:`, once the
+   * agent has yielded an event whose `artifactDelta` has it.
    *
    * @returns the version, from 0
    */
@@ -186,8 +186,8 @@ export class ToolContext extends DispatchContext {
   }
 
   /**
-   * What the user has answered who was asked to confirm the call: `confirmed` is true, and further members are as they were
-   * given. It is undefined for a call that nobody was asked about.
+   * What the user has answered who was asked to confirm the call: `confirmed` is true, and further members are as they
+   * were given. It is undefined for a call that nobody was asked about.
    */
   get confirmation(): Readonly<Record<string, unknown>> | undefined {
     const responds = ({ id }: FunctionResponse): boolean => id === this.functionCallId;

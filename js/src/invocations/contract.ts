@@ -1,6 +1,6 @@
 /**
- * What an invocation, its contexts and its agents know of each other. Lower files import these types instead of the files
- * above them.
+ * What an invocation, its contexts and its agents know of each other. Lower files import these types instead of the
+ * files above them.
  */
 import type { Encoder } from '../codec/encoder.js';
 import type { Content, Part } from './content.js';

@@ -106,8 +106,8 @@ export class Event implements EventData {
   /**
    * Copies what it is given.
    *
-   * @throws TurncoreError E_INVALID_EVENT, or E_INVALID_STATE for a change of the state, which names the member that is not
-   *   JSON-like data
+   * @throws TurncoreError E_INVALID_EVENT, or E_INVALID_STATE for a change of the state, which names the member that is
+   *   not JSON-like data
    */
   constructor(data: EventData = {}) {
     const { actions, longRunningToolIds: ids, ...others } = data;
@@ -146,8 +146,8 @@ export class Event implements EventData {
 }
 
 /**
- * Whether an event ends an agent's answer: it has no function call and no function response, is not partial and does not
- * end with the result of code; or nobody shall put its function response into words, or it waits for an answer from
+ * Whether an event ends an agent's answer: it has no function call and no function response, is not partial and does
+ * not end with the result of code; or nobody shall put its function response into words, or it waits for an answer from
  * outside.
  */
 export function isFinalResponse(event: EventData): boolean {

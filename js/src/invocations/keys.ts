@@ -34,8 +34,8 @@ export function prefixOf(of: {
 }
 
 /**
- * The id of a session in a store, by which `exportConversation` takes it: application, user and session, joined by slashes.
- * In names a slash is `%2F` and a percent sign `%25`.
+ * The id of a session in a store, by which `exportConversation` takes it: application, user and session, joined by
+ * slashes. In names a slash is `%2F` and a percent sign `%25`.
  *
  * @throws TurncoreError E_INVALID_INVOCATION for an empty name
  */

@@ -1,5 +1,6 @@
 /**
- * Models of agents: those behind an API or an engine, which the executor in the module calls, and functions of the program.
+ * Models of agents: those behind an API or an engine, which the executor in the module calls, and functions of the
+ * program.
  */
 import { SessionMethod } from '../abi/frames.gen.js';
 import { type Awaitable, isThenable } from '../awaitable.js';

@@ -28,8 +28,8 @@ export interface PendingCall {
 }
 
 /**
- * The calls of a session's events that wait for an answer from outside, in order. Those of invocations that were rewound
- * wait no more.
+ * The calls of a session's events that wait for an answer from outside, in order. Those of invocations that were
+ * rewound wait no more.
  */
 export function pendingCalls(events: readonly EventData[]): PendingCall[] {
   let list: (PendingCall & { readonly at: number })[] = [];

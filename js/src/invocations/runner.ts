@@ -36,9 +36,9 @@ export interface RunnerConfig {
   /** The most model calls of an invocation, whichever agents make them. Default 500. */
   readonly maxModelCalls?: number | undefined;
   /**
-   * What becomes of an invocation while another one of its session runs in the process, by whichever runners with the store:
-   * `queue` (default) has it wait, `refuse` fails it with E_SESSION_BUSY before any event. Where an invocation ends with its
-   * request, as in Workers, requests are kept apart by E_SESSION_CONFLICT, as processes are.
+   * What becomes of an invocation while another one of its session runs in the process, by whichever runners with the
+   * store: `queue` (default) has it wait, `refuse` fails it with E_SESSION_BUSY before any event. Where an invocation
+   * ends with its request, as in Workers, requests are kept apart by E_SESSION_CONFLICT, as processes are.
    */
   readonly whenBusy?: 'queue' | 'refuse' | undefined;
   /** Sums up long sessions. Default: never. */
@@ -52,9 +52,9 @@ export interface RunInput {
   readonly userId: string;
   readonly sessionId: string;
   /**
-   * What the user says; or the answers to function calls that wait for one. Bytes may be base64, as JSON has them. A run
-   * without it takes up the calls of an event that were confirmed and have no result, or lets the agent go on if there are
-   * none.
+   * What the user says; or the answers to function calls that wait for one. Bytes may be base64, as JSON has them. A
+   * run without it takes up the calls of an event that were confirmed and have no result, or lets the agent go on if
+   * there are none.
    */
   readonly newMessage?: string | Content<Uint8Array | string> | undefined;
   /** Aborts the invocation. */
@@ -147,14 +147,14 @@ export class Runner {
   }
 
   /**
-   * Answers a message and gives the events as they come. An event that is not partial is stored before it is given, and its
-   * agent goes on when the next one is asked for.
+   * Answers a message and gives the events as they come. An event that is not partial is stored before it is given, and
+   * its agent goes on when the next one is asked for.
    *
    * Another invocation of the session in the process goes first: see {@link RunnerConfig.whenBusy}. So a loop over an
    * invocation's events must not wait for another one of the session.
    *
-   * Leaving the loop ends the invocation: agents clean up, plugins are told, and then the loop is left. `return()` while an
-   * event is awaited has the signals of all running code fire, too.
+   * Leaving the loop ends the invocation: agents clean up, plugins are told, and then the loop is left. `return()`
+   * while an event is awaited has the signals of all running code fire, too.
    *
    * @throws TurncoreError E_SESSION_NOT_FOUND; E_SESSION_CONFLICT if somebody else has written to the session;
    *   E_SESSION_BUSY; what an agent or a model throws; the reason of an abort
@@ -171,12 +171,12 @@ export class Runner {
   }
 
   /**
-   * Takes a session back to what it was before an invocation: its state, initial values too, but not what it shares. The
-   * invocation and what came behind it stay in the session, and models see them no more.
+   * Takes a session back to what it was before an invocation: its state, initial values too, but not what it shares.
+   * The invocation and what came behind it stay in the session, and models see them no more.
    *
    * @returns the event that says so
-   * @throws TurncoreError (rejects) E_INVOCATION_NOT_FOUND, E_SESSION_NOT_FOUND, E_SESSION_CONFLICT; E_INVALID_INVOCATION
-   *   without the id of an invocation
+   * @throws TurncoreError (rejects) E_INVOCATION_NOT_FOUND, E_SESSION_NOT_FOUND, E_SESSION_CONFLICT;
+   *   E_INVALID_INVOCATION without the id of an invocation
    */
   async rewind(
     input: Omit<RunInput, 'newMessage'> & { readonly rewindBeforeInvocationId: string },

@@ -67,8 +67,8 @@ export interface RecentEvents {
   /** How many there are at most, the last ones. Default: all. */
   readonly last?: number | undefined;
   /**
-   * Leaves out the events before the last one whose timestamp is earlier, and that one, in ms since the Unix epoch. Default:
-   * none.
+   * Leaves out the events before the last one whose timestamp is earlier, and that one, in ms since the Unix epoch.
+   * Default: none.
    */
   readonly since?: number | undefined;
 }
@@ -177,8 +177,8 @@ export class SessionService {
   /**
    * A session; undefined if there is none.
    *
-   * @param recent asks for the last events alone. What that costs depends on how many these are, and not on how many events
-   *   the session has
+   * @param recent asks for the last events alone. What that costs depends on how many these are, and not on how many
+   *   events the session has
    */
   async getSession(key: SessionKey, recent: RecentEvents = {}): Promise<Session | undefined> {
     const { last = 0, since } = recent;
@@ -220,8 +220,8 @@ export class SessionService {
   }
 
   /**
-   * A page of the sessions of a user, or of all users of the application, those updated last first. How many sessions others
-   * have does not matter to what it costs in a database.
+   * A page of the sessions of a user, or of all users of the application, those updated last first. How many sessions
+   * others have does not matter to what it costs in a database.
    */
   async listPage(
     of: SessionsOf,
@@ -251,8 +251,8 @@ export class SessionService {
   }
 
   /**
-   * Appends an event, with the changes of the state and the artifacts that its actions name, in one transaction. The handle
-   * has them afterwards. A partial event changes nothing.
+   * Appends an event, with the changes of the state and the artifacts that its actions name, in one transaction. The
+   * handle has them afterwards. A partial event changes nothing.
    *
    * @returns the event as it was stored
    * @throws TurncoreError (rejects) E_SESSION_CONFLICT if the store has events that the handle has not: then neither
@@ -290,8 +290,9 @@ export class SessionService {
   }
 
   /**
-   * Puts the next version of an artifact of a session into the store, or of one of its user if the name begins with `user:`.
-   * It is there when {@link appendEvent} has stored an event with the same handle whose `artifactDelta` has it.
+   * Puts the next version of an artifact of a session into the store, or of one of its user if the name begins with
+   * `user:`. It is there when {@link appendEvent} has stored an event with the same handle whose `artifactDelta` has
+   * it.
    *
    * @param part a text, or `inlineData`
    * @returns the number of the version, from 0

@@ -11,8 +11,8 @@ import type { State } from './state.js';
 import { StateSize } from './state-size.js';
 
 /**
- * A session as it was when it was read, and as `appendEvent` has changed it since: its state, and what was said and done in
- * it.
+ * A session as it was when it was read, and as `appendEvent` has changed it since: its state, and what was said and
+ * done in it.
  */
 export class Session {
   /** Unique among the sessions of the user. */

@@ -1,5 +1,6 @@
 /**
- * What models are asked. Requests of a session share what they have in common: each content crosses from the module once.
+ * What models are asked. Requests of a session share what they have in common: each content crosses from the module
+ * once.
  */
 import { type ModelRequest, type RequestArgs, toModelRequest } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';

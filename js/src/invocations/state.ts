@@ -17,8 +17,8 @@ export interface StateHolder {
 }
 
 /**
- * The state of an invocation. Reads see all changes that its code has made so far. A read gives a copy: changes of what it
- * holds stay with the reader. Every name is a key, whatever it looks like.
+ * The state of an invocation. Reads see all changes that its code has made so far. A read gives a copy: changes of what
+ * it holds stay with the reader. Every name is a key, whatever it looks like.
  *
  * @param delta takes the changes; undefined for state that no event carries
  * @param execution id of the execution of the tool whose handler has the state, for the module to record its changes

@@ -1,5 +1,6 @@
 /**
- * Waiting for stores, unless they answer at once: that saves a program with sessions in memory most of what promises cost.
+ * Waiting for stores, unless they answer at once: that saves a program with sessions in memory most of what promises
+ * cost.
  */
 import { attempt } from '../attempt.js';
 import { type Awaitable, isThenable } from '../awaitable.js';

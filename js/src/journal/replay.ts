@@ -152,8 +152,8 @@ function compare(
 }
 
 /**
- * Whether two frames are the same. Modules that agreed to the same terms may have different providers and builds, and one
- * may have sessions: a journal of the core module plays on the full one.
+ * Whether two frames are the same. Modules that agreed to the same terms may have different providers and builds, and
+ * one may have sessions: a journal of the core module plays on the full one.
  */
 function sameFrame(a: Uint8Array, b: Uint8Array): boolean {
   return equal(a, b) || (a[1] === Op.Welcome && agreed(a) === agreed(b));

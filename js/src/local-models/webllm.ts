@@ -40,8 +40,8 @@ export interface WebLLMSettings extends EngineSettings {
 }
 
 /**
- * An engine that runs models compiled for WebLLM, where the browser has WebGPU. It accepts JSON Schemas. Set `grammar: 'gbnf'` in the capabilities
- * for grammars, and `tools: 'native'` for the few models whose tools WebLLM supports.
+ * An engine that runs models compiled for WebLLM, where the browser has WebGPU. It accepts JSON Schemas. Set `grammar:
+ * 'gbnf'` in the capabilities for grammars, and `tools: 'native'` for the few models whose tools WebLLM supports.
  */
 export function webLLMEngine(settings: WebLLMSettings): PageEngine {
   return pageEngine<WebLLMLike>(settings, {

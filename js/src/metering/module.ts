@@ -49,7 +49,8 @@ export class FuelError extends Error {
 
 /**
  * Names a module that is not trusted, as `loadModule` names others. It counts what its code does: an instance that uses
- * more fuel than it has ends with E_INSTANCE_FAILED, whose cause is a {@link FuelError}, and the page or process goes on.
+ * more fuel than it has ends with E_INSTANCE_FAILED, whose cause is a {@link FuelError}, and the page or process goes
+ * on.
  *
  * @param source as for `loadModule`; a WebAssembly.Module must have been made of what {@link meter} returned
  * @throws TurncoreError E_INVALID_MODULE, when it is first used, for one that cannot be metered

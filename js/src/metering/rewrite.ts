@@ -99,8 +99,8 @@ function instructions(): Instruction[] {
 }
 
 /**
- * The module with metering. It exports its fuel, an i64 that the host sets before each call, its start function, and what it
- * calls when its fuel is used up.
+ * The module with metering. It exports its fuel, an i64 that the host sets before each call, its start function, and
+ * what it calls when its fuel is used up.
  *
  * @throws MeteringError if the file is not a module, has instructions that cannot be metered, is larger than an engine
  *   compiles in good time, or is metered already

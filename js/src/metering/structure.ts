@@ -127,8 +127,8 @@ export class Scope {
   }
 
   /**
-   * The lowest bits of a segment's flags say that it is not for a table at once, that it names a table or what it is for,
-   * and that it has expressions.
+   * The lowest bits of a segment's flags say that it is not for a table at once, that it names a table or what it is
+   * for, and that it has expressions.
    */
   #elements(r: FileReader): void {
     for (let n = r.count(); n > 0; n--) {

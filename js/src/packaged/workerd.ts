@@ -1,6 +1,6 @@
 /**
- * Workers of Cloudflare, which compile modules only when they are deployed. Importing a module puts it into the Worker, so
- * only the default one is imported.
+ * Workers of Cloudflare, which compile modules only when they are deployed. Importing a module puts it into the Worker,
+ * so only the default one is imported.
  */
 import module from '../turncore.wasm';
 import { LOST } from '../locate.js';

@@ -12,8 +12,8 @@ import { type RemoteInput, RemoteRunner } from './remote-runner.js';
 const SHOWN = 200;
 
 /**
- * The turn whose events a server sends: the answer to a request that a `toResponse` of the server gave. Its loop and its
- * result are like those of a turn that runs here. Aborting it closes the connection. Gates are shown but cannot be
+ * The turn whose events a server sends: the answer to a request that a `toResponse` of the server gave. Its loop and
+ * its result are like those of a turn that runs here. Aborting it closes the connection. Gates are shown but cannot be
  * settled: a response does not say where an answer goes.
  */
 export function readTurnStream<Output = unknown>(response: Response): TurnStream<Output> {

@@ -33,8 +33,8 @@ export interface ToolInvocation {
 }
 
 /**
- * Runs around one call of a tool's handler, between its toolExecutionStart and toolExecutionEnd, and returns its result,
- * or a promise of it. It may answer without `next`, call `next` several times, and give it other arguments.
+ * Runs around one call of a tool's handler, between its toolExecutionStart and toolExecutionEnd, and returns its
+ * result, or a promise of it. It may answer without `next`, call `next` several times, and give it other arguments.
  *
  * What `next` throws goes on unchanged. Any other error becomes a WrapperError, whose message begins with the wrapper's
  * place, such as "wrapTool[0]". When the wrapper has ended, `next` rejects with E_CALL_AFTER_END.

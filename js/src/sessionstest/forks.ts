@@ -18,8 +18,8 @@ import {
 } from './place.js';
 
 /**
- * Makes a session whose i-th event, from 0, sets n to i, deletes what the one before it has set besides, and has the i-th
- * version of an artifact. Returns the events.
+ * Makes a session whose i-th event, from 0, sets n to i, deletes what the one before it has set besides, and has the
+ * i-th version of an artifact. Returns the events.
  */
 async function history(place: Place, count: number): Promise<Event[]> {
   const session = await place.create({ init: 'kept', n: 'none', 'app:a': 1 });

@@ -19,8 +19,9 @@ export interface SessionMaker extends StoreMaker {
 }
 
 /**
- * The tests of sessions on a kind of store: of what a service does with them, and of what becomes of them when the store
- * fails. A store that passes `turncore/storetest` passes them, too; what may differ is what the two expect of each other.
+ * The tests of sessions on a kind of store: of what a service does with them, and of what becomes of them when the
+ * store fails. A store that passes `turncore/storetest` passes them, too; what may differ is what the two expect of
+ * each other.
  *
  * @example
  * import { test } from 'node:test';

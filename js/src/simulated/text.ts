@@ -1,5 +1,6 @@
 /**
- * Text as the simulated provider treats it on every host: lower case without regard to neighbours, JSON with sorted keys.
+ * Text as the simulated provider treats it on every host: lower case without regard to neighbours, JSON with sorted
+ * keys.
  */
 
 import { canonicalJSON } from '../codec/canonical-json.js';

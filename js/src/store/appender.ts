@@ -5,12 +5,12 @@ import type { Awaitable } from '../awaitable.js';
 import type { BytesReader, Commit, Store } from './store.js';
 
 /**
- * A {@link Store} that keeps the events of invocations, the state that they change, and the versions of artifacts that they
- * name. Each is stored with its event in one transaction.
+ * A {@link Store} that keeps the events of invocations, the state that they change, and the versions of artifacts that
+ * they name. Each is stored with its event in one transaction.
  *
- * Scopes: state and artifacts belong to a scope. The empty scope is the session's own: it is forked and deleted with the
- * session. Any other scope, such as that of a user or of an application, is shared by all sessions of the store under its
- * name, and stays when they are deleted.
+ * Scopes: state and artifacts belong to a scope. The empty scope is the session's own: it is forked and deleted with
+ * the session. Any other scope, such as that of a user or of an application, is shared by all sessions of the store
+ * under its name, and stays when they are deleted.
  */
 export interface Appender extends Store {
   /**
@@ -20,8 +20,8 @@ export interface Appender extends Store {
    */
   append(session: string, append: Append): Awaitable<string>;
   /**
-   * Makes a session that begins with the first events of another one, in one transaction. It has the state and the artifacts
-   * that `at` says, and neither records nor bytes nor a title.
+   * Makes a session that begins with the first events of another one, in one transaction. It has the state and the
+   * artifacts that `at` says, and neither records nor bytes nor a title.
    *
    * @throws TurncoreError E_SESSION_NOT_FOUND if the other one is not there or has no event of the revision;
    *   E_SESSION_EXISTS if the new one is there
@@ -32,8 +32,8 @@ export interface Appender extends Store {
   /** The values of a scope, by name in the order of its UTF-8 bytes. `session` says whose the empty scope is. */
   state(session: string, scope: string): Awaitable<StateValue[]>;
   /**
-   * All versions of all artifacts of a scope, by name in the order of its UTF-8 bytes and version. `session` says whose the
-   * empty scope is.
+   * All versions of all artifacts of a scope, by name in the order of its UTF-8 bytes and version. `session` says whose
+   * the empty scope is.
    */
   artifacts(session: string, scope: string): Awaitable<Artifact[]>;
   /**
@@ -55,12 +55,13 @@ export const NO_REVISION = '0';
 /**
  * What one transaction of an {@link Appender} stores.
  *
- * `key`, `turn`, `ended` and `epoch` are as in {@link Commit}: an append and a commit of one turn never have the same key.
+ * `key`, `turn`, `ended` and `epoch` are as in {@link Commit}: an append and a commit of one turn never have the same
+ * key.
  *
- * If `revision` is given, the append fails with E_SESSION_CONFLICT, and nothing is stored, when another turn has appended to
- * the session after `revision`, or when the session that had `revision` has been deleted. Commits of records, and what
- * `turn` itself has appended, are no conflict. It fails with E_SESSION_CONFLICT also if the session has an event of the
- * same id, or if an artifact's version is not the next one.
+ * If `revision` is given, the append fails with E_SESSION_CONFLICT, and nothing is stored, when another turn has
+ * appended to the session after `revision`, or when the session that had `revision` has been deleted. Commits of
+ * records, and what `turn` itself has appended, are no conflict. It fails with E_SESSION_CONFLICT also if the session
+ * has an event of the same id, or if an artifact's version is not the next one.
  */
 export interface Append extends Pick<Commit, 'key' | 'turn' | 'ended' | 'revision' | 'epoch'> {
   /** Is stored behind the session's other events. Absent for none, as for the initial state of a session. */
@@ -93,8 +94,8 @@ export interface SessionEvent {
 /** Which events are asked for. */
 export interface EventQuery {
   /**
-   * A revision: only events that were appended after it. Absent, or empty, for all. One that the session does not know is
-   * earlier than all.
+   * A revision: only events that were appended after it. Absent, or empty, for all. One that the session does not know
+   * is earlier than all.
    */
   readonly after?: string | undefined;
   /** How many events are returned at most. Absent, or 0, for all. */

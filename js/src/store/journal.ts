@@ -7,9 +7,9 @@ import type { Store } from './store.js';
 /**
  * A {@link Store} that keeps the journals of turns. A store without it serves, but its turns do not resume.
  *
- * A journal belongs to a run of a turn, as a `Commit` names it in `turn`, and has entries, which are counted from 0. Its
- * epoch says who writes it: a process that goes on with a turn appends under a higher epoch, and from then on the store
- * refuses with E_TURN_FENCED what others do under an older one.
+ * A journal belongs to a run of a turn, as a `Commit` names it in `turn`, and has entries, which are counted from 0.
+ * Its epoch says who writes it: a process that goes on with a turn appends under a higher epoch, and from then on the
+ * store refuses with E_TURN_FENCED what others do under an older one.
  */
 export interface Journal extends Store {
   /** Adds entries behind those of a turn's journal, all or none. */
@@ -17,8 +17,8 @@ export interface Journal extends Store {
   /** The journal of a turn from an entry on; undefined if there is none. @param from default: the first that is left */
   readJournal(turn: string, from?: number): Awaitable<JournalPart | undefined>;
   /**
-   * Puts a checkpoint in the place of all entries before one, and of the checkpoint before. It does nothing if the entries
-   * are gone already.
+   * Puts a checkpoint in the place of all entries before one, and of the checkpoint before. It does nothing if the
+   * entries are gone already.
    *
    * @throws TurncoreError E_TURN_FENCED if the journal has another epoch or is not there
    */
@@ -34,12 +34,12 @@ export interface Journal extends Store {
 /**
  * What one transaction adds to a journal.
  *
- * It fails with E_TURN_FENCED, and nothing is stored, if `epoch` is earlier than the journal's, or if `at` is not where its
- * entries end. A journal that is not there ends at 0. There is one exception, for a writer that got no answer: if the
- * journal has the same epoch and ends with the same entries from `at` on, the append is done already.
+ * It fails with E_TURN_FENCED, and nothing is stored, if `epoch` is earlier than the journal's, or if `at` is not where
+ * its entries end. A journal that is not there ends at 0. There is one exception, for a writer that got no answer: if
+ * the journal has the same epoch and ends with the same entries from `at` on, the append is done already.
  *
- * So two that go on with a turn from the same place under the same epoch are kept apart if their first entries differ: the
- * first entry of an epoch names its writer.
+ * So two that go on with a turn from the same place under the same epoch are kept apart if their first entries differ:
+ * the first entry of an epoch names its writer.
  */
 export interface JournalAppend {
   /** Is positive. */

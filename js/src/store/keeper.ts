@@ -1,6 +1,6 @@
 /**
- * What a process has of a store's sessions: those that it loaded last, the turns that wait for each other, and what turns
- * have written.
+ * What a process has of a store's sessions: those that it loaded last, the turns that wait for each other, and what
+ * turns have written.
  */
 import { engine } from '#engine';
 
@@ -85,11 +85,11 @@ export class Keeper {
   }
 
   /**
-   * Lets a turn run when no other turn of its session does. Where a turn ends with its request, and may be gone without a
-   * word, requests are kept apart by revisions, as processes are.
+   * Lets a turn run when no other turn of its session does. Where a turn ends with its request, and may be gone without
+   * a word, requests are kept apart by revisions, as processes are.
    *
-   * @param signal takes it out of the line: then it runs at once. If it follows that of a context of the session's own turn,
-   *   the turn is inside that one
+   * @param signal takes it out of the line: then it runs at once. If it follows that of a context of the session's own
+   *   turn, the turn is inside that one
    * @returns what it calls at its end
    * @throws TurncoreError E_SESSION_BUSY if another runs, and `refuse`; (rejects) if the turn is started inside it
    */

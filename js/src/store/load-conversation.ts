@@ -12,8 +12,8 @@ import { type SessionOptions, sessionOf } from './store-callbacks.js';
  *
  * The process remembers the sessions of a store that it loaded last with their revisions, for all runners, and asks the
  * store for later records: see {@link Store.load}. With revisions a turn costs the same, however long the conversation.
- * Without revisions every turn loads and encodes the whole session, but records that the module already has do not cross
- * again.
+ * Without revisions every turn loads and encodes the whole session, but records that the module already has do not
+ * cross again.
  *
  * A turn that has loaded its session does not overwrite what others change meanwhile: its commit fails instead, with
  * E_SESSION_CONFLICT. See `Commit` of `turncore/stores`.

@@ -1,5 +1,6 @@
 /**
- * Small byte strings that share buffers. A buffer of its own costs a platform more than the few hundred bytes of an event.
+ * Small byte strings that share buffers. A buffer of its own costs a platform more than the few hundred bytes of an
+ * event.
  */
 
 /** Bytes of a buffer. */

@@ -16,16 +16,16 @@ import type { Conversation } from '../sessions/conversation.js';
  * forgets the keys of the turns in `ended` before it looks for `key`.
  *
  * Revisions: writes that only add records go in behind the newest, whatever the revision. If `revision` is given, the
- * commit fails with E_SESSION_CONFLICT, and nothing is stored, when it stores over, mutates, deletes or replaces a record
- * that was added or changed after `revision` by another writer; or one that is not there, when the session's last change
- * or deletion is later than `revision` and another writer's. A revision is the writer's own if a commit or an append of
- * `turn` returned it: the store knows that by the keys that it remembers. A revision that the session does not know, as
- * that of a session that was deleted since, is earlier than all.
+ * commit fails with E_SESSION_CONFLICT, and nothing is stored, when it stores over, mutates, deletes or replaces a
+ * record that was added or changed after `revision` by another writer; or one that is not there, when the session's
+ * last change or deletion is later than `revision` and another writer's. A revision is the writer's own if a commit or
+ * an append of `turn` returned it: the store knows that by the keys that it remembers. A revision that the session does
+ * not know, as that of a session that was deleted since, is earlier than all.
  *
- * Writes: a store or a mutate of a record puts it in the place of the one with its id, or behind the others. A delete of
- * what is not there does nothing. A replaced group goes where the first of the calls that it replaces was, or behind the
- * others. Instructions are a set of texts: storing one that is there changes nothing, and a text that a mutate makes equal
- * to another takes the changed one's place.
+ * Writes: a store or a mutate of a record puts it in the place of the one with its id, or behind the others. A delete
+ * of what is not there does nothing. A replaced group goes where the first of the calls that it replaces was, or behind
+ * the others. Instructions are a set of texts: storing one that is there changes nothing, and a text that a mutate
+ * makes equal to another takes the changed one's place.
  */
 export interface Commit {
   /** In order. */
@@ -33,8 +33,8 @@ export interface Commit {
   /** Names the commit in the session. */
   readonly key?: string | undefined;
   /**
-   * The turn that writes: `key` is remembered until a commit has the turn in `ended`. It names one run of a turn, and is
-   * not the turn's id.
+   * The turn that writes: `key` is remembered until a commit has the turn in `ended`. It names one run of a turn, and
+   * is not the turn's id.
    */
   readonly turn?: string | undefined;
   /** Turns that write no more. */
@@ -103,8 +103,8 @@ export interface PageOptions {
   /** What the page before gave as `next`; absent, or empty, for the first page. */
   readonly cursor?: string | undefined;
   /**
-   * Lists only the sessions whose ids begin with it. A page does not cost more where a database has more other sessions.
-   * Default: all.
+   * Lists only the sessions whose ids begin with it. A page does not cost more where a database has more other
+   * sessions. Default: all.
    */
   readonly prefix?: string | undefined;
   /** The most sessions of a page. Default: 100. */

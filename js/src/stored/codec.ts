@@ -38,8 +38,8 @@ const encoder = new Encoder();
 /**
  * The stored form of a record in MessagePack, the same bytes as in Go: see docs/records.md.
  *
- * @throws TurncoreError E_RECORD_UNSTORABLE that names the record and the field: a reader that is no reference to stored
- * bytes, a text that a function renders, a value without an encoding
+ * @throws TurncoreError E_RECORD_UNSTORABLE that names the record and the field: a reader that is no reference to
+ * stored bytes, a text that a function renders, a value without an encoding
  */
 export function encodeRecord(record: Entry): Uint8Array<ArrayBuffer> {
   return encodeKeeping(record);
@@ -56,8 +56,8 @@ export function encodeKeeping(record: Entry, keep?: Keep): Uint8Array<ArrayBuffe
 /**
  * Makes the record of a kind from its stored form.
  *
- * @throws TurncoreError E_STORED_RECORD_INVALID that names the record and the field: what is malformed, breaks the rules
- * of a record, or is of a later version
+ * @throws TurncoreError E_STORED_RECORD_INVALID that names the record and the field: what is malformed, breaks the
+ * rules of a record, or is of a later version
  */
 export function decodeRecord(
   kind: RecordName,

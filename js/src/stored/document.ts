@@ -91,8 +91,8 @@ export interface DocumentStore
  * A session as a document: JSON text that {@link importConversation} reads, and Go's `store.Import` too. Go writes the
  * same bytes.
  *
- * @throws TurncoreError (rejects) E_SESSION_NOT_FOUND if the session has no records and no events; E_BYTES_NOT_FOUND if bytes are
- * missing; E_RECORD_UNSTORABLE for a record that cannot be written down
+ * @throws TurncoreError (rejects) E_SESSION_NOT_FOUND if the session has no records and no events; E_BYTES_NOT_FOUND if
+ * bytes are missing; E_RECORD_UNSTORABLE for a record that cannot be written down
  */
 export async function exportConversation(store: DocumentStore, session: string): Promise<string> {
   const loaded = await store.load(session);
@@ -130,9 +130,9 @@ export async function exportConversation(store: DocumentStore, session: string):
  * @param session default: the document's own
  * @returns the session's id
  * @throws TurncoreError (rejects) E_SESSION_EXISTS if the session has records or events; E_STORED_RECORD_INVALID, which
- * names the member, if the document is none; E_RECORD_UNSTORABLE if it has events, state or artifacts and the store is no
- * `Appender`. Nothing is stored then. If the store itself fails, what has been stored of a session that was not there before
- * is deleted, as far as the store has `find` and `delete`.
+ * names the member, if the document is none; E_RECORD_UNSTORABLE if it has events, state or artifacts and the store is
+ * no `Appender`. Nothing is stored then. If the store itself fails, what has been stored of a session that was not
+ * there before is deleted, as far as the store has `find` and `delete`.
  */
 export async function importConversation(
   store: DocumentStore,

@@ -51,8 +51,8 @@ export interface BytesStore {
 const utf8 = new TextEncoder();
 
 /**
- * The checksum that a store keeps with a stored record, the same as in Go: CRC-32 (IEEE) of the kind's number as a byte,
- * the id in UTF-8, a zero byte, and the body.
+ * The checksum that a store keeps with a stored record, the same as in Go: CRC-32 (IEEE) of the kind's number as a
+ * byte, the id in UTF-8, a zero byte, and the body.
  */
 export function sumOf(kind: RecordName, id: string, body: Uint8Array): number {
   const name = utf8.encode(id);
@@ -64,7 +64,8 @@ export function sumOf(kind: RecordName, id: string, body: Uint8Array): number {
 
 /**
  * The rows of the writes of a session, for stores that keep records as bytes. What the records' readers read and the
- * session does not have is put into the store first, under an id made of its content: `sha256-` and 64 hexadecimal digits.
+ * session does not have is put into the store first, under an id made of its content: `sha256-` and 64 hexadecimal
+ * digits.
  *
  * @throws TurncoreError (rejects) E_RECORD_UNSTORABLE that names session, record and field
  */

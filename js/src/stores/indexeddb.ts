@@ -20,12 +20,13 @@ export interface IndexedDBOptions {
 }
 
 /**
- * A store in the browser: the pages and workers of an origin that give the same name share it. It opens its database at the
- * first call. What a commit has returned is on the disk; a browser that runs out of space may still delete the whole
- * database, unless the page was granted `navigator.storage.persist()`.
+ * A store in the browser: the pages and workers of an origin that give the same name share it. It opens its database at
+ * the first call. What a commit has returned is on the disk; a browser that runs out of space may still delete the
+ * whole database, unless the page was granted `navigator.storage.persist()`.
  *
- * Its calls fail with E_STORE_VERSION if a later version of the library has written the database, and with E_STORE_FAILED
- * if the browser refuses one, as in some private windows, is out of space, or another tab has deleted it.
+ * Its calls fail with E_STORE_VERSION if a later version of the library has written the database, and with
+ * E_STORE_FAILED if the browser refuses one, as in some private windows, is out of space, or another tab has deleted
+ * it.
  *
  * @param name the database's name. Default: "turncore"
  */

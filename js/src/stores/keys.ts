@@ -89,8 +89,8 @@ export class Keys {
 }
 
 /**
- * Forgets the keys of a session's turns that wrote last before a revision and cannot be gone on with: their processes have
- * ended without a word.
+ * Forgets the keys of a session's turns that wrote last before a revision and cannot be gone on with: their processes
+ * have ended without a word.
  */
 export function* forgetOldKeys(tables: Tables, id: string, before: number): Step<void> {
   const row = yield* sessionOf(tables, id);

@@ -1,6 +1,6 @@
 /**
- * Records of sessions in a transaction of a database. A fork has those of its base, as they were when it was made, in front
- * of its own, until one of the two changes them.
+ * Records of sessions in a transaction of a database. A fork has those of its base, as they were when it was made, in
+ * front of its own, until one of the two changes them.
  */
 import { checkSession, setSession } from './session-rows.js';
 import { ask, type RecordRow, type SessionRow, type Step, type Tables } from './tables.js';

@@ -41,8 +41,8 @@ export interface SqlDatabase {
 /**
  * Makes a database have the last of the versions of the schema, in one transaction.
  *
- * @throws TurncoreError E_STORE_VERSION for a later version, for tables without one, and for an earlier one that can only
- *   be read
+ * @throws TurncoreError E_STORE_VERSION for a later version, for tables without one, and for an earlier one that can
+ *   only be read
  */
 export function migrate(db: SqlDatabase, readOnly = false, versions: Schema = SCHEMA): void {
   const last = versions.length;

@@ -30,10 +30,10 @@ const [PAUSE, LONGEST_PAUSE] = [1, 50];
 const MOST_SHARED = 256;
 
 /**
- * Opens a database file with conversations, makes it if need be, for its owner only, and brings its schema up to date. The
- * Go module `host/store/sqlite` opens the same files, and several processes of one machine may use a file. Commits that are
- * made while others wait share a transaction, in which each succeeds or fails by itself. What a commit has returned is on
- * the disk. Close the store after use.
+ * Opens a database file with conversations, makes it if need be, for its owner only, and brings its schema up to date.
+ * The Go module `host/store/sqlite` opens the same files, and several processes of one machine may use a file. Commits
+ * that are made while others wait share a transaction, in which each succeeds or fails by itself. What a commit has
+ * returned is on the disk. Close the store after use.
  *
  * It needs `node:sqlite`, which Node has since 22.13, and Deno since 2.2.
  *

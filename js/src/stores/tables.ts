@@ -1,6 +1,6 @@
 /**
- * The tables of a database that keeps conversations, as schema.sql in host/store/internal/sqlstore explains them, and the
- * sums of their rows.
+ * The tables of a database that keeps conversations, as schema.sql in host/store/internal/sqlstore explains them, and
+ * the sums of their rows.
  */
 import { type Awaitable, isThenable } from '../awaitable.js';
 import { crc32 } from '../stored/checksum.js';

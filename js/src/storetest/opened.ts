@@ -13,8 +13,8 @@ export interface StoreMaker {
   /** Opens an empty store. */
   open(): Awaitable<Store>;
   /**
-   * Opens the database of a store once more, as another process does: both go on. Absent for a store in memory; then what
-   * needs it is no part of the suite.
+   * Opens the database of a store once more, as another process does: both go on. Absent for a store in memory; then
+   * what needs it is no part of the suite.
    */
   again?(store: Store): Awaitable<Store>;
   /** Closes a store. Default: nothing. */

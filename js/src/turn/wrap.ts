@@ -46,9 +46,9 @@ export interface ModelChunk {
 }
 
 /**
- * Runs around one call of a model, between its modelCallStart and modelCallEnd, and gives the parts of the answer. It may
- * answer without `next`, call `next` several times, and change the request or what comes back. An answer with the status
- * of an error has succeeded.
+ * Runs around one call of a model, between its modelCallStart and modelCallEnd, and gives the parts of the answer. It
+ * may answer without `next`, call `next` several times, and change the request or what comes back. An answer with the
+ * status of an error has succeeded.
  *
  * Errors are those of a {@link ToolWrapper}; the place is such as "wrapModel[0]".
  */

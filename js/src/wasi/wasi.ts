@@ -1,6 +1,6 @@
 /**
- * The calls of WASI preview 1 that a Go reactor links, and no more: no files, no arguments, no environment, no sleep. Time and
- * randomness only serve Go's own runtime; what the guest knows of time comes in with the frames.
+ * The calls of WASI preview 1 that a Go reactor links, and no more: no files, no arguments, no environment, no sleep.
+ * Time and randomness only serve Go's own runtime; what the guest knows of time comes in with the frames.
  */
 import { StderrTail } from './stderr.js';
 

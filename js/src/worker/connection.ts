@@ -126,8 +126,8 @@ export class Connection {
   /**
    * Runs a turn.
    *
-   * @throws TurncoreError (rejects) E_WORKER_FAILED, E_WORKER_ENDED, E_NOT_CLONEABLE for an attachment that cannot be read,
-   * or why the turn could not start
+   * @throws TurncoreError (rejects) E_WORKER_FAILED, E_WORKER_ENDED, E_NOT_CLONEABLE for an attachment that cannot be
+   * read, or why the turn could not start
    */
   async run(
     remote: RemoteTurn<unknown>,

@@ -40,8 +40,8 @@ export interface WorkerRunnerOptions {
   readonly tools?: readonly AnyPageTool[] | undefined;
   /**
    * How long the worker's thread may not answer while a turn runs or the runner is made, in milliseconds: a step of its
-   * module, or a handler of its own, that takes longer ends the worker. Its turns fail with E_WORKER_ENDED, whose cause is a
-   * {@link WorkerTimeoutError}. It takes up to a third longer until that is noticed. Default: no limit.
+   * module, or a handler of its own, that takes longer ends the worker. Its turns fail with E_WORKER_ENDED, whose cause
+   * is a {@link WorkerTimeoutError}. It takes up to a third longer until that is noticed. Default: no limit.
    */
   readonly stepTimeout?: number | undefined;
 }
@@ -69,8 +69,8 @@ export class WorkerRunner<Output = unknown> extends RemoteRunner<WorkerInput, Ou
 }
 
 /**
- * Makes a runner of turns that run in a worker, where `serveRunner` offers a runner. It starts nothing in this thread but
- * messages: the module is loaded, compiled and run in the worker.
+ * Makes a runner of turns that run in a worker, where `serveRunner` offers a runner. It starts nothing in this thread
+ * but messages: the module is loaded, compiled and run in the worker.
  *
  * @example
  * const url = new URL('./agent-worker.js', import.meta.url);

@@ -1,4 +1,5 @@
-// Turns in a worker of a page, in headless Chromium: what the page does while they load and stream, and workers that die.
+// Turns in a worker of a page, in headless Chromium: what the page does while they load and stream, and workers that
+// die.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 

@@ -194,8 +194,8 @@ function tupleOf(
 }
 
 /**
- * A vector as tuples are written and read: a part has its own number, and where a field names a tuple for a value of any
- * kind it names none, as the readers would want that one there.
+ * A vector as tuples are written and read: a part has its own number, and where a field names a tuple for a value of
+ * any kind it names none, as the readers would want that one there.
  */
 function plain({ type, fields, hex }: FrameVector): {
   bytes: Uint8Array;

@@ -1,5 +1,5 @@
-// Plays the conformance corpus in this Node, prints what came of it and writes the log to a file. A SQLite file keeps what
-// storage callbacks get, in memory where Node has no SQLite.
+// Plays the conformance corpus in this Node, prints what came of it and writes the log to a file. A SQLite file keeps
+// what storage callbacks get, in memory where Node has no SQLite.
 //
 //   node node.mjs LOG NAME [full|core|go|metered [PART]]
 //

@@ -8,8 +8,8 @@
  * @param host options of the host: the module
  * @param core whether that is the core module
  * @param store keeps what storage callbacks get, if there is one
- * @returns the ids of those that passed, what failed, and the log of the scenarios that every host can play, those of the core module
- *   first
+ * @returns the ids of those that passed, what failed, and the log of the scenarios that every host can play, those of
+ *   the core module first
  */
 export async function playCorpus(conformance, files, host, core = false, store = undefined) {
   const { check, checkStorage, failing, features, logText, playable, Player } = conformance;

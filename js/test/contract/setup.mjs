@@ -1,4 +1,5 @@
-// What the programs in this folder share: the package, a host whose clock stands still, and a provider that is scripted.
+// What the programs in this folder share: the package, a host whose clock stands still, and a provider that is
+// scripted.
 import * as errors from '../../build/src/entries/errors.js';
 import * as turncore from '../../build/src/index.js';
 import { testHost } from '../../build/test/turn/harness.js';

@@ -1,6 +1,6 @@
 /**
- * Modules that want to harm their host, each in a worker of its own: each ends within its limits with an error that names the
- * limit, and its worker ends. build/hostile has them, host/testdata/hostile their table.
+ * Modules that want to harm their host, each in a worker of its own: each ends within its limits with an error that
+ * names the limit, and its worker ends. build/hostile has them, host/testdata/hostile their table.
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';

@@ -2,9 +2,9 @@
 //
 //   node first-turn.mjs TARBALL [--times=9] [HOST...]
 //
-// The time is from `stream()` to the turn's result in a fresh process, page or isolate: the JavaScript is loaded, the module
-// is not. In Workers, whose clocks stand still, it is that of the first request, as the client sees it. Servers are on the
-// same machine. The size is after brotli 11.
+// The time is from `stream()` to the turn's result in a fresh process, page or isolate: the JavaScript is loaded, the
+// module is not. In Workers, whose clocks stand still, it is that of the first request, as the client sees it. Servers
+// are on the same machine. The size is after brotli 11.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';

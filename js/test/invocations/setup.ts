@@ -1,6 +1,6 @@
 /**
- * What the tests of sessions share: the full module, agents that yield listed events, models that give listed answers, and
- * stores that fail.
+ * What the tests of sessions share: the full module, agents that yield listed events, models that give listed answers,
+ * and stores that fail.
  */
 import { Host } from '../../src/index.js';
 import { fixedClock, seededEntropy } from '../../src/entries/host.js';

@@ -9,8 +9,8 @@ import { abortAfter, all, later, request } from './harness.js';
 type Script = (options: Record<string, unknown>) => readonly object[];
 
 /**
- * Streams as wllama does: the signal is looked at before each chunk, and what goes wrong rejects the chunk that comes next,
- * whether somebody waits for it or not.
+ * Streams as wllama does: the signal is looked at before each chunk, and what goes wrong rejects the chunk that comes
+ * next, whether somebody waits for it or not.
  */
 class FakeWllama implements WllamaLike {
   requests: Record<string, unknown>[] = [];

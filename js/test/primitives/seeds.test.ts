@@ -1,5 +1,6 @@
 /**
- * Values that a tool's metadata and a media's stash begin with: what cannot be kept is refused by the name of the field.
+ * Values that a tool's metadata and a media's stash begin with: what cannot be kept is refused by the name of the
+ * field.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,5 +1,5 @@
-// Plays a recorded conversation on a platform of JavaScript. The command, which started this, is the provider, answers the
-// tool calls and compares the requests: nothing here knows the recording.
+// Plays a recorded conversation on a platform of JavaScript. The command, which started this, is the provider, answers
+// the tool calls and compares the requests: nothing here knows the recording.
 
 /**
  * Plays the conversation.

@@ -1,5 +1,5 @@
-// A turn with a tool call, made by an executor of the host, for platforms to compare: with a clock that stands still and
-// randomness that repeats, every platform must tell the very same events.
+// A turn with a tool call, made by an executor of the host, for platforms to compare: with a clock that stands still
+// and randomness that repeats, every platform must tell the very same events.
 
 /** Words of the answer, one event each. */
 const ANSWER = ['It ', 'is ', '4 °C ', 'in ', 'Oslo.'];

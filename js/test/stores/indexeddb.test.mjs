@@ -1,4 +1,5 @@
-// Conversations in IndexedDB in two tabs, when the tab or the browser is killed, and when the browser takes space or data away.
+// Conversations in IndexedDB in two tabs, when the tab or the browser is killed, and when the browser takes space or
+// data away.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

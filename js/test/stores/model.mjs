@@ -1,5 +1,5 @@
-// Does at random to a store what one in memory gets too, and compares: results, errors and what is loaded. It runs on every
-// platform.
+// Does at random to a store what one in memory gets too, and compares: results, errors and what is loaded. It runs on
+// every platform.
 
 /** The generator mulberry32: each call returns a whole number below a bound. */
 function random(seed) {

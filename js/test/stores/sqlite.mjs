@@ -1,5 +1,5 @@
-// The suite of stores on SQLite files, in a Node that has SQLite; and files that are damaged, locked or of a later version.
-// Prints how many tests passed.
+// The suite of stores on SQLite files, in a Node that has SQLite; and files that are damaged, locked or of a later
+// version. Prints how many tests passed.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';

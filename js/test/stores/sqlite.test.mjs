@@ -373,8 +373,8 @@ describe('a store in SQLite', () => {
 });
 
 /**
- * Those of a key are flipped too, where it is told that something is gone: the row then belongs to something else. Of scopes
- * and journals nobody knows that they are there.
+ * Those of a key are flipped too, where it is told that something is gone: the row then belongs to something else. Of
+ * scopes and journals nobody knows that they are there.
  */
 const COLUMNS = {
   turncore_sessions:

@@ -1,5 +1,5 @@
-// The suite of stores on the databases of each platform, and a workerd that is killed while it writes. Prints a line for
-// each that passed.
+// The suite of stores on the databases of each platform, and a workerd that is killed while it writes. Prints a line
+// for each that passed.
 //
 //   node suite.mjs [PART]   TURNCORE_HOSTS has puppeteer-core, for Firefox
 //

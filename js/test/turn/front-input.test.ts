@@ -1,6 +1,6 @@
 /**
- * Wrong configurations of `createRunner`, of hosts, and wrong input of turns: each is refused by a typed error that names
- * the field as the caller wrote it.
+ * Wrong configurations of `createRunner`, of hosts, and wrong input of turns: each is refused by a typed error that
+ * names the field as the caller wrote it.
  */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';

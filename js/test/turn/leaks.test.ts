@@ -1,5 +1,6 @@
 /**
- * What is left behind: listeners on the caller's signal, bodies that are read for nobody, an instance that must not die.
+ * What is left behind: listeners on the caller's signal, bodies that are read for nobody, an instance that must not
+ * die.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

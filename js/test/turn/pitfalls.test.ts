@@ -1,6 +1,6 @@
 /**
- * What goes wrong between a model and a conversation: the ends of streams, ids of calls, aborts, turns that are stopped between
- * two commits. Go's tests do the same.
+ * What goes wrong between a model and a conversation: the ends of streams, ids of calls, aborts, turns that are stopped
+ * between two commits. Go's tests do the same.
  */
 import assert from 'node:assert/strict';
 import { setImmediate as later, setTimeout as pause } from 'node:timers/promises';

@@ -1,5 +1,6 @@
 /**
- * Proxies of records, as reactive libraries make them, and what only inherits from a record: refused where they are given.
+ * Proxies of records, as reactive libraries make them, and what only inherits from a record: refused where they are
+ * given.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,5 +1,6 @@
 /**
- * Turns over the connection between a page and its worker. Here both ends lie in one thread, so that a test can hold each.
+ * Turns over the connection between a page and its worker. Here both ends lie in one thread, so that a test can hold
+ * each.
  */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';

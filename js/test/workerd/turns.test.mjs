@@ -1,4 +1,5 @@
-// Clients that go away from turns in a Worker, and retry: a turn ends with its request, unless the platform lets it go on.
+// Clients that go away from turns in a Worker, and retry: a turn ends with its request, unless the platform lets it go
+// on.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 

@@ -1,6 +1,6 @@
-// Package codec is what generated code calls that decodes the arguments of tools into Go types and encodes their results,
-// without reflection: package [github.com/turncore/turncore/host/toolgen] writes that code. The rules are those of
-// encoding/json, and an error names the field as it does.
+// Package codec is what generated code calls that decodes the arguments of tools into Go types and encodes their
+// results, without reflection: package [github.com/turncore/turncore/host/toolgen] writes that code. The rules are
+// those of encoding/json, and an error names the field as it does.
 //
 // A value is one encoded value of [github.com/turncore/turncore/abi/value].
 package codec

@@ -1,6 +1,6 @@
 // Package mutant is what the command mutate links into the code that it changes: each function stands for a change that
-// is made while its number is the one in the environment variable TURNCORE_MUTANT, and for the code as it was otherwise.
-// So all changes of a sample are compiled once. Nothing else imports it.
+// is made while its number is the one in the environment variable TURNCORE_MUTANT, and for the code as it was
+// otherwise. So all changes of a sample are compiled once. Nothing else imports it.
 package mutant
 
 import (

@@ -1,5 +1,5 @@
-// Package corpus has the modules that want to harm their host: host/testdata/hostile has their sources, with a table of what
-// each does, which limit ends it, and the error that says so.
+// Package corpus has the modules that want to harm their host: host/testdata/hostile has their sources, with a table of
+// what each does, which limit ends it, and the error that says so.
 package corpus
 
 import (

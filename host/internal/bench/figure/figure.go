@@ -1,5 +1,5 @@
-// Package figure holds what a benchmark of Turncore measures: the figures with their targets, the results that each host
-// writes, and the tables that they make together.
+// Package figure holds what a benchmark of Turncore measures: the figures with their targets, the results that each
+// host writes, and the tables that they make together.
 package figure
 
 import (
@@ -238,7 +238,8 @@ type Start struct {
 	Ratio   Row `json:"ratio"`
 }
 
-// StartTargets are the hosts that first turns are measured on, in the order of the table, with the bounds of their ratios.
+// StartTargets are the hosts that first turns are measured on, in the order of the table, with the bounds of their
+// ratios.
 var StartTargets = []struct {
 	Host  string
 	Bound float64

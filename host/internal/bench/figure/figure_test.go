@@ -9,8 +9,8 @@ import (
 	"github.com/turncore/turncore/internal/size"
 )
 
-// complete returns a report that has every figure for an engine, with the same value everywhere: of what is to be a small
-// part of something else, a hundredth of it.
+// complete returns a report that has every figure for an engine, with the same value everywhere: of what is to be a
+// small part of something else, a hundredth of it.
 func complete(engine string, all float64) Report {
 	r := Report{Host: engine + " 1.0"}
 	for _, f := range All {

@@ -17,8 +17,8 @@ type Merged struct {
 	Missed  []string `json:"missed"` // figures that are over their target
 }
 
-// Merge puts reports together. A figure that no report has for an engine of theirs is an error, and so is a row that has
-// no samples: a table with holes tells nothing.
+// Merge puts reports together. A figure that no report has for an engine of theirs is an error, and so is a row that
+// has no samples: a table with holes tells nothing.
 func Merge(reports []Report, engines []string) (*Merged, error) {
 	m := &Merged{Reports: reports, Missed: []string{}}
 	for i := range All {
@@ -84,8 +84,8 @@ func (m *Merged) row(id, engine string) *Row {
 	return nil
 }
 
-// against is how many times the other figure's median a row's is, and how many it may be. It is not ok without a bound or
-// without the other figure.
+// against is how many times the other figure's median a row's is, and how many it may be. It is not ok without a bound
+// or without the other figure.
 func (m *Merged) against(f *Figure, row *Row) (times, bound float64, ok bool) {
 	bound, ok = f.Against.AtMost[row.Engine]
 	if !ok {

@@ -4,8 +4,8 @@
 //	go run ./host/internal/bench/pair -pairs 20 build/base .
 //
 // Each round measures the base, the head and the base again, in changing order. A figure is worse if the median of the
-// rounds' ratios exceeds 1 by more than 3 percent and by more than the noise, which is how far the base's ratio to itself
-// strays in the same rounds.
+// rounds' ratios exceeds 1 by more than 3 percent and by more than the noise, which is how far the base's ratio to
+// itself strays in the same rounds.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package wat assembles a part of WebAssembly's text format, enough for small modules that do what no compiler makes. Beside
-// the format there are
+// Package wat assembles a part of WebAssembly's text format, enough for small modules that do what no compiler makes.
+// Beside the format there are
 //
 //	(repeat 1000 block)   the forms behind the number, so many times, wherever forms may stand
 //	(bytes name)          in place of a string: the bytes that the caller has under that name

@@ -38,8 +38,8 @@ type body struct {
 	code   []node
 }
 
-// Assemble writes the module of a source: (module …), or (module binary "…"). Of the fields of a prelude it takes those whose
-// name and export the module does not have itself. Bytes are what the source may name.
+// Assemble writes the module of a source: (module …), or (module binary "…"). Of the fields of a prelude it takes those
+// whose name and export the module does not have itself. Bytes are what the source may name.
 func Assemble(source, prelude string, named map[string][]byte) (file []byte, err error) {
 	defer func() {
 		if v := recover(); v != nil {

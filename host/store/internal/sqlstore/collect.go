@@ -19,7 +19,8 @@ const (
 
 // Collect deletes the bytes that were put more than an hour ago and to which no record refers, and what programs left
 // that ended while they put bytes, and returns how many those were. It forgets the keys of turns that have committed
-// nothing for a week and have no journal, too: those of processes that ended without a word. Commits call it once an hour.
+// nothing for a week and have no journal, too: those of processes that ended without a word. Commits call it once an
+// hour.
 func (s *Store) Collect(ctx context.Context) (deleted int, err error) {
 	now := s.now()
 	before := now.Add(-unused).UnixMicro()

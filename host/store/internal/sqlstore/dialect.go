@@ -18,7 +18,8 @@ type Dialect struct {
 	Snapshot *sql.TxOptions
 	// Writing are the options of a transaction that writes.
 	Writing *sql.TxOptions
-	// Lock is appended to a statement that reads sessions or a journal to be written, so that no other transaction writes it.
+	// Lock is appended to a statement that reads sessions or a journal to be written, so that no other transaction writes
+	// it.
 	Lock string
 	// Guard begins a transaction that makes or migrates the schema, so that no other does; "" if each keeps out others.
 	Guard string

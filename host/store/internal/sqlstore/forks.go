@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// shared are the records of a base that its fork shares, by the statement for all or for those of a kind; none of another
-// session.
+// shared are the records of a base that its fork shares, by the statement for all or for those of a kind; none of
+// another session.
 func (t *tx) shared(r *sessionRow, kind ...int64) ([]recordRow, error) {
 	if r.base == 0 {
 		return nil, nil

@@ -12,8 +12,8 @@ import (
 
 var _ store.Journal = (*Store)(nil)
 
-// journal reads a journal; nil if there is none. statement is "findJournal", or "lockJournal" so that no other transaction
-// writes it.
+// journal reads a journal; nil if there is none. statement is "findJournal", or "lockJournal" so that no other
+// transaction writes it.
 func (t *tx) journal(statement, turn string) (*journalRow, error) {
 	rows, err := t.rows(statement, []byte(turn))
 	found, err := list(rows, err, (*journalRow).scan)
@@ -38,7 +38,8 @@ func (t *tx) lockedJournal(turn string) (*journalRow, ledger.Head, error) {
 	return j, ledger.Head{Epoch: j.epoch, First: j.first, Next: j.next}, nil
 }
 
-// checkEpoch returns the error of a transaction with an epoch that the journal of its turn does not have; 0 checks nothing.
+// checkEpoch returns the error of a transaction with an epoch that the journal of its turn does not have; 0 checks
+// nothing.
 func (t *tx) checkEpoch(turn string, epoch int64) error {
 	if epoch == 0 {
 		return nil

@@ -1,4 +1,5 @@
-// Command bench measures Wasmtime against wazero, both with the full module, and writes a table in Markdown: bench [quick].
+// Command bench measures Wasmtime against wazero, both with the full module, and writes a table in Markdown: bench
+// [quick].
 package main
 
 import (

@@ -159,9 +159,9 @@ func TestModuleRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// Go's hash of a text begins with the product of two numbers: one of the seed of its map, the other of the text's length
-// and two words of the hash key, which are the first and the third that are drawn. A length that makes it zero would
-// give texts a hash that depends on no seed. So it must be longer than a frame.
+// Go's hash of a text begins with the product of two numbers: one of the seed of its map, the other of the text's
+// length and two words of the hash key, which are the first and the third that are drawn. A length that makes it zero
+// would give texts a hash that depends on no seed. So it must be longer than a frame.
 func TestNoLengthCancelsTheHashKey(t *testing.T) {
 	const frame = 16 << 20
 	drawn := rand.NewChaCha8(entropy)

@@ -47,8 +47,8 @@ type access struct {
 	run            int // accesses of the same run happen all or none
 }
 
-// group is accesses with one base. Their addresses are in [0, 2^32) as they are, so that adding to the offset instead of
-// the address changes nothing.
+// group is accesses with one base. Their addresses are in [0, 2^32) as they are, so that adding to the offset instead
+// of the address changes nothing.
 type group struct {
 	source   source
 	base     base

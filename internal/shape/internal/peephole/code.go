@@ -68,8 +68,8 @@ const (
 // noResult is the type of a block that leaves nothing.
 const noResult = -64
 
-// instruction is one instruction of a function. Its meaning is in op and the operands; raw is how the file spells it, nil
-// when the pass has changed or made it.
+// instruction is one instruction of a function. Its meaning is in op and the operands; raw is how the file spells it,
+// nil when the pass has changed or made it.
 type instruction struct {
 	op     byte
 	raw    []byte

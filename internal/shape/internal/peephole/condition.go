@@ -2,8 +2,8 @@ package peephole
 
 import "slices"
 
-// wazero forgets what it knows of addresses behind an if without an else, but not behind a block that a branch leaves. So
-// the one becomes the other:
+// wazero forgets what it knows of addresses behind an if without an else, but not behind a block that a branch leaves.
+// So the one becomes the other:
 //
 //	condition; if; …; end    →    block; condition, negated; br_if 0; …; end
 
@@ -27,8 +27,8 @@ func plainBlocks(code []instruction) []instruction {
 	return s.out
 }
 
-// valueStart returns where the code of the last value on the operand stack begins, -1 if that is more than loads, locals
-// and numbers.
+// valueStart returns where the code of the last value on the operand stack begins, -1 if that is more than loads,
+// locals and numbers.
 func valueStart(code []instruction) int {
 	for k, missing := len(code)-1, 1; k >= 0; k-- {
 		switch i := &code[k]; {

@@ -5,21 +5,22 @@ import (
 	"slices"
 )
 
-// A function's frame lies at the stack pointer, which is the same from one call to the next unless the call has moved the
-// stack. So all that a function accesses of its frame can have one base, which is computed, and checked, where the
+// A function's frame lies at the stack pointer, which is the same from one call to the next unless the call has moved
+// the stack. So all that a function accesses of its frame can have one base, which is computed, and checked, where the
 // function is entered or resumed. After each call it is compared with the stack pointer. If that is another one, the
 // function returns as if the call had given up the processor: whoever started the goroutine finds the return address
 // below the stack pointer, as after any call, and resumes the function there, where it computes its base again.
 //
-// What wazero knows of the base does not pass through a table of branches. So the entry counts how many places there are up
-// to the one it is given, and compares that. Only two kinds of places are ever led to: those behind a call, and those that
-// a loop begins at.
+// What wazero knows of the base does not pass through a table of branches. So the entry counts how many places there
+// are up to the one it is given, and compares that. Only two kinds of places are ever led to: those behind a call, and
+// those that a loop begins at.
 
 // frameBias is how far below the stack pointer the base is: at the return address of the calls that the function makes.
 const frameBias = 8
 
-// maxFrame bounds the frames that get a base, which is touched before the function has looked whether the stack has room
-// for it. No stack lies lower than this in memory, where Go keeps its data, so that the address is one in any case.
+// maxFrame bounds the frames that get a base, which is touched before the function has looked whether the stack has
+// room for it. No stack lies lower than this in memory, where Go keeps its data, so that the address is one in any
+// case.
 const maxFrame = 64 << 10
 
 // frame is what is known of a function's frame.
@@ -211,8 +212,8 @@ type place struct {
 	to     int64 // depth of its label
 }
 
-// branchTo appends the code that branches to the one of some places that local 0 says. Numbers of one window at a time are
-// counted: the code compares which of the window's places it is, so that it looks the same in many functions.
+// branchTo appends the code that branches to the one of some places that local 0 says. Numbers of one window at a time
+// are counted: the code compares which of the window's places it is, so that it looks the same in many functions.
 func branchTo(out []instruction, places []place) []instruction {
 	for inner := int64(0); len(places) > 0; inner = 0 {
 		end := (places[0].number/window + 1) * window
@@ -256,8 +257,8 @@ func branchInWindow(out []instruction, places []place, inner int64) []instructio
 // fewPlaces are compared one after the other.
 const fewPlaces = 8
 
-// branchToNth appends the code that branches to one of some places: to the first one if local 0 is n, to the second one if
-// it is n + 1, and so on.
+// branchToNth appends the code that branches to one of some places: to the first one if local 0 is n, to the second one
+// if it is n + 1, and so on.
 func branchToNth(out []instruction, places []place, n, inner int64) []instruction {
 	if len(places) > fewPlaces {
 		out = append(out, instruction{op: opBlock, x: noResult}, instruction{op: opLocalGet},

@@ -7,8 +7,8 @@
 //   - Locals are set to values that nobody reads.
 //   - Structures are copied and zeroed by instructions meant for whole ranges of memory, truth values are compared with
 //     zero again and again, and a check for nil goes on behind its panic.
-//   - Numbers differ from function to function that could be the same: those of locals, and of the places where a function
-//     is resumed. Compressors find less that repeats.
+//   - Numbers differ from function to function that could be the same: those of locals, and of the places where a
+//     function is resumed. Compressors find less that repeats.
 //
 // Nothing here depends on what the code means, and what is not understood stays as it is. Return addresses, the places
 // where a function is resumed and the frames on Go's stack are untouched, so that goroutines and stack traces work as

@@ -74,7 +74,8 @@ func (r *rewriter) addressLocals(base int64) (list []int64) {
 	return list
 }
 
-// busiest returns the local of a list that is read and set most often, the first one of several, and -1 if there is none.
+// busiest returns the local of a list that is read and set most often, the first one of several, and -1 if there is
+// none.
 func busiest(code []instruction, list []int64) int64 {
 	uses := map[int64]int{}
 	for k := range code {
@@ -91,8 +92,9 @@ func busiest(code []instruction, list []int64) int64 {
 	return most
 }
 
-// moveLocals gives some locals the numbers from at on, and the others that had those, or higher ones, the next numbers. It
-// returns the types. What has the same number in all functions compresses well: a base, an address, a function's number.
+// moveLocals gives some locals the numbers from at on, and the others that had those, or higher ones, the next numbers.
+// It returns the types. What has the same number in all functions compresses well: a base, an address, a function's
+// number.
 func moveLocals(code []instruction, types []byte, at int64, front []int64) []byte {
 	order := slices.Clone(front) // the locals from at on as they had been numbered
 	for local := at; local < int64(len(types)); local++ {
@@ -154,8 +156,9 @@ func (r *rewriter) move(acc access, by int64) int64 {
 	return acc.offset + by + int64(i.size())
 }
 
-// shareNumber has the return addresses that a function puts on the stack made of its number, which the entry puts into a
-// local, and of that of a place. It returns the code of the entry. A number that is written at each call compresses badly.
+// shareNumber has the return addresses that a function puts on the stack made of its number, which the entry puts into
+// a local, and of that of a place. It returns the code of the entry. A number that is written at each call compresses
+// badly.
 func (r *rewriter) shareNumber() []instruction {
 	local := r.local(numberLocal)
 	number := int64(0)

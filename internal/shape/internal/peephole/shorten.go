@@ -2,8 +2,8 @@ package peephole
 
 // What is long in the compiler's code and needs not be:
 //
-//   - a value is copied or zeroed by an instruction for whole ranges of memory, for which engines call a function, some of
-//     them once for each doubling of what is zeroed;
+//   - a value is copied or zeroed by an instruction for whole ranges of memory, for which engines call a function, some
+//     of them once for each doubling of what is zeroed;
 //   - a truth value becomes an i64, is compared with zero, and that with zero again;
 //   - a check for nil goes on behind the panic, as if that could return;
 //   - an instruction that does nothing stands where the body of an inlined function begins.

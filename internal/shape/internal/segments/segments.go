@@ -3,8 +3,9 @@
 //
 // The linker cuts data at every run of zeros that is longer than a segment's head: tens of thousands of segments, whose
 // heads compress badly, while zeros compress to next to nothing. And half of the tables for stack traces says which
-// line of which file an instruction comes from, where a function keeps its arguments, and where it can be interrupted, which
-// WebAssembly has no way to do. Without them a trace names functions, with "?" for the lines and nothing for arguments.
+// line of which file an instruction comes from, where a function keeps its arguments, and where it can be interrupted,
+// which WebAssembly has no way to do. Without them a trace names functions, with "?" for the lines and nothing for
+// arguments.
 package segments
 
 import (

@@ -1,5 +1,5 @@
-// Command extism measures the nearest thing that Extism's Go SDK has to an effect: a plugin calls a function of its host
-// with 1 KiB and gets 1 KiB back. It is a module of its own, so that Turncore does not depend on Extism.
+// Command extism measures the nearest thing that Extism's Go SDK has to an effect: a plugin calls a function of its
+// host with 1 KiB and gets 1 KiB back. It is a module of its own, so that Turncore does not depend on Extism.
 //
 //	go run . -guest GUEST.wasm    prints the figure as JSON for ../../report
 package main

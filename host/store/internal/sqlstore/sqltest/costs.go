@@ -102,8 +102,8 @@ func appendsCostTheSame(t *testing.T, d *Database) {
 	}
 }
 
-// commitsCostTheSame makes 2,000 commits in a turn, each of which changes what the turn itself has written: the last one
-// runs the statements of the tenth. The keys of all of them are forgotten at once.
+// commitsCostTheSame makes 2,000 commits in a turn, each of which changes what the turn itself has written: the last
+// one runs the statements of the tenth. The keys of all of them are forgotten at once.
 func commitsCostTheSame(t *testing.T, d *Database) {
 	count := &counter{}
 	s := count.opened(t, d)

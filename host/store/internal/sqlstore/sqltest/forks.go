@@ -11,8 +11,8 @@ import (
 	"github.com/turncore/turncore/host/store/internal/sqlstore"
 )
 
-// forksShareRecords forks sessions and then writes to them: a fork has rows of its own for what it shares only once one of
-// the two has changed that, and neither sees what the other one does.
+// forksShareRecords forks sessions and then writes to them: a fork has rows of its own for what it shares only once one
+// of the two has changed that, and neither sees what the other one does.
 func forksShareRecords(t *testing.T, d *Database) {
 	s := opened(t, d, sqlstore.Options{})
 	mutated := func(id, text string) store.Delta {

@@ -1,5 +1,5 @@
-// The command appended shows what was appended to the session "s" of a database file and to the journal of the turn "t", as
-// JSON, and appends to both. Tests of other languages compare what they read.
+// The command appended shows what was appended to the session "s" of a database file and to the journal of the turn
+// "t", as JSON, and appends to both. Tests of other languages compare what they read.
 package main
 
 import (

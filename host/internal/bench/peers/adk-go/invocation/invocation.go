@@ -1,5 +1,5 @@
-// Package invocation is one invocation of an agent of Google's kit for Go, on a model that answers at once: a tool call,
-// which writes a value of the state, then a text.
+// Package invocation is one invocation of an agent of Google's kit for Go, on a model that answers at once: a tool
+// call, which writes a value of the state, then a text.
 package invocation
 
 import (
