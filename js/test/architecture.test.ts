@@ -190,6 +190,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'instance',
     'simulated',
     'journal',
+    'validation',
     'tools',
     'primitives',
     'http',
