@@ -463,11 +463,12 @@ func TestClosedInTheQueue(t *testing.T) {
 // A tool waits for an invocation of its own session that it has started without its context: that ends with the runner.
 func TestClosedInsideItself(t *testing.T) {
 	var p *play
-	waits, inner := make(chan struct{}), make(chan error, 1)
+	waits, closed, inner := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	agent := script(calls("t"), says("never")).agent("a", tool("t", func(*sessions.ToolContext) (any, error) {
 		close(waits)
 		_, err := p.r.Collect(context.Background(), input(sessions.Text("inside")))
 		inner <- err
+		<-closed // otherwise the outer one may go on and end before it is ended
 		return nil, err
 	}))
 	p = stage(t, sessions.Config{Agent: agent})
@@ -481,6 +482,7 @@ func TestClosedInsideItself(t *testing.T) {
 	if err := p.r.Close(); err != nil {
 		t.Error(err)
 	}
+	close(closed)
 	for name, ended := range map[string]chan error{"inner": inner, "outer": outer} {
 		select {
 		case err := <-ended:

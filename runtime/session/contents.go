@@ -338,7 +338,7 @@ func (w *projection) addAnswers(e *entry, i, origin int32) {
 }
 
 // pending is the response to a call that waits: {"status": "pending"}.
-var pending = value.AppendString(value.AppendString(value.AppendMapHeader(nil, 1), "status"), "pending")
+var pending = []byte("\x81\xa6status\xa7pending")
 
 // told appends what an author said and did, in words. Data and files stay as they are, unless notes are asked for.
 func told(list []Part, author string, parts []Part, notes bool) []Part {
