@@ -1,4 +1,5 @@
-// Prints where declarations use the type `any`; exits 1 when one does.
+// Prints where declarations use the type `any`; exits 1 when one does. AnyParams may: no other type takes a function of
+// any arguments, those of an interface included, and lets a function without types read them.
 // Usage: node find-any.mjs FOLDER
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ for (const name of files) {
   const path = join(folder, name);
   const file = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
   const visit = (node) => {
+    if (ts.isTypeAliasDeclaration(node) && node.name.text === 'AnyParams') return;
     if (node.kind === ts.SyntaxKind.AnyKeyword) {
       const { line } = file.getLineAndCharacterOfPosition(node.getEnd());
       console.log(`${path}:${line + 1}: any`);

@@ -42,7 +42,7 @@ async function resultsOf(tests) {
   for (const { name, run } of tests) {
     const wrong = await run().then(
       () => undefined,
-      (error) => `${error?.stack ?? error}`,
+      (error) => `${error}\n${error?.stack}`, // the stack alone has no message in Firefox
     );
     results.push({ name, wrong });
   }
@@ -79,7 +79,7 @@ if (typeof document === 'undefined') {
     try {
       postMessage({ value: await globalThis[name](...args) });
     } catch (error) {
-      postMessage({ error: `${error?.stack ?? error}` });
+      postMessage({ error: `${error}\n${error?.stack}` });
     }
   };
 }
