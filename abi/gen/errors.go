@@ -360,10 +360,11 @@ func (l faults) markdown() []byte {
 
 # Errors
 
-Every error that Turncore raises has a code. In JavaScript it is a ` + "`TurncoreError`" + ` whose ` + "`code`" + ` and ` + "`name`" + ` are the code, and
-` + "`instanceof`" + ` the class of that name in ` + "`turncore/errors`" + `; in Go ` + "`errors.Is(err, host.Code…)`" + ` tells it and ` + "`errors.As`" + ` finds the ` + "`*host.Error`" + `. A
-code keeps its meaning for good, messages may get better.
-
+`)
+	b.WriteString(wrap("", "Every error that Turncore raises has a code. In JavaScript it is a `TurncoreError` whose `code` and `name` are the "+
+		"code, and `instanceof` the class of that name in `turncore/errors`; in Go `errors.Is(err, host.Code…)` tells it and "+
+		"`errors.As` finds the `*host.Error`. A code keeps its meaning for good, messages may get better.", columns))
+	b.WriteString(`
 | property | meaning |
 | --- | --- |
 | ` + "`code`" + ` | what went wrong, from the tables below |
@@ -383,7 +384,12 @@ code keeps its meaning for good, messages may get better.
 		if f.Fatal {
 			fatal = ", fatal"
 		}
-		fmt.Fprintf(&b, "\n### %s\n\n%s Status %d%s.\n\n*Where:* %s.\n\n*What to do:* %s\n", f.Code, f.Message, f.Status, fatal, f.Surfaces, f.Help)
+		fmt.Fprintf(&b, "\n### %s\n", f.Code)
+		for _, text := range []string{
+			fmt.Sprintf("%s Status %d%s.", f.Message, f.Status, fatal), "*Where:* " + f.Surfaces + ".", "*What to do:* " + f.Help,
+		} {
+			b.WriteString("\n" + wrap("", text, columns))
+		}
 	}
 	return b.Bytes()
 }

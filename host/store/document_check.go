@@ -18,6 +18,11 @@ const (
 	wantList    = "must be a list"
 )
 
+// wantedKinds are the kinds that members of no parts must have.
+var wantedKinds = map[any]value.Kind{
+	wantString: value.KindString, wantBoolean: value.KindBool, wantInteger: value.KindInt,
+}
+
 // form says what members of a map must be: one of the constants, another form for a map, or a listOf.
 type form map[string]any
 
@@ -95,8 +100,7 @@ func wrongIn(at string, want any, v []byte) (why string) {
 			return why == ""
 		})
 	default:
-		kinds := map[any]value.Kind{wantString: value.KindString, wantBoolean: value.KindBool, wantInteger: value.KindInt}
-		if kind != kinds[want] {
+		if kind != wantedKinds[want] {
 			return at + ": " + want.(string)
 		}
 	}

@@ -2,8 +2,8 @@
 //
 // A schema and what it validates are values in the encoding of package value; nothing is decoded on the way. Compile
 // refuses what it cannot honour and names it, so that a schema that compiles is never half obeyed: references to
-// documents it was not given, meta-schemas it does not know, and of ECMA-262 patterns look-around, back references and
-// Unicode properties other than categories and scripts. Schemas that declare draft 6, draft 7 or 2019-09 are read with
+// missing documents, unknown meta-schemas, and in ECMA-262 patterns look-around, back references and Unicode properties
+// other than categories and scripts. Schemas that declare draft 6, draft 7 or 2019-09 are read with
 // those drafts' items, additionalItems and dependencies.
 //
 // The format keyword asserts for date, date-time, time, duration, email, hostname, ipv4, ipv6, uri, uri-reference,

@@ -73,7 +73,7 @@ func normalTools(body map[string]any, tools []any) {
 	}
 }
 
-// normalSchema drops what says nothing in a JSON Schema: that there are no properties, or any items.
+// normalSchema drops keywords that a JSON Schema does not need: empty properties, and items of any kind.
 func normalSchema(v any) {
 	schema, ok := v.(map[string]any)
 	if !ok {

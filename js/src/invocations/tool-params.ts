@@ -18,7 +18,7 @@ export type ToolParams<Schema> =
       : AnyParams;
 
 /** Arguments of which nothing is known. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- whoever writes the tool knows them
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the tool's author knows them
 export type AnyParams = Record<string, any>;
 
 /** The type of what a JSON Schema describes that is written as a constant; any where it does not tell. */

@@ -38,8 +38,8 @@ const encoder = new Encoder();
 /**
  * The stored form of a record in MessagePack, the same bytes as in Go: see docs/records.md.
  *
- * @throws TurncoreError E_RECORD_UNSTORABLE that names the record and the field: a reader that is no reference to
- * stored bytes, a text that a function renders, a value without an encoding
+ * @throws TurncoreError E_RECORD_UNSTORABLE, naming the record and the field: a reader without a reference to stored
+ * bytes, a text that a function renders, a value without an encoding
  */
 export function encodeRecord(record: Entry): Uint8Array<ArrayBuffer> {
   return encodeKeeping(record);

@@ -65,18 +65,21 @@ function wrongIn(at: string, want: Form, value: unknown): string | undefined {
     if (KINDS[want](value)) return undefined;
     return `${at}: must be ${want === 'integer' ? 'an' : 'a'} ${want}`;
   }
-  const parts: (string | undefined)[] = [];
   if (isList(want)) {
     if (!Array.isArray(value)) return `${at}: must be a list`;
-    value.forEach((one: unknown, i) => parts.push(wrongIn(`${at}[${i}]`, want[0], one)));
-  } else {
-    if (!isMap(value)) return `${at}: must be a map`;
-    for (const [name, one] of Object.entries(value)) {
-      if (!Object.hasOwn(want, name)) continue;
-      parts.push(wrongIn(at === '' ? name : `${at}.${name}`, want[name]!, one));
+    for (const [i, one] of value.entries()) {
+      const wrong = wrongIn(`${at}[${i}]`, want[0], one);
+      if (wrong !== undefined) return wrong;
     }
+    return undefined;
   }
-  return parts.find((wrong) => wrong !== undefined);
+  if (!isMap(value)) return `${at}: must be a map`;
+  for (const [name, one] of Object.entries(value)) {
+    if (!Object.hasOwn(want, name)) continue;
+    const wrong = wrongIn(at === '' ? name : `${at}.${name}`, want[name]!, one);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

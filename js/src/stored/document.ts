@@ -249,7 +249,7 @@ function isAppender(store: DocumentStore): store is DocumentStore & Appender {
   return store.append !== undefined;
 }
 
-/** What a store has of a session that is no record: only what is not empty. */
+/** A session's events, state and artifacts in a store, without the empty ones. */
 async function appendedTo(
   store: DocumentStore,
   session: string,

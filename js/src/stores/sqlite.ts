@@ -277,7 +277,7 @@ class FileDatabase implements Database, SqlDatabase {
     } catch (error) {
       if ((error as { readonly code?: unknown }).code !== 'ERR_OUT_OF_RANGE') throw error;
     }
-    // A row is damaged: it has a whole number that is no number of JavaScript's.
+    // A damaged row has an integer beyond JavaScript's safe ones.
     statement.setReadBigInts(true);
     try {
       return statement.all(...values).map(plain);

@@ -7,13 +7,12 @@ import (
 
 // A function's frame lies at the stack pointer, which is the same from one call to the next unless the call has moved
 // the stack. So all that a function accesses of its frame can have one base, which is computed, and checked, where the
-// function is entered or resumed. After each call it is compared with the stack pointer. If that is another one, the
-// function returns as if the call had given up the processor: whoever started the goroutine finds the return address
-// below the stack pointer, as after any call, and resumes the function there, where it computes its base again.
+// function is entered or resumed. After each call it is compared with the stack pointer. If the two differ, the
+// function returns as if the call had given up the processor. The goroutine's starter finds the return address below
+// the stack pointer, as after any call, and resumes the function there, where it computes its base again.
 //
-// What wazero knows of the base does not pass through a table of branches. So the entry counts how many places there
-// are up to the one it is given, and compares that. Only two kinds of places are ever led to: those behind a call, and
-// those that a loop begins at.
+// wazero forgets the base at a table of branches. So the entry counts the places up to the given one, and compares the
+// count. A branch leads to two kinds of places only: behind a call, and to the start of a loop.
 
 // frameBias is how far below the stack pointer the base is: at the return address of the calls that the function makes.
 const frameBias = 8
