@@ -29,6 +29,12 @@ const SeedSize = 16
 // itself, so that a valid value fits into every frame.
 const MaxValueDepth = 60
 
+// MaxStateName and MaxStateValue bound a name of the state, with its scope, and a value, encoded, in bytes.
+const (
+	MaxStateName  = 512
+	MaxStateValue = 1 << 20
+)
+
 // MaxState bounds the state that an invocation sees: bytes of all names, with their scopes, and encoded values.
 const MaxState = 8 << 20
 

@@ -107,9 +107,6 @@ func wrongIn(at string, want any, v []byte) (why string) {
 	return why
 }
 
-// maxStateValue bounds the bytes of a value of the state, as an invocation does.
-const maxStateValue = 1 << 20
-
 // wrongName says why a value of a session's own state cannot have a name; "" for nothing.
 func wrongName(name string) string {
 	why := check.StateName(name)
@@ -124,8 +121,8 @@ func wrongValue(v []byte, size int) string {
 	switch {
 	case !encoded(v):
 		return "it is not the encoding of a value"
-	case len(v) > maxStateValue:
-		return fmt.Sprintf("a value has at most %d bytes", maxStateValue)
+	case len(v) > abi.MaxStateValue:
+		return fmt.Sprintf("a value has at most %d bytes", abi.MaxStateValue)
 	case size > abi.MaxState:
 		return fmt.Sprintf("the state has at most %d bytes", abi.MaxState)
 	}

@@ -12,7 +12,9 @@ import (
 )
 
 // Hosts and the guest bound the state alike: the difference either way is not negative.
-const _ = uint(session.MaxState-abi.MaxState) + uint(abi.MaxState-session.MaxState)
+const _ = uint(session.MaxState-abi.MaxState) + uint(abi.MaxState-session.MaxState) +
+	uint(session.MaxName-abi.MaxStateName) + uint(abi.MaxStateName-session.MaxName) +
+	uint(session.MaxValue-abi.MaxStateValue) + uint(abi.MaxStateValue-session.MaxValue)
 
 // sessions is the front of sessions and invocations.
 type sessions struct {

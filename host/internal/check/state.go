@@ -5,12 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/suggestion"
 )
-
-// maxStateName bounds the bytes of a name of the state, with its scope.
-const maxStateName = 512
 
 var stateScopes = []string{"app:", "user:", "temp:"}
 
@@ -29,8 +27,8 @@ func StateName(name string) string {
 	switch {
 	case name == scope:
 		return "a name must not be empty"
-	case len(name) > maxStateName:
-		return fmt.Sprintf("a name has at most %d bytes", maxStateName)
+	case len(name) > abi.MaxStateName:
+		return fmt.Sprintf("a name has at most %d bytes", abi.MaxStateName)
 	case scope != "":
 		return ""
 	}

@@ -4,13 +4,9 @@
 import type { AppendArgs } from '../codec/tuples.gen.js';
 import { invocationError } from '../session-errors.js';
 import type { StateChange } from '../store/appender.js';
+import { MAX_STATE, sizeOf } from '../validation/state-name.js';
 import { scopedName } from './keys.js';
 import type { EncodedState } from './session-store.js';
-
-/** The most bytes of all names, with their scopes, and encoded values that an invocation sees. */
-const MOST = 8 * 1024 * 1024;
-
-const utf8 = new TextEncoder();
 
 /** Bytes of a state by name. */
 export class StateSize {
@@ -20,7 +16,7 @@ export class StateSize {
   /** @param state encoded values by names with their scopes */
   constructor(state: EncodedState) {
     this.#sizes = new Map();
-    for (const [name, value] of state) this.#set(name, sizeOf(name, value));
+    for (const [name, value] of state) this.#set(name, sizeOf(name) + value.length);
   }
 
   copy(): StateSize {
@@ -44,8 +40,8 @@ export class StateSize {
     state.forEach(({ scope, name }, i) => {
       const scoped = scopedName(appName, scope, name);
       const { value } = changes[i]!;
-      this.#set(scoped, value === null ? 0 : sizeOf(scoped, value));
-      if (value !== null && this.#all > MOST) throw tooLarge(`${field}.${scoped}`);
+      this.#set(scoped, value === null ? 0 : sizeOf(scoped) + value.length);
+      if (value !== null && this.#all > MAX_STATE) throw tooLarge(`${field}.${scoped}`);
     });
   }
 
@@ -55,11 +51,7 @@ export class StateSize {
   }
 }
 
-function sizeOf(name: string, value: Uint8Array): number {
-  return utf8.encode(name).length + value.length;
-}
-
 function tooLarge(field: string): Error {
-  const why = `${field}: the state has at most ${MOST} bytes`;
+  const why = `${field}: the state has at most ${MAX_STATE} bytes`;
   return invocationError('E_INVALID_STATE', why, { details: { field } });
 }

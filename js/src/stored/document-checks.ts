@@ -3,7 +3,7 @@
  */
 import { decodeValue } from '../codec/decoder.js';
 import { isObject } from '../validation/field-kinds.js';
-import { scopeOf, wrongStateName } from '../validation/state-name.js';
+import { MAX_STATE, MAX_VALUE, scopeOf, wrongStateName } from '../validation/state-name.js';
 
 /** What a member must be: one of these, a map whose members have forms, or a list of elements of a form. */
 type Form = 'string' | 'boolean' | 'integer' | { readonly [name: string]: Form } | readonly [Form];
@@ -98,10 +98,6 @@ function decoded(bytes: Uint8Array): unknown {
     return undefined;
   }
 }
-
-// Bounds of the state: those of an invocation.
-const MAX_VALUE = 1 << 20;
-const MAX_STATE = 8 << 20;
 
 /** Why a value of a session's own state cannot have a name; undefined if it can. */
 export function wrongName(name: string): string | undefined {

@@ -1,11 +1,16 @@
 /**
- * Names of the state. The core and Go's hosts refuse the same.
+ * Names of the state, and how large it is. The core and Go's hosts refuse the same.
  */
 import { typos } from './suggest.js';
 
 /** Bytes of a name, with its scope. */
 const MAX_NAME = 512;
+/** Bytes of an encoded value. */
+export const MAX_VALUE = 1 << 20;
+/** Bytes of all names, with their scopes, and encoded values that an invocation sees. */
+export const MAX_STATE = 8 << 20;
 
+const utf8 = new TextEncoder();
 const SCOPES = ['app:', 'user:', 'temp:'];
 
 /** The scope that a name begins with; an empty text for none. */
@@ -28,7 +33,7 @@ function meantName(name: string): string | undefined {
   if (name.startsWith('temp_')) return `temp:${name.slice('temp_'.length)}`;
   const colon = name.indexOf(':');
   // Typing errors are counted in bytes.
-  const bytes = new TextEncoder().encode(name.slice(0, colon + 1));
+  const bytes = utf8.encode(name.slice(0, colon + 1));
   if (colon < 0 || bytes.length > 9) return undefined;
   const prefix = String.fromCharCode(...bytes).toLowerCase();
   const meant = SCOPES.find((scope) => typos(prefix, scope) <= 1);
@@ -37,5 +42,5 @@ function meantName(name: string): string | undefined {
 
 /** How many bytes a text has. */
 export function sizeOf(text: string): number {
-  return new TextEncoder().encode(text).length;
+  return utf8.encode(text).length;
 }
