@@ -41,6 +41,9 @@ func (s *source) meaning(t *tuple, f field) string {
 	return f.Type
 }
 
+// ofSessions are the groups with further numbers of a group, which are those of sessions and invocations.
+var ofSessions = map[string]string{"EffectKind": "SessionEffect", "Method": "SessionMethod"}
+
 // bodies are the tuples of the collections' records.
 var bodies = map[string]string{
 	"Memories": "Memory", "Retrievables": "Retrievable", "Messages": "Message", "Thoughts": "Thought", "ToolCalls": "ToolCall",
@@ -97,16 +100,22 @@ func (s *source) shown() *layouts {
 			continue
 		}
 		group, payload := layoutsGroup{name: g.Name}, layoutsGroup{name: g.Name}
-		for _, c := range g.Consts {
-			n, _ := constant.Int64Val(c.Value)
-			name := lowerCamel(c.Name)
-			if g.Name == "Op" {
-				name = c.Name
+		add := func(prefix string, consts []enumerator) {
+			for _, c := range consts {
+				n, _ := constant.Int64Val(c.Value)
+				name := lowerCamel(prefix + c.Name)
+				if g.Name == "Op" {
+					name = c.Name
+				}
+				group.members = append(group.members, layoutsMember{n, name})
+				if tuple := s.shownPayload(g.Name, c); tuple != "" {
+					payload.members = append(payload.members, layoutsMember{n, tuple})
+				}
 			}
-			group.members = append(group.members, layoutsMember{n, name})
-			if tuple := s.shownPayload(g.Name, c); tuple != "" {
-				payload.members = append(payload.members, layoutsMember{n, tuple})
-			}
+		}
+		add("", g.Consts)
+		if more := s.group(ofSessions[g.Name]); more != nil {
+			add("session", more.Consts)
 		}
 		groups.groups = append(groups.groups, group)
 		if len(payload.members) > 0 {

@@ -124,10 +124,10 @@ var groups = map[string]map[int64]string{
 	"Collection":     {0: "instructions", 1: "memories", 2: "retrievables", 3: "messages", 4: "thoughts", 5: "toolCalls", 6: "stash", 7: "tools", 8: "events"},
 	"SyncKind":       {0: "add", 1: "remove", 2: "replace", 3: "open", 4: "tools", 5: "insert", 6: "signal", 7: "define", 8: "name", 9: "set"},
 	"Status":         {0: "ack", 1: "nack", 2: "aborted", 3: "failed", 4: "continue", 5: "refused", 6: "lost"},
-	"Method":         {1: "next", 2: "store", 3: "mutate", 4: "delete", 5: "replaceGroup", 6: "ack", 7: "nack", 8: "report", 9: "reportToolCall", 10: "log", 11: "stats", 12: "executeTool", 13: "toolCallCount", 14: "commit", 15: "dispatch", 16: "digest", 17: "emit", 18: "openGate", 19: "settleGate", 20: "warn", 21: "validate", 22: "interrupt", 23: "describe"},
+	"Method":         {1: "next", 2: "store", 3: "mutate", 4: "delete", 5: "replaceGroup", 6: "ack", 7: "nack", 8: "report", 9: "reportToolCall", 10: "log", 11: "stats", 12: "executeTool", 13: "toolCallCount", 14: "commit", 15: "dispatch", 16: "digest", 17: "emit", 18: "openGate", 19: "settleGate", 20: "warn", 21: "validate", 22: "interrupt", 23: "describe", 64: "sessionGetState", 65: "sessionSetState", 66: "sessionStateKeys", 67: "sessionYield", 68: "sessionRespond", 69: "sessionRequest", 70: "sessionRunAgent", 71: "sessionActions", 72: "sessionNewSession", 73: "sessionAppend"},
 	"Stream":         {0: "message", 1: "thought"},
 	"Settle":         {0: "resolve", 1: "reject", 2: "abort"},
-	"EffectKind":     {1: "executor", 2: "middleware", 3: "tool", 4: "store", 5: "commit", 6: "discard", 7: "http", 8: "spool", 9: "read", 10: "estimate", 11: "validate", 12: "forge", 13: "model"},
+	"EffectKind":     {1: "executor", 2: "middleware", 3: "tool", 4: "store", 5: "commit", 6: "discard", 7: "http", 8: "spool", 9: "read", 10: "estimate", 11: "validate", 12: "forge", 13: "model", 32: "sessionAppend", 33: "sessionDeliver", 34: "sessionHook", 35: "sessionAgent", 36: "sessionModel"},
 	"Pipeline":       {0: "turnInput", 1: "turnOutput", 2: "dispatchInput", 3: "dispatchOutput"},
 	"Write":          {0: "store", 1: "mutate", 2: "delete", 3: "replaceGroup"},
 	"Redirect":       {0: "error", 1: "follow", 2: "manual"},
@@ -141,7 +141,7 @@ var groups = map[string]map[int64]string{
 // payloads are the tuples that go with numbers.
 var payloads = map[string]map[int64]string{
 	"Collection": {1: "Memory", 2: "Retrievable", 3: "Message", 4: "Thought", 5: "ToolCall", 7: "ToolDef"},
-	"Method":     {1: "NextArgs", 2: "StoreArgs", 3: "StoreArgs", 4: "DeleteArgs", 5: "ReplaceGroupArgs", 7: "NackArgs", 8: "ReportArgs", 9: "ReportToolCallArgs", 10: "LogArgs", 11: "StatsArgs", 12: "ExecuteToolArgs", 13: "CountArgs", 15: "DispatchArgs", 17: "EmitArgs", 18: "OpenGateArgs", 19: "SettleGateArgs", 20: "WarnArgs", 21: "ValidateToolArgs", 22: "InterruptArgs"},
-	"EffectKind": {1: "ExecutorArgs", 2: "MiddlewareArgs", 3: "ToolArgs", 4: "Delta", 5: "CommitArgs", 6: "DiscardArgs", 7: "HTTPArgs", 8: "SpoolArgs", 9: "ReadArgs", 10: "EstimateArgs", 11: "ValidateArgs", 12: "ForgeArgs", 13: "ModelArgs"},
+	"Method":     {1: "NextArgs", 2: "StoreArgs", 3: "StoreArgs", 4: "DeleteArgs", 5: "ReplaceGroupArgs", 7: "NackArgs", 8: "ReportArgs", 9: "ReportToolCallArgs", 10: "LogArgs", 11: "StatsArgs", 12: "ExecuteToolArgs", 13: "CountArgs", 15: "DispatchArgs", 17: "EmitArgs", 18: "OpenGateArgs", 19: "SettleGateArgs", 20: "WarnArgs", 21: "ValidateToolArgs", 22: "InterruptArgs", 64: "StateKeyArgs", 65: "SetStateArgs", 67: "YieldArgs", 68: "RespondArgs", 69: "RequestArgs", 70: "RunAgentArgs", 71: "ActionsArgs", 72: "NewSessionArgs", 73: "AppendEventArgs"},
+	"EffectKind": {1: "ExecutorArgs", 2: "MiddlewareArgs", 3: "ToolArgs", 4: "Delta", 5: "CommitArgs", 6: "DiscardArgs", 7: "HTTPArgs", 8: "SpoolArgs", 9: "ReadArgs", 10: "EstimateArgs", 11: "ValidateArgs", 12: "ForgeArgs", 13: "ModelArgs", 32: "AppendArgs", 33: "DeliverArgs", 34: "HookArgs", 35: "AgentArgs", 36: "ModelRequest"},
 	"EventKind":  {1: "StreamEvent", 2: "StreamEvent", 3: "ToolCallEvent", 5: "TurnEndEvent", 7: "DispatchEndEvent", 9: "IterationEndEvent", 10: "ToolStartEvent", 11: "ToolEndEvent", 12: "GateOpenEvent", 13: "GateClosedEvent", 14: "LogEvent", 15: "WarningEvent", 16: "ErrorEvent", 17: "StatsEvent", 18: "StreamEvent", 19: "StreamEvent"},
 }

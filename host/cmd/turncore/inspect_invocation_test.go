@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/turncore/turncore/host/native"
@@ -61,6 +62,12 @@ func TestInspectInvocation(t *testing.T) {
 	got := turncore(t, "inspect", path)
 	if plain := withoutTimes(got.stdout); got.status != 0 || plain != string(want) {
 		t.Errorf("%d, %s\n%s\nwant\n%s", got.status, got.stderr, plain, want)
+	}
+	got = turncore(t, "inspect", "--json", path)
+	for _, want := range []string{`"kind":"sessionModel"`, `"kind":"sessionAppend"`, `"args":{"event":{`} {
+		if !strings.Contains(got.stdout, want) {
+			t.Errorf("as JSON it lacks %s:\n%s", want, got.stdout)
+		}
 	}
 }
 

@@ -170,7 +170,7 @@ func (t *timeline) frame(text json.RawMessage) {
 		}
 	case "Effect":
 		if t.invocation() {
-			t.invoked(f, text)
+			t.invoked(f)
 		} else {
 			t.effect(f)
 		}

@@ -3,61 +3,42 @@ package main
 import (
 	"encoding/json"
 	"strings"
-
-	"github.com/turncore/turncore/abi"
 )
 
 // invocation tells whether the journal is that of an invocation.
 func (t *timeline) invocation() bool { return t.start != nil && t.start.Frame == "StartInvocation" }
 
 // invoked takes an effect of an invocation. Requests of models that are functions count, and so do calls of tools.
-func (t *timeline) invoked(f *frame, text json.RawMessage) {
-	var number struct {
-		Kind uint8
-		Args []json.RawMessage
-	}
-	_ = json.Unmarshal(text, &number) // other kinds have names, and other arguments
+func (t *timeline) invoked(f *frame) {
 	m := &moment{depth: t.depth(f.Context), style: faint, kind: "effect"}
-	element := func(i int) json.RawMessage {
-		if i < len(number.Args) {
-			return number.Args[i]
+	args := membersOf(f.Args)
+	switch f.Kind {
+	case "sessionAppend":
+		event, _ := args["event"].(map[string]any)
+		m.label, m.text, m.style = "event", t.saidIn(event, true), plain
+		if args["ahead"] == true { // the module goes on: it only hears of it if the store fails
+			m.kind = ""
 		}
-		return nil
-	}
-	switch number.Kind {
-	case abi.SessionEffectAppend, abi.SessionEffectDeliver:
-		at, label := 0, "event"
-		if number.Kind == abi.SessionEffectDeliver {
-			at, label = 1, "partial"
-		}
-		m.label, m.text = label, t.saidIn(membersOf(element(at)), at == 0)
-		if at == 0 {
-			m.style = plain
-			if string(element(2)) == "true" { // the module goes on: it only hears of it if the store fails
-				m.kind = ""
-			}
-		}
-	case abi.SessionEffectHook:
-		m.label, m.text, m.hidden = "hook", string(element(0)), !t.verbose
-	case abi.SessionEffectAgent:
-		var agent int64
-		_ = json.Unmarshal(element(0), &agent) // a number in this effect
-		m.label, m.text = "agent", t.agents[agent]
-	case abi.SessionEffectModel:
+	case "sessionDeliver":
+		event, _ := args["event"].(map[string]any)
+		m.label, m.text = "partial", t.saidIn(event, false)
+	case "sessionHook":
+		m.label, m.text, m.hidden = "hook", args.text("hook"), !t.verbose
+	case "sessionAgent":
+		m.label, m.text = "agent", t.agents[args.number("agent")]
+	case "sessionModel":
 		m.label, m.text, m.style = "model", "request", plain
 		t.requests++
-	default:
-		if f.Kind == "tool" {
-			var args struct {
-				Tool int64
-				Args json.RawMessage
-			}
-			_ = json.Unmarshal(f.Args, &args) // what is missing is not shown
-			m.label, m.style = "tool", accent
-			m.text = strings.TrimSpace(t.named[args.Tool] + " " + t.cut(string(args.Args)))
-			t.called++
-			break
+	case "tool":
+		var args struct {
+			Tool int64
+			Args json.RawMessage
 		}
+		_ = json.Unmarshal(f.Args, &args) // what is missing is not shown
+		m.label, m.style = "tool", accent
+		m.text = strings.TrimSpace(t.named[args.Tool] + " " + t.cut(string(args.Args)))
+		t.called++
+	default:
 		t.effect(f)
 		return
 	}

@@ -1,7 +1,6 @@
 /**
  * The timeline of a turn, from the frames of its journal. The Go command prints the same bytes.
  */
-import { SessionEffect } from '../abi/frames.gen.js';
 import { joined } from '../bytes.js';
 import type { JournalHeader } from '../journal/format.js';
 import { isObject } from '../validation/field-kinds.js';
@@ -284,28 +283,28 @@ export class Timeline {
 
   /** Takes an effect of an invocation. Requests of models that are functions count, and so do calls of tools. */
   #invoked(f: Fields): void {
-    const args = list(f['args']);
+    const args = fields(f['args']);
     const add = (label: string, style: Style | undefined, text = ''): Moment => {
       // Of what it has stored ahead the module only hears if the store fails.
-      const ends = f['kind'] !== SessionEffect.Append || args[2] !== true;
+      const ends = f['kind'] !== 'sessionAppend' || args['ahead'] !== true;
       const m = this.#add(label, this.#depth(num(f['context'])), text, style, { ends });
       this.#effects.set(num(f['effect']), m);
       return m;
     };
     switch (f['kind']) {
-      case SessionEffect.Append:
-        add('event', undefined, this.#saidIn(fields(args[0]), true));
+      case 'sessionAppend':
+        add('event', undefined, this.#saidIn(fields(args['event']), true));
         break;
-      case SessionEffect.Deliver:
-        add('partial', 'dim', this.#saidIn(fields(args[1]), false));
+      case 'sessionDeliver':
+        add('partial', 'dim', this.#saidIn(fields(args['event']), false));
         break;
-      case SessionEffect.Hook:
-        add('hook', 'dim', String(num(args[0]))).hidden = !this.#verbose;
+      case 'sessionHook':
+        add('hook', 'dim', str(args['hook'])).hidden = !this.#verbose;
         break;
-      case SessionEffect.Agent:
-        add('agent', 'dim', this.#agents.get(num(args[0])) ?? '');
+      case 'sessionAgent':
+        add('agent', 'dim', this.#agents.get(num(args['agent'])) ?? '');
         break;
-      case SessionEffect.Model:
+      case 'sessionModel':
         add('model', undefined, 'request');
         this.#requests++;
         break;
