@@ -176,6 +176,23 @@ func (b *base) LoadArtifact(name string, version int) (*Artifact, error) {
 	return artifactOf(name, version, saved.Body, content, size, err)
 }
 
+// Artifacts lists the artifacts of the session and of its user, by name, with their last versions, also of those that
+// the invocation has saved and no event has named.
+func (b *base) Artifacts() (map[string]int, error) {
+	inv := b.inv
+	all, err := inv.runner.sessions.Artifacts(b, inv.user, inv.session)
+	if err != nil {
+		return nil, err
+	}
+	inv.artifacts.mu.Lock()
+	defer inv.artifacts.mu.Unlock()
+	for at, versions := range inv.artifacts.saved {
+		name := prefixOf(at[0]) + at[1]
+		all[name] = max(all[name], versions[len(versions)-1].Version)
+	}
+	return all, nil
+}
+
 // artifact loads a version that the store has; nil if it has none.
 func (s *Service) artifact(ctx context.Context, key, scope, name, plain string, version int) (*Artifact, error) {
 	list, err := s.store.Artifacts(ctx, key, scope)

@@ -146,6 +146,10 @@ func TestArtifacts(t *testing.T) {
 				return nil, err
 			}
 		}
+		all, err := ctx.Artifacts()
+		if err != nil || text(all) != `{"f":1,"user:g":0}` {
+			t.Errorf("before an event names them: %v, %v", all, err)
+		}
 		a, err := ctx.LoadArtifact("f", -1)
 		return a.Version, err
 	})

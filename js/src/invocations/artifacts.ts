@@ -5,6 +5,7 @@ import { decodeValue } from '../codec/decoder.js';
 import { invocationError } from '../session-errors.js';
 import type { AddedArtifact } from '../store/appender.js';
 import { collectBytes } from '../store/byte-store.js';
+import { compareNames } from '../store/by-name.js';
 import type { InlineData, Part } from './content.js';
 import type { OpenArtifacts } from './contract.js';
 import { artifactBytes, artifactPlace, type SessionKey, userScope } from './keys.js';
@@ -73,7 +74,7 @@ export class SessionArtifacts implements OpenArtifacts {
     const own = await this.#store.artifacts(this.#stored, '');
     const shared = await this.#store.artifacts(this.#stored, userScope(appName, userId));
     const names = [...own.map(({ name }) => name), ...shared.map(({ name }) => `user:${name}`)];
-    return [...new Set([...names, ...this.#next.keys()])].sort();
+    return [...new Set([...names, ...this.#next.keys()])].sort(compareNames);
   }
 
   /**

@@ -610,6 +610,7 @@ describe('invocations', { skip }, () => {
             seen.push(await ctx.loadArtifact('notes', 0));
             const data = Uint8Array.of(1, 2);
             await ctx.saveArtifact('user:pic', { inlineData: { mimeType: 'image/png', data } });
+            for (const name of ['😀', '～']) await ctx.saveArtifact(name, { text: name });
           }),
         ],
       }),
@@ -623,11 +624,11 @@ describe('invocations', { skip }, () => {
       { text: 'v0' },
       1,
       { text: 'v4' },
-      ['notes', 'user:pic'],
+      ['notes', 'user:pic', '～', '😀'],
       { text: 'v0' },
     ]);
     const { events } = await load();
-    assert.deepEqual(events[2]!.actions.artifactDelta, { notes: 0, 'user:pic': 0 });
-    assert.deepEqual(events[6]!.actions.artifactDelta, { notes: 1, 'user:pic': 1 });
+    assert.deepEqual(events[2]!.actions.artifactDelta, { notes: 0, 'user:pic': 0, '～': 0, '😀': 0 });
+    assert.deepEqual(events[6]!.actions.artifactDelta, { notes: 1, 'user:pic': 1, '～': 1, '😀': 1 });
   });
 });
