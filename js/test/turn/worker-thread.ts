@@ -12,10 +12,15 @@ export type Behaviour =
 
 const { behaviour, module } = workerData as { behaviour: Behaviour; module: Uint8Array };
 
-/** Says a word at a time; in the middle it does what the message names. */
+/** Every phase of the event loop, many times over, so that what was said has been posted, however busy the machine. */
+async function untilPosted(): Promise<void> {
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+/** Says a word at a time; in the middle it does what its data names. */
 const executor: DispatchExecutorFn = async (ctx, helpers) => {
   helpers.reportMessage('m', 'one ');
-  await new Promise((resolve) => setTimeout(resolve));
+  if (behaviour !== 'serves') await untilPosted();
   if (behaviour === 'exits') process.exit(3);
   if (behaviour === 'crashes') {
     setTimeout(() => {
