@@ -33,6 +33,19 @@ shard_of() {
   echo "$((16#${commit::8} % $1 + 1))/$1"
 }
 
+# of_shard PART: of the lines that it reads, those of a part such as 2/3: every third line, the second first.
+of_shard() { awk -v which="${1%/*}" -v of="${1#*/}" '(NR - 1) % of == which - 1'; }
+
+# keep_shard PART FOLDER: removes the journals of a folder that are not in the part, and says how many it leaves.
+keep_shard() {
+  local all kept
+  all=$(find "$2" -name '*.journal' | sort)
+  kept=$(of_shard "$1" <<<"$all")
+  [[ -n $kept ]] || fail "$2 holds no journal"
+  comm -23 <(echo "$all") <(echo "$kept") | xargs -r -d '\n' rm
+  wc -l <<<"$kept"
+}
+
 # fail MESSAGE: ends the lane.
 fail() {
   echo "$*" >&2
@@ -280,10 +293,11 @@ together() {
 # Modules of their own, so that their dependencies are not the library's.
 own_modules=(host/cmd/turncore host/store/sqlite host/store/postgres host/wasmtime wasm/release wasm/size)
 
-# node_test FILE...: node's test runner, likewise, with a process for each processor; left alone it spares one.
+# node_test FILE...: node's test runner, likewise, with a process for each processor; left alone it spares one. V8 does
+# not optimize the module, which costs such short programs more than it gives; lane conformance has it optimized.
 node_test() {
   (($#)) || fail 'no test file given'
-  node --test --test-concurrency="$(nproc)" --test-reporter="$PWD/.ci/node-reporter.mjs" "$@"
+  node --liftoff-only --test --test-concurrency="$(nproc)" --test-reporter="$PWD/.ci/node-reporter.mjs" "$@"
 }
 
 # node_test_together FILE...: likewise for files that leave nothing behind in their process: four processes share them,

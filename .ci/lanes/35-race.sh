@@ -1,5 +1,6 @@
-# The hosts under the race detector, several times over in test-long. Suites of engines that share all their code with
-# those that run here are left to the lane go: an interpreter under the detector takes minutes. So are tests that fill
+# The hosts under the race detector: a third of the packages, another one from commit to commit, and all of them,
+# several times over, in test-long; RACE_SHARD=2/3 says which. Suites of engines that share all their code with those
+# that run here are left to the lane go: an interpreter under the detector takes minutes. So are tests that fill
 # hundreds of MiB of memory, as the detector shadows every byte, or that count what is allocated, as pools drop things
 # at random under it, and those of files that are torn or damaged, or whose process is killed: one goroutine after the
 # other reads them. So is the building of agents, in one goroutine too, and what plays the corpus once more on the
@@ -13,12 +14,15 @@ source .ci/lib.sh
 need_c_compiler
 need_wasm
 export CGO_ENABLED=1
+command_module=host/cmd/turncore
 # Packages without a second goroutine, in the code or in the tests.
 alone=(agents/build internal/{bench/figure,exchange,ledger,partial,sse,stash,trace,typed} toolgen)
 if grep -nE '^[[:space:]]*go [a-z]|\.Go\(|t\.Parallel\(|"sync("|/)' $(printf 'host/%s/*.go ' "${alone[@]}"); then
   fail 'this needs the race detector'
 fi
 mapfile -t watched < <(go list ./host/... | grep -vxF "$(printf 'github.com/turncore/turncore/host/%s\n' "${alone[@]}")")
+# The command, a module of its own, is one of them.
+mapfile -t watched < <(printf '%s\n' "$command_module" "${watched[@]}" | of_shard "${RACE_SHARD:-$(shard_of 3)}")
 # Alternatives in parentheses would be a pattern for whole tests: none of their parts would be skipped.
 elsewhere='^TestEngine$/^interpreter$|^TestEngine$/^metered$|^TestEngineOfThePage$|^TestTurnsBeyondTheQuotaFailAlone$|^TestLongArtifactsCostNoMemory$'
 elsewhere+='|^TestLargeMessageIsNoGarbage$'
@@ -35,9 +39,12 @@ if [[ -z ${TURNCORE_LONG:-} ]]; then
   # One goroutine: modules that are compiled, and texts that are read.
   elsewhere+='|^TestInstancesShareAnImage$|^TestMemoryOnTheHeap$|^TestWorkflowOfThePage$'
   elsewhere+='|^TestHostileJournals$|^TestMutations$|^TestRewrite$|^TestCandidates$|^TestDraw$|^TestFormer$|^TestUpdating$'
-  command='|^TestRunAgent$|^TestMadeRecordings$|^TestProviders$/^wazero$'
+  commands='|^TestRunAgent$|^TestMadeRecordings$|^TestProviders$/^wazero$'
   export CORPUS_SHARD=${CORPUS_SHARD:-$(shard_of 4)} MODULES_SHARD=${MODULES_SHARD:-$(shard_of 4)}
 fi
-beside go_test_in host/cmd/turncore -race -count="${ROUNDS:-1}" -skip="$elsewhere${command:-}"
+if [[ ${watched[0]} == "$command_module" ]]; then
+  beside go_test_in "$command_module" -race -count="${ROUNDS:-1}" -skip="$elsewhere${commands:-}"
+  watched=("${watched[@]:1}")
+fi
 beside go_test -race -count="${ROUNDS:-1}" -skip="$elsewhere" "${watched[@]}"
 together

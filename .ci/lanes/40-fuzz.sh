@@ -1,5 +1,7 @@
-# Every fuzz target of Go, two at a time. What takes bytes from outside (frames, steps, streams) is fuzzed for 5 s,
-# whole turns and answers for 3, the rest for 1; FUZZTIME sets one time for all.
+# Fuzz targets of Go, two at a time: those of a third of the packages, another one from commit to commit. TURNCORE_LONG
+# makes it all, and FUZZ_SHARD=2/3 says which; lane go runs the inputs that are kept of every target. What takes bytes
+# from outside (frames, steps, streams) is fuzzed for 5 s, whole turns and answers for 3, the rest for 2; FUZZTIME sets
+# one time for all.
 source .ci/lib.sh
 need_wasm
 
@@ -13,12 +15,12 @@ while read -r dir; do
   cache=$(go env GOCACHE)/fuzz/$(go list "./$dir")
   mkdir -p "$cache"
   (cd "$dir" && "$program" -test.list='^Fuzz') | sed "s|^|$dir $program $cache |" >>"$work/targets"
-done < <(git grep -lE '^func Fuzz' -- '*_test.go' | xargs -r -n1 dirname | sort -u)
+done < <(git grep -lE '^func Fuzz' -- '*_test.go' | xargs -r -n1 dirname | sort -u | of_shard "${FUZZ_SHARD:-$(shard_of 3)}")
 [[ -s $work/targets ]] || fail 'found no fuzz target'
 
 export work
 fuzz() {
-  local dir=$1 program=$2 cache=$3 target=$4 log="$2.$4.log" fuzztime=${FUZZTIME:-1s}
+  local dir=$1 program=$2 cache=$3 target=$4 log="$2.$4.log" fuzztime=${FUZZTIME:-2s}
   case $target in
     FuzzDecodeFrame | FuzzStep | FuzzSSE) fuzztime=${FUZZTIME:-5s} ;;
     FuzzTurn | FuzzChatStream) fuzztime=${FUZZTIME:-3s} ;;

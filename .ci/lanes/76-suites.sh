@@ -1,7 +1,7 @@
 # What the test suites of both hosts do is recorded and replayed on every engine, with collections forced, once where
 # two engines recorded the same: Go's on native and wazero is replayed in Node and by the other engine, Node's on native
-# and wazero. The commands of both languages show a third of the journals, another one from commit to commit, and
-# damaged ones, in the same bytes; TURNCORE_LONG makes it the whole.
+# and wazero. The commands of both languages show the journals, and damaged ones, in the same bytes. It is a third of
+# the journals, another one from commit to commit; TURNCORE_LONG makes it the whole.
 source .ci/lib.sh
 need_js
 recorded=$(mktemp -d)
@@ -23,23 +23,17 @@ if ! taken node; then
   TURNCORE_RECORD_TO="$recorded/node" node --test --test-reporter=dot "${files[@]}"
 fi
 
-commit=$(git rev-parse HEAD)
 # played SUITE: its journals, on every engine and through both commands.
 played() {
-  local suite=$1 count shown
-  count=$(find "$recorded/$suite" -name '*.journal' | wc -l)
-  ((count > 0)) || fail "the suite of $suite recorded nothing"
+  local suite=$1 count
   node .ci/recordings/distinct.mjs "$recorded/$suite"
+  count=$(keep_shard "$(shard_of 3)" "$recorded/$suite")
   TURNCORE_REPLAY_FROM="$recorded/$suite" go_test -count=1 -run='^TestReplayFolder$' ./host/journal
   node --expose-gc .ci/recordings/folder.mjs "$recorded/$suite"
-  if [[ -z ${TURNCORE_LONG:-} ]]; then
-    find "$recorded/$suite" -name '*.journal' | sort | awk -v part=$((16#${commit::8} % 3)) 'NR % 3 != part' | xargs -d '\n' rm
-  fi
-  shown=$(find "$recorded/$suite" -name '*.journal' | wc -l)
   if [[ $suite == go ]]; then node .ci/recordings/inspect.mjs damage "$recorded/$suite"; fi
   TURNCORE_INSPECT_FROM="$recorded/$suite" go -C host/cmd/turncore test -count=1 -run='^TestInspectFolder$' .
   node .ci/recordings/inspect.mjs compare "$recorded/$suite"
-  tests_ran $((count + shown))
+  tests_ran $((2 * count)) # replayed and shown
 }
 beside played go
 beside played node

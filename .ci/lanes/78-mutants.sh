@@ -1,11 +1,9 @@
-# Faults seeded into the core: the conformance corpus catches every one. Every sixth here, all of them in `make
-# test-long` and `make mutants`. `make test-long` also makes 200 mutants at random, as `make mutate` does; the shares
-# that it asks for leave room for another sample.
+# Faults seeded into the core: the conformance corpus catches every one. A twelfth here, another one from commit to
+# commit, all of them in `make test-long` and `make mutants`. `make test-long` also makes 200 mutants at random, as
+# `make mutate` does; the shares that it asks for leave room for another sample.
 source .ci/lib.sh
 mkdir -p build
-every=6
-if [[ -n ${TURNCORE_LONG:-} ]]; then every=1; fi
-go run ./host/conformance/mutants -every "$every" . | tee build/mutants.txt
+go run ./host/conformance/mutants -shard "$(shard_of 12)" . | tee build/mutants.txt
 tests_ran "$(grep -c '^caught' build/mutants.txt)"
 if [[ -n ${TURNCORE_LONG:-} ]]; then
   go run ./host/conformance/mutate -count 200 -corpus 75 -all 88 . | tee build/mutate.txt

@@ -1,7 +1,5 @@
-// Replays the journals of a folder, or a part of them, in Node, with a guest that collects garbage
-// all the time and collections of the host forced before steps chosen at
-// random. Usage: node --expose-gc .ci/recordings/folder.mjs FOLDER [PART]
-// PART: 2/3 is every third journal, the second first.
+// Replays the journals of a folder in Node, with a guest that collects garbage all the time and collections of the host
+// forced before steps chosen at random. Usage: node --expose-gc .ci/recordings/folder.mjs FOLDER
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,16 +7,11 @@ import { mulberry32 } from '../../js/dist/entropy.js';
 import { loadModule } from '../../js/dist/index.js';
 import { replay } from '../../js/dist/entries/replay.js';
 
-const [folder, part = '1/1'] = process.argv.slice(2);
+const [folder] = process.argv.slice(2);
 const module = loadModule(
   readFileSync(new URL('../../wasm/full/turncore-full.wasm', import.meta.url)),
 );
-const [which, of] = part.split('/').map(Number);
-if (!(1 <= which && which <= of)) throw new Error(`${part} is no part: write it as 2/3`);
-const files = readdirSync(folder)
-  .filter((name) => name.endsWith('.journal'))
-  .sort()
-  .filter((_, i) => i % of === which - 1);
+const files = readdirSync(folder).filter((name) => name.endsWith('.journal'));
 const random = mulberry32(1);
 const total = { journals: 0, entries: 0, failed: 0 };
 

@@ -98,8 +98,8 @@ type hostOn struct {
 }
 
 // hosts are the engines, and those of the tests again with several instances, and wazero with one for each turn. Native
-// and wazero's compiler, however they are used, play the whole corpus, unless the race detector watches. Each of the
-// others plays the part of [shardFrom] that follows on that of the one before, so that four of them play four quarters.
+// and wazero's compiler, with one instance, play the whole corpus, unless the race detector watches. Each of the others
+// plays the part of [shardFrom] that follows on that of the one before, so that four of them play four quarters.
 func hosts(t *testing.T) (all []hostOn) {
 	mine := shard.FromEnv(t, shardFrom)
 	add := func(e host.Engine, instances int, whole bool) {
@@ -114,9 +114,9 @@ func hosts(t *testing.T) (all []hostOn) {
 		add(e, 1, e.Name() == native.Name || e.Name() == wazero.Name)
 	}
 	for _, e := range hosttest.Engines(t) {
-		add(named{e, e.Name() + "-pool"}, 4, true)
+		add(named{e, e.Name() + "-pool"}, 4, false)
 		if e.Name() == wazero.Name {
-			add(named{e, e.Name() + "-per-turn"}, turns.PerTurn, true)
+			add(named{e, e.Name() + "-per-turn"}, turns.PerTurn, false)
 		}
 	}
 	return all

@@ -1,8 +1,9 @@
 // Command mutants shows that the conformance corpus has teeth: it seeds faults into the core, one at a time, and plays
 // the corpus on the native engine until a scenario catches the fault.
 //
-//	mutants [-only NAME | -every N] REPOSITORY   for each fault of mutants.json, or every N-th: which scenario caught it
-//	mutants -play CORPUS                         plays a corpus and fails at the first scenario that does not pass
+//	mutants [-only NAME | -shard 2/5] REPOSITORY   for each fault of mutants.json, or every fifth from the second on:
+//	                                               which scenario caught it
+//	mutants -play CORPUS                           plays a corpus and fails at the first scenario that does not pass
 //
 // The faults are replacements of text in source files, built with an overlay: no file is changed. One that nothing
 // catches, or whose text is not there exactly once, makes the command fail.
@@ -24,6 +25,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host/conformance"
+	"github.com/turncore/turncore/host/internal/shard"
 	"github.com/turncore/turncore/host/native"
 )
 
@@ -56,14 +58,18 @@ const patience = 3 * time.Second
 func main() {
 	playing := flag.String("play", "", "play the corpus in this folder")
 	only := flag.String("only", "", "seed only this fault")
-	every := flag.Int("every", 1, "seed every N-th fault")
+	part := flag.String("shard", "1/1", "seed these faults: 2/5 is every fifth, from the second on")
 	flag.Parse()
-	err := errors.New("usage: mutants [-only NAME | -every N] REPOSITORY | mutants -play CORPUS")
+	mine, err := shard.Parse(*part)
 	switch {
+	case err != nil:
+		err = fmt.Errorf("-shard is %w", err)
 	case *playing != "":
 		err = play(*playing)
-	case flag.NArg() == 1 && *every > 0:
-		err = hunt(flag.Arg(0), func(i int, m mutant) bool { return i%*every == 0 && (*only == "" || m.Name == *only) })
+	case flag.NArg() == 1:
+		err = hunt(flag.Arg(0), func(i int, m mutant) bool { return mine.Has(i) && (*only == "" || m.Name == *only) })
+	default:
+		err = errors.New("usage: mutants [-only NAME | -shard 2/5] REPOSITORY | mutants -play CORPUS")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)

@@ -22,14 +22,15 @@ func FromEnv(t testing.TB, variable string) Shard {
 	if text == "" {
 		return Whole
 	}
-	s, err := parse(text)
+	s, err := Parse(text)
 	if err != nil {
 		t.Fatalf("%s is %v", variable, err)
 	}
 	return s
 }
 
-func parse(text string) (Shard, error) {
+// Parse reads a shard: 2/4 is the second of four.
+func Parse(text string) (Shard, error) {
 	var s Shard
 	var rest string
 	n, _ := fmt.Sscanf(text, "%d/%d%s", &s.which, &s.of, &rest)

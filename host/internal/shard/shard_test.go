@@ -28,7 +28,7 @@ func TestShard(t *testing.T) {
 
 func TestNoShard(t *testing.T) {
 	for _, text := range []string{"2", "0/4", "5/4", "-1/4", "a/b", "2/4x", "2/4 1", "/"} {
-		if s, err := parse(text); err == nil {
+		if s, err := Parse(text); err == nil {
 			t.Errorf("%q is %v", text, s)
 		}
 	}
