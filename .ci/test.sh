@@ -15,8 +15,8 @@
 # For the lanes: FUZZTIME (time for each fuzz target; without it 5 s for what takes bytes from outside, less for the
 # rest), ROUNDS (how often the race lane runs its tests, 1), LANE_TIMEOUT (for each lane, 15m). What would take too long
 # for every commit is played in parts, and the commit chooses which: CORPUS_SHARD=2/4 (the part of the conformance
-# corpus that most hosts play), RACE_SHARD, FUZZ_SHARD, MADE_SHARD and MODULES_SHARD choose instead, and TURNCORE_LONG=1
-# runs it all, as make test-long does.
+# corpus that most hosts play), RACE_SHARD, FUZZ_SHARD, HOSTS_SHARD, MADE_SHARD and MODULES_SHARD choose instead, and
+# TURNCORE_LONG=1 runs it all, as make test-long does.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export ROUNDS="${ROUNDS:-1}"

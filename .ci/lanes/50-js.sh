@@ -1,4 +1,5 @@
 # Unit tests of the npm package. What the tests of turns do is recorded for the lane suites. QUICK
+# Of the corpus, whose whole lane conformance plays in Node, a quarter: CORPUS_SHARD.
 source .ci/lib.sh
 need_js_tests
 mapfile -t turns < <(find js/build/test/turn -name '*.test.js' | sort)
@@ -9,7 +10,7 @@ if [[ -n ${JOURNALS:-} ]]; then
 fi
 node_test_together "${turns[@]}"
 unset TURNCORE_RECORD_TO
-node_test "${others[@]}" js/test/contract/*.test.mjs
+CORPUS_SHARD=${CORPUS_SHARD:-$(shard_of 4)} node_test "${others[@]}" js/test/contract/*.test.mjs
 # Modules that want to harm their host, in workers.
 go run ./host/hostile/internal/write host/testdata/hostile build/hostile
 need_js

@@ -45,9 +45,9 @@ for (const part of [
   measureCrowd,
   measureHistories,
   measureAdding,
+  measureMemory, // before what a program of turns does not load
   measureInvocations,
   measureMetered,
-  measureMemory,
 ]) {
   if (part.name !== (values.only ?? part.name)) continue;
   console.error(`Node: ${part.name}`);

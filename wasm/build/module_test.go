@@ -52,17 +52,21 @@ func built(t *testing.T, which target) []byte {
 }
 
 // The same sources in another folder, compiled with an empty build cache, give
-// the same bytes.
+// the same bytes. The module for Go's own loader, which needs everything once
+// more for another system, is compiled with TURNCORE_LONG.
 func TestBuildIsReproducible(t *testing.T) {
 	root, copied := testRoot(t), filepath.Join(t.TempDir(), "elsewhere")
 	copySources(t, root, copied)
 	t.Setenv("GOCACHE", t.TempDir())
 	dir := t.TempDir()
 	place := func(which target) string { return filepath.Join(dir, which.file) }
-	if err := compileAll(t.Context(), copied, place, shipped); err != nil {
-		t.Fatal(err)
-	}
 	for _, which := range targets {
+		if which.goos == "js" && os.Getenv("TURNCORE_LONG") == "" {
+			continue
+		}
+		if err := compile(t.Context(), copied, which, place(which), shipped); err != nil {
+			t.Fatal(err)
+		}
 		again, err := os.ReadFile(place(which))
 		if err != nil {
 			t.Fatal(err)

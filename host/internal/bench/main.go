@@ -125,10 +125,11 @@ func measureEngine(ctx context.Context, p pace, name, only string) ([]figure.Row
 		{"crowd", func() ([]figure.Row, error) { return measureCrowd(p, e) }},
 		{"histories", func() ([]figure.Row, error) { return measureHistories(p, e) }},
 		{"adding", func() ([]figure.Row, error) { return measureAdding(p, e) }},
+		// Before what a program of turns does not load.
+		{"memory", func() ([]figure.Row, error) { return measureMemory(p, e) }},
 		{"invocations", func() ([]figure.Row, error) { return measureInvocations(ctx, p, e, cache) }},
 		{"metering", func() ([]figure.Row, error) { return measureMetered(ctx, p, e, cache) }},
 		{"instances", func() ([]figure.Row, error) { return measureInstances(ctx, p, e, cache) }},
-		{"memory", func() ([]figure.Row, error) { return measureMemory(p, e) }},
 	} {
 		if only != "" && part.name != only {
 			continue
