@@ -1,7 +1,7 @@
-# Fuzz targets of Go, two at a time: those of a third of the packages, another one from commit to commit. TURNCORE_LONG
-# makes it all, and FUZZ_SHARD=2/3 says which; lane go runs the inputs that are kept of every target. What takes bytes
-# from outside (frames, steps, streams) is fuzzed for 5 s, whole turns and answers for 3, the rest for 2; FUZZTIME sets
-# one time for all.
+# Fuzz targets of Go, two at a time, of a third of the packages. BESIDE
+# It is another third from commit to commit. TURNCORE_LONG makes it all, and FUZZ_SHARD=2/3 says which; lane go runs the
+# inputs that are kept of every target. What takes bytes from outside (frames, steps, streams) is fuzzed for 5 s, whole
+# turns and answers for 3, the rest for 2; FUZZTIME sets one time for all.
 source .ci/lib.sh
 need_wasm
 
