@@ -220,7 +220,7 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 		route.agent, route.endpoint = transport(grant.HTTP != nil && grant.HTTP.PrivateAddresses, nil), http.DefaultTransport
 	}
 	own := m.agent()
-	own.Options = o.Options
+	own.Options, own.Asked = o.Options, route.asked
 	switch {
 	case o.Options != nil && m.Options == nil:
 		return nil, host.NewError(host.CodeInvalidValue, "options: the agent "+m.Name+" has none", nil)
@@ -244,8 +244,8 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 			continue
 		}
 		endpoint, key := endpointOf(one, modelCredential+" "+asked)
+		chat.BaseURL, chat.Credential, endpoint.chat = endpoint.base, endpoint.credential, chat
 		route.models = append(route.models, endpoint)
-		chat.BaseURL, chat.Credential = endpoint.base, endpoint.credential
 		if endpoint.credential != "" {
 			g.host.Credentials[endpoint.credential] = key
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/exchange"
 	"github.com/turncore/turncore/host/model"
@@ -25,6 +26,7 @@ type endpoint struct {
 	origin, path string // of it
 	model        string
 	credential   string // that goes with the requests, "" for none
+	chat         *model.ChatOptions
 }
 
 // endpointOf is the endpoint of a model behind an API, with the credential that it needs, if any.
@@ -49,9 +51,9 @@ func endpointOf(m turns.Model, credential string) (endpoint, model.Credential) {
 var answering = []string{"/chat/completions", "/messages", "/responses"}
 
 // takes reports whether a request asks the endpoint's model for an answer: nothing else may be sent with its key.
-func (e *endpoint) takes(r *http.Request, body []byte) bool {
-	rest, below := strings.CutPrefix(r.URL.EscapedPath(), e.path)
-	if !below || r.Method != http.MethodPost || exchange.Origin(r.URL.String()) != e.origin {
+func (e *endpoint) takes(method string, to *url.URL, body []byte) bool {
+	rest, below := strings.CutPrefix(to.EscapedPath(), e.path)
+	if !below || method != http.MethodPost || exchange.Origin(to.String()) != e.origin {
 		return false
 	}
 	if slices.Contains(answering, rest) {
@@ -102,10 +104,29 @@ func (r *router) allows(origin string) bool {
 	return slices.Contains(r.origins, origin) || slices.ContainsFunc(r.models, func(e endpoint) bool { return e.origin == origin })
 }
 
+// asked is for guard.Agent. A key is sent for an answer of its own model only, so that it tells which one is asked.
+func (r *router) asked(args *abi.HTTPArgs) *model.ChatOptions {
+	for i := range r.models {
+		e := &r.models[i]
+		if e.credential != args.Credential {
+			continue
+		}
+		if e.credential != "" {
+			return e.chat
+		}
+		to, err := url.Parse(args.URL)
+		body, bad := abi.BytesOf(args.Body)
+		if err == nil && bad == nil && e.takes(args.Method, to, body) {
+			return e.chat
+		}
+	}
+	return nil
+}
+
 // route is for guard.Guard.
 func (r *router) route(req *http.Request, credential string, body []byte) (http.RoundTripper, error) {
 	for i := range r.models {
-		if e := &r.models[i]; e.credential == credential && e.takes(req, body) {
+		if e := &r.models[i]; e.credential == credential && e.takes(req.Method, req.URL, body) {
 			return r.endpoint, nil
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/exchange"
 	"github.com/turncore/turncore/host/internal/turn"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 )
 
@@ -263,15 +264,16 @@ func (p *program) prepareHTTP(e *turn.Effect, f *abi.Effect) error {
 		client.Route = g.Route
 	}
 	most := min(maxChunk, p.turn.Core().MaxBody())
-	if !asksModel(config, &args) {
+	asked := askedModel(config, &args)
+	if asked == nil {
 		e.Perform = func() (abi.Raw, error) { return nil, client.Do(ctx, &args, media, allow, most, e.Send) }
 		return nil
 	}
 	e.Model = &event.ModelCall{
-		Provider: string(providerOf(config.chat)), Model: modelName(config.chat), Attempt: int(f.Ordinal),
+		Provider: string(providerOf(asked)), Model: modelName(asked), Attempt: int(f.Ordinal),
 	}
 	if len(config.wrapModel) > 0 {
-		call := &modelCall{config: config, effect: e, most: most}
+		call := &modelCall{config: config, chat: asked, effect: e, most: most}
 		e.Perform, err = call.wrapHTTP(ctx, client, args, media, int(f.Ordinal), allow)
 		return err
 	}
@@ -279,9 +281,17 @@ func (p *program) prepareHTTP(e *turn.Effect, f *abi.Effect) error {
 	return nil
 }
 
-// asksModel tells whether a request is the chat executor's. Tools of the core follow redirects by themselves.
-func asksModel(config *definition, args *abi.HTTPArgs) bool {
-	return config.chat != nil && args.Redirect == abi.RedirectFollow
+// askedModel is the model that a request asks for an answer, nil for none. Of the requests of a dispatch those of the
+// chat executor do, as tools of the core follow redirects by themselves; of an agent's, where they go and with what key
+// tells it.
+func askedModel(config *definition, args *abi.HTTPArgs) *model.ChatOptions {
+	switch {
+	case config.agent != nil && config.agent.Asked != nil:
+		return config.agent.Asked(args)
+	case args.Redirect == abi.RedirectFollow:
+		return config.chat
+	}
+	return nil
 }
 
 // allowedOrigins tells where a request may go: where the host lets it, or else where the program has said that the

@@ -53,6 +53,7 @@ type ModelWrapper func(ctx context.Context, call *ModelInvocation, send func(Mod
 // modelCall performs an effect that is a call of a model.
 type modelCall struct {
 	config *definition
+	chat   *model.ChatOptions // of the model, nil for an engine
 	effect *turn.Effect
 	most   int // bytes that go to the core at once
 	head   bool
@@ -138,14 +139,13 @@ func (m *modelCall) wrapHTTP(ctx context.Context, client exchange.Client, args a
 		err := client.Do(ctx, &sent, nil, allow, m.most, pass)
 		return cmp.Or(failed(), err)
 	}
-	chat := m.config.chat
 	return func() (abi.Raw, error) {
 		full, err := exchange.Insert(ctx, body, media)
 		if err != nil {
 			return nil, exchange.Failure(ctx, err)
 		}
 		return nil, m.perform(ctx, &ModelInvocation{
-			Provider: providerOf(chat), Model: modelName(chat), Attempt: attempt,
+			Provider: providerOf(m.chat), Model: modelName(m.chat), Attempt: attempt,
 			Method: args.Method, URL: args.URL, Headers: unpaired(args.Headers), Body: full,
 		})
 	}, nil

@@ -3,6 +3,7 @@ package guard
 import (
 	"encoding/json"
 
+	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/model"
 )
 
@@ -20,6 +21,8 @@ type Agent struct {
 	Middleware [4][]string
 	// Models are those that the grant names, by the agent's names for them.
 	Models map[string]*model.ChatOptions
+	// Asked returns the one of them that a request asks for an answer, nil for none. Engines get no requests.
+	Asked func(args *abi.HTTPArgs) *model.ChatOptions
 	// Options are the agent's own, a JSON text; nil for none.
 	Options json.RawMessage
 }
