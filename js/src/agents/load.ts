@@ -27,7 +27,7 @@ import type { Store } from '../store/store.js';
 import type { Core } from '../turn/core.js';
 import type { AnyTool } from '../tools/tool.js';
 import { agentError } from '../agent-errors.js';
-import { agentExecutor } from './executor.js';
+import { agentExecutor, type ModelAt } from './executor.js';
 import { type Grant, type GrantCredential, quotaOf, requireGranted } from './grant.js';
 import { Guard } from './guard.js';
 import { type Manifest, requireSame } from './manifest.js';
@@ -158,7 +158,7 @@ export class Agent {
   createRunner(
     config: Omit<AgentSettings, 'host'> & Pick<Partial<AgentConfig>, 'executor'> = {},
   ): AgentRunner {
-    const { tools, store, model, engines } = this.#granted;
+    const { tools, store, model, engines, others } = this.#granted;
     const { executor, ...settings } = config;
     if (executor !== undefined && this.#guard.complete !== undefined) {
       const why = '`executor` cannot be given: the agent decides what happens in a turn';
@@ -175,7 +175,7 @@ export class Agent {
         '`executor` must be given: the module has no agent inside, and its grant names no model';
       throw TurncoreError.of('E_INVALID_TURN_RUNNER_CONFIG', why);
     }
-    const chat = model && agentExecutor(model, engines);
+    const chat = model && agentExecutor(model, engines, others);
     // The module's own executor takes the place of what stands here.
     const full = { ...common, executor: executor ?? chat ?? replaced };
     return new GuardedRunner(full, this.#guard, this.host);
@@ -294,6 +294,8 @@ interface Granted {
   readonly model: ChatOptions | EngineOptions | undefined;
   /** The models that the host runs itself, by the names by which the module is told of them. */
   readonly engines: ReadonlyMap<string, ModelEngine>;
+  /** The models behind an API. */
+  readonly others: readonly ModelAt[];
   /** Options of the chat executor, by the agent's names for its models. */
   readonly models: Readonly<Record<string, unknown>>;
   readonly credentials: Readonly<Record<string, Credential>>;
@@ -323,7 +325,7 @@ function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Gra
     lacks('stores', `the option store must say which of ${names} keeps the conversations`);
   }
   const credentials: Record<string, Credential> = {};
-  const endpoints: Endpoint[] = [];
+  const others: ModelAt[] = [];
   const models: Record<string, unknown> = {};
   const engines = new Map<string, ModelEngine>();
   const first = asks.models?.[0]?.name;
@@ -338,6 +340,7 @@ function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Gra
       continue;
     }
     let model: ChatOptions | EngineOptions;
+    let at: Endpoint | undefined;
     if ('generate' in given || 'engine' in given) {
       model = 'generate' in given ? { engine: given } : given;
     } else {
@@ -347,7 +350,7 @@ function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Gra
       const key = apiKey === undefined ? undefined : providerKey(provider, apiKey, [origin]);
       const credential = MODEL_KEY + asked;
       if (key !== undefined) credentials[credential] = key;
-      endpoints.push(endpointOf(chat, key));
+      at = endpointOf(chat, key);
       model = key === undefined ? chat : { ...chat, credential };
     }
     const { options: told, engine } = new ChatExecutor(model);
@@ -356,6 +359,7 @@ function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Gra
       lacks(field, `another of its models has the name ${name}: give this one a name of its own`);
     }
     if (engine !== undefined) engines.set(name, engine);
+    if (at !== undefined) others.push([told, at]);
     models[asked] = told;
     if (asked === first) main = model;
   }
@@ -366,11 +370,13 @@ function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Gra
   });
   requireGranted(list);
   const origins = grant.http?.origins ?? [];
+  const endpoints = others.map(([, at]) => at);
   return {
     tools,
     store: kept === undefined ? undefined : stores[kept],
     model: main,
     engines,
+    others,
     models,
     credentials,
     origins: [...origins, ...endpoints.map(({ base }) => base.origin)],

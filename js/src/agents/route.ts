@@ -56,7 +56,7 @@ function carries({ headers }: RequestInit, key: Credential): boolean {
 }
 
 /** Whether a request asks an endpoint's model for an answer. */
-function takes({ base, model }: Endpoint, url: URL, { method, body }: RequestInit): boolean {
+export function takes({ base, model }: Endpoint, url: URL, { method, body }: RequestInit): boolean {
   const path = base.pathname.replace(/\/+$/, '');
   if (method !== 'POST' || url.origin !== base.origin || !url.pathname.startsWith(path))
     return false;

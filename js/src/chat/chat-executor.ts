@@ -2,6 +2,7 @@
  * The chat executor, which is compiled into the module.
  */
 import { ofOtherCopy } from '../other-copy.js';
+import type { HTTPArgs } from '../codec/tuples.gen.js';
 import type { ChatOptions, EngineChatOptions } from './options.gen.js';
 import type { ModelEngine } from './model-engine.js';
 import { frozenCopy } from '../stash/copy-value.js';
@@ -30,6 +31,8 @@ export class ChatExecutor<Output = unknown> {
   readonly engine: ModelEngine | undefined;
   /** The given schema of answers. */
   readonly schema: OutputSchema<Output> | undefined;
+  /** @internal The options of the model that a request asks, where there may be several models. */
+  asked?(args: HTTPArgs): ChatExecutor['options'] | undefined;
 
   /**
    * @throws TurncoreError E_INVALID_VALUE for options that are not JSON-like data, E_CHAT_INVALID_OPTIONS for an

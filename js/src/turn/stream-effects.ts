@@ -58,15 +58,21 @@ export function runHttp(effect: Effect, args: HTTPArgs, { ordinal }: EffectFrame
   startStream(effect, new WrappedStream(wrapModel, prepare, answer, listener, explain, true), told);
 }
 
-/** The call of a model that a request is; undefined for one of a tool, which follows redirects itself. */
+/**
+ * The call of a model that a request is; undefined for one of a tool, which follows redirects itself. Of an agent's
+ * requests, where they go and with what key tells it.
+ */
 function askedModel(
   { state }: Effect,
-  { redirect }: HTTPArgs,
+  args: HTTPArgs,
   attempt: number,
 ): NamedModelCall | undefined {
   const { executor } = state.definition;
-  if (!(executor instanceof ChatExecutor) || redirect !== Redirect.Follow) return undefined;
-  const { provider = 'openai', model } = executor.options;
+  if (!(executor instanceof ChatExecutor)) return undefined;
+  const own = args.redirect === Redirect.Follow && executor.options;
+  const asked = executor.asked ? executor.asked(args) : own;
+  if (!asked) return undefined;
+  const { provider = 'openai', model } = asked;
   return { provider: String(provider), model, attempt };
 }
 
