@@ -84,7 +84,7 @@ function membersOf(text: string, name: string): (string | undefined)[] {
   const values: (string | undefined)[] = [];
   let depth = 0;
   let key: string | undefined;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs)) {
+  for (const token of tokensOf(text)) {
     const isName = key?.toLowerCase() === name;
     if (token === '{' || token === '[') {
       if (depth === 1 && isName) values.push(undefined);
@@ -96,4 +96,27 @@ function membersOf(text: string, name: string): (string | undefined)[] {
     else if (isName) values.push(token.startsWith('"') ? (JSON.parse(token) as string) : undefined);
   }
   return values;
+}
+
+/** The tokens of a JSON text. Texts in it may have megabytes, which are too much for regular expressions. */
+function* tokensOf(text: string): Generator<string> {
+  for (let at = 0, end: number; at < text.length; at = end) {
+    const first = text[at]!;
+    end = first === '"' ? endOfText(text, at) : at + 1;
+    if (first === '"' || '{}[],:'.includes(first)) yield text.slice(at, end);
+    else if (!/\s/.test(first)) {
+      while (end < text.length && !/[\s{}[\],:"]/.test(text[end]!)) end++;
+      yield text.slice(at, end);
+    }
+  }
+}
+
+/** Where a text in quotation marks ends that begins at a place. */
+function endOfText(text: string, begin: number): number {
+  for (let end = text.indexOf('"', begin + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let escapes = end;
+    while (text[escapes - 1] === '\\') escapes--;
+    if ((end - escapes) % 2 === 0) return end + 1;
+  }
+  return text.length;
 }

@@ -457,6 +457,9 @@ describe('requests of an agent', () => {
     assert.ok(
       names('{"a":{"model":"large"},"b":["model",{}],"model" : "sm\\u0061ll","c":"\\"model\\":"}'),
     );
+    const long = JSON.stringify('\\"x'.repeat(4 << 20));
+    assert.ok(names(`{"messages":[${long}],"a\\\\":"model\\"","model":"small","text":${long}}`));
+    assert.ok(!names(`{"messages":[${long}],"model":"large"}`));
     for (const text of [
       '{"model":"large","model":"small"}',
       '{"model":"small","MODEL":"large"}',
