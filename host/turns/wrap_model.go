@@ -8,6 +8,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/internal/exchange"
+	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/model"
 )
@@ -45,7 +46,7 @@ type ModelNext func(ctx context.Context, call *ModelInvocation, send func(ModelC
 // ModelWrapper runs around one call of a model, between its modelCallStart and modelCallEnd. send passes a part of the
 // answer on; it fails when nobody wants the answer any more. The wrapper may answer without next, call next several
 // times, and change the request or what comes back. It must not keep the answer from ending: it returns soon after ctx
-// has ended.
+// has ended. next fails with a panic of an engine, too.
 //
 // Errors are those of a [ToolWrapper]; the place is such as "wrapModel[0]".
 type ModelWrapper func(ctx context.Context, call *ModelInvocation, send func(ModelChunk) error, next ModelNext) error
@@ -73,9 +74,10 @@ func (m *modelCall) perform(ctx context.Context, call *ModelInvocation) error {
 }
 
 // wrapped runs the wrappers from one on, and then the call.
-func (m *modelCall) wrapped(from int, ctx context.Context, call *ModelInvocation, send func(ModelChunk) error) error {
+func (m *modelCall) wrapped(from int, ctx context.Context, call *ModelInvocation, send func(ModelChunk) error) (err error) {
 	wrappers := m.config.wrapModel
 	if from == len(wrappers) {
+		defer panics.Recovered(&err) // the call's, and no wrapper's
 		return m.do(ctx, call, send)
 	}
 	layer := &wrapped{field: "wrapModel", index: from}

@@ -387,6 +387,30 @@ func TestWrapEngine(t *testing.T) {
 	})
 }
 
+// A panic of an engine is what next fails with: wrappers see it, and it is none of theirs.
+func TestWrapPanickingEngine(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		engine := scripted(&[]model.Request{})
+		engine.Generate = func(context.Context, *model.Request, func(model.Part) error) error { panic(errX) }
+		var seen []error
+		telemetry := func(ctx context.Context, call *turns.ModelInvocation, send func(turns.ModelChunk) error, next turns.ModelNext) error {
+			err := next(ctx, call, send)
+			seen = append(seen, err)
+			return err
+		}
+		for _, wrappers := range [][]turns.ModelWrapper{nil, {telemetry, telemetry}} {
+			_, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Engine: engine}, WrapModel: wrappers}, turns.TurnInput{Text: "Hi!"})
+			var panicked *host.PanicError
+			if result.Status != event.Nack || !errors.As(result.Err, &panicked) || panicked.Value != any(errX) || wrapperOf(result.Err) != "" {
+				t.Errorf("%d wrappers: %v, %v", len(wrappers), result.Status, result.Err)
+			}
+		}
+		if len(seen) != 2 || seen[0] == nil || seen[1] == nil {
+			t.Errorf("the wrappers saw %v", seen)
+		}
+	})
+}
+
 // A wrapper that waits for ever is told of the abort, and what it sends afterwards is refused.
 func TestWrapperOfAnAbortedTurn(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
