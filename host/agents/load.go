@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/engine"
@@ -64,6 +65,10 @@ type Module struct {
 	manifest *Manifest
 	engine   host.Engine
 	outside  bool // it has no agent inside, as the core has none
+
+	mu     sync.Mutex
+	agents map[*Agent]struct{} // that are not closed
+	closed bool
 }
 
 // Open reads an agent's file and compiles it. It runs the module's code, as far as to ask what it is, with no grant.
@@ -108,14 +113,25 @@ func (o *ModuleOptions) compile(ctx context.Context, file []byte, manifest *Mani
 		_ = e.Close(ctx) // what is refused is the module
 		return nil, err
 	}
-	return &Module{manifest: manifest, engine: e, outside: said == nil}, nil
+	return &Module{manifest: manifest, engine: e, outside: said == nil, agents: map[*Agent]struct{}{}}, nil
 }
 
 // Manifest says what the agent is and what it asks for. Do not change it.
 func (m *Module) Manifest() *Manifest { return m.manifest }
 
-// Close frees the compiled code. Close the agents first.
-func (m *Module) Close(ctx context.Context) error { return m.engine.Close(ctx) }
+// Close closes the agents that are still open, whose turns fail with [turns.ErrClosed], and frees the compiled code.
+// Use Shutdown of their hosts first to let the turns finish.
+func (m *Module) Close(ctx context.Context) error {
+	m.mu.Lock()
+	open := m.agents
+	m.agents, m.closed = nil, true
+	m.mu.Unlock()
+	var errs []error
+	for a := range open {
+		errs = append(errs, a.host.Close(ctx))
+	}
+	return errors.Join(append(errs, m.engine.Close(ctx))...)
+}
 
 // Agent is an agent with its grant. Make one with [Load] or [Module.Load].
 type Agent struct {
@@ -143,17 +159,18 @@ func Load(ctx context.Context, file []byte, options Options) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return granted.agent(module, true), nil
+	return granted.agent(module, true)
 }
 
 // Load returns the agent with a grant of its own, as a tenant has one: it shares the compiled code with the module's
-// other agents and nothing else. It fails like the function Load. ModuleOptions do not matter.
+// other agents and nothing else. It fails like the function Load, and with [turns.ErrClosed] once the module is closed.
+// ModuleOptions do not matter.
 func (m *Module) Load(options Options) (*Agent, error) {
 	granted, err := options.granted(m.manifest)
 	if err != nil {
 		return nil, err
 	}
-	return granted.agent(m, false), nil
+	return granted.agent(m, false)
 }
 
 // granted is what an agent gets.
@@ -274,13 +291,19 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 	return g, grantDocument.wrong(list...)
 }
 
-func (g *granted) agent(m *Module, own bool) *Agent {
+func (g *granted) agent(m *Module, own bool) (*Agent, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, host.NewError(host.CodeClosed, "the module of the agent "+m.manifest.Name+" was closed", nil)
+	}
 	g.host.Engine = m.engine
 	g.guard.Agent.Outside = m.outside
 	a := &Agent{module: m, own: own, grant: g.grant, host: turns.NewHost(g.host), config: g.config}
 	guard.Attach(a.host, &g.guard)
 	a.config.Host = a.host
-	return a
+	m.agents[a] = struct{}{}
+	return a, nil
 }
 
 // model makes a granted model.
@@ -356,8 +379,12 @@ func (a *Agent) Config() turns.Config {
 	return config
 }
 
-// Close ends the agent's turns, and frees the compiled code that [Load] made.
+// Close ends the agent's turns, which fail with [turns.ErrClosed], and frees the compiled code that [Load] made. Use
+// Shutdown of its Host first to let them finish.
 func (a *Agent) Close(ctx context.Context) error {
+	a.module.mu.Lock()
+	delete(a.module.agents, a)
+	a.module.mu.Unlock()
 	err := a.host.Close(ctx)
 	if a.own {
 		err = errors.Join(err, a.module.Close(ctx))

@@ -8,9 +8,11 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/agents"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/testmodule/wat"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/native"
@@ -63,6 +65,52 @@ func TestLoadRuns(t *testing.T) {
 		if err := errors.Join(runner.Close(), agent.Close(ctx)); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Who closes the module first closes its agents: a turn that waits for a person ends, too.
+func TestCloseModuleFirst(t *testing.T) {
+	ctx := t.Context()
+	module, err := agents.Open(ctx, file(t, manifest(agents.Asks{})), agents.ModuleOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent, err := module.Load(agents.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := agent.Config()
+	config.Executor = func(ctx *turns.DispatchContext, h *turns.Helpers) error {
+		_, err := ctx.WaitFor(ctx, turns.Gate{ID: "g", Reason: "Shall it go on?", Payload: 1, CreatedAt: time.Now()})
+		return err
+	}
+	runner, err := turns.New(ctx, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, ended := make(chan struct{}), make(chan error, 1)
+	turns.Listen(runner.TurnRunner, func(*event.TurnGateOpen) { close(asked) })
+	go func() {
+		_, err := runner.Run(ctx, turns.Input{Message: "Hi"})
+		ended <- err
+	}()
+	<-asked
+	if err := module.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if !errors.Is(err, turns.ErrClosed) {
+			t.Errorf("the turn ends with %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the turn goes on")
+	}
+	if _, err := module.Load(agents.Options{}); !errors.Is(err, turns.ErrClosed) {
+		t.Errorf("a load ends with %v", err)
+	}
+	if err := errors.Join(runner.Close(), agent.Close(ctx), module.Close(ctx)); err != nil {
+		t.Errorf("closed again: %v", err)
 	}
 }
 
