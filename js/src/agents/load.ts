@@ -6,7 +6,7 @@ import type { ModelEngine } from '../chat/model-engine.js';
 import { providerKey } from '../chat/providers.js';
 import { ChatExecutor, type EngineOptions } from '../chat/chat-executor.js';
 import { UUID_ENTROPY, uuidv6 } from '../entropy.js';
-import { isTurncoreError, messageOf, TurncoreError } from '../errors.js';
+import { invalidValue, isTurncoreError, messageOf, TurncoreError } from '../errors.js';
 import { errorJSON } from '../events/error-json.js';
 import {
   type AgentConfig,
@@ -26,12 +26,14 @@ import type { TurnResult, TurnStream } from '../runners/turn-stream.js';
 import type { Store } from '../store/store.js';
 import type { Core } from '../turn/core.js';
 import type { AnyTool } from '../tools/tool.js';
+import { isAbsent, isObject } from '../validation/field-kinds.js';
 import { agentError } from '../agent-errors.js';
 import { agentExecutor, type ModelAt } from './executor.js';
 import { type Grant, type GrantCredential, quotaOf, requireGranted } from './grant.js';
 import { Guard } from './guard.js';
 import { type Manifest, requireSame } from './manifest.js';
 import { openAgent, type OpenedAgent } from './opened-agent.js';
+import { requireOptions } from './options.js';
 import { describe, opened, toolsOf } from './opening.js';
 import { memberPath } from './schema.js';
 import { type Endpoint, endpointOf, routed } from './route.js';
@@ -77,9 +79,10 @@ const MODEL_KEY = 'model ';
  *
  * @param file a URL or path, a response or bytes; a WebAssembly.Module must have been made of what `meterAgent`
  * returned
- * @throws TurncoreError (rejects) E_AGENT_TOO_LARGE; E_INVALID_MODULE for anything but a Turncore module; E_ABI_VERSION
- *   for another major version; E_AGENT_MANIFEST; E_AGENT_GRANT for a grant that breaks a rule, is for another agent or
- *   names what the program lacks; E_AGENT_NOT_GRANTED listing everything that the agent asks for and the grant lacks
+ * @throws TurncoreError (rejects) E_INVALID_VALUE for options that are unknown or wrong; E_AGENT_TOO_LARGE;
+ *   E_INVALID_MODULE for anything but a Turncore module; E_ABI_VERSION for another major version; E_AGENT_MANIFEST;
+ *   E_AGENT_GRANT for a grant that breaks a rule, is for another agent or names what the program lacks;
+ *   E_AGENT_NOT_GRANTED listing everything that the agent asks for and the grant lacks
  */
 export async function loadAgent(
   file: ModuleSource,
@@ -90,6 +93,7 @@ export async function loadAgent(
   file: ModuleSource,
   options: AgentOptions | WorkerAgentOptions = {},
 ): Promise<Agent | WorkerAgent> {
+  requireOptions(options);
   const opened = await openAgent(file, options);
   return options.worker === undefined ? agentOf(opened, options) : workerAgentOf(opened, options);
 }
@@ -97,6 +101,9 @@ export async function loadAgent(
 /** Makes an agent of a file that was opened, in this thread. */
 async function agentOf({ source, manifest }: OpenedAgent, options: AgentOptions): Promise<Agent> {
   const { grant, fuel } = options;
+  if (manifest.options === null && !isAbsent(options.options)) {
+    throw invalidValue('options', `the agent ${manifest.name} has none`);
+  }
   const granted = grantedOf(manifest, grant ?? { agent: manifest.name }, options);
   const guard = new Guard(quotaOf(grant), grant?.log?.bytesPerTurn ?? 0);
   const host = new GuardedHost(guard, {
@@ -160,6 +167,10 @@ export class Agent {
   ): AgentRunner {
     const { tools, store, model, engines, others } = this.#granted;
     const { executor, ...settings } = config;
+    if (!isAbsent((settings as { host?: unknown }).host)) {
+      const why = '`host` cannot be given: the agent has its own';
+      throw TurncoreError.of('E_INVALID_TURN_RUNNER_CONFIG', why);
+    }
     if (executor !== undefined && this.#guard.complete !== undefined) {
       const why = '`executor` cannot be given: the agent decides what happens in a turn';
       throw TurncoreError.of('E_INVALID_TURN_RUNNER_CONFIG', why);
@@ -199,6 +210,7 @@ class GuardedRunner extends AgentRunner {
   }
 
   override async run(input: AgentInput): Promise<void> {
+    if (!isObject(input)) return super.run(input); // which refuses it
     const { held, leave } = this.#held(input);
     try {
       await super.run(held);
@@ -208,6 +220,7 @@ class GuardedRunner extends AgentRunner {
   }
 
   override stream(input: AgentInput): TurnStream {
+    if (!isObject(input)) return super.stream(input);
     const { held, leave } = this.#held(input);
     try {
       const stream = super.stream(held);
@@ -309,7 +322,7 @@ function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Gra
   const lacks = (field: string, why: string): void => void list.push(`\`${field}\`: ${why}`);
   const tools: AnyTool[] = [];
   (grant.tools ?? []).forEach((name, i) => {
-    const tool = options.tools?.find((other) => other.name === name);
+    const tool = options.tools?.find((other: AnyTool | undefined) => other?.name === name);
     if (tool === undefined) lacks(`tools[${i}]`, `the program has no tool ${name}`);
     else tools.push(tool);
   });
@@ -333,10 +346,9 @@ function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Gra
   for (const asked of Object.keys(grant.models ?? {}).sort()) {
     const field = memberPath('models', asked);
     const named = grant.models![asked]!;
-    const slash = named.indexOf('/');
-    const given = options.model?.(named.slice(0, slash), named.slice(slash + 1));
-    if (given === undefined) {
-      lacks(field, `the program has no model ${named}`);
+    const given = modelOf(named, options.model);
+    if ('lacks' in given) {
+      lacks(field, given.lacks);
       continue;
     }
     let model: ChatOptions | EngineOptions;
@@ -364,6 +376,10 @@ function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Gra
     if (asked === first) main = model;
   }
   (grant.credentials ?? []).forEach((credential, i) => {
+    if (credential.name === MODEL_KEY.trim()) {
+      lacks(`credentials[${i}].name`, "it is the name of a model's own key");
+      return;
+    }
     const value = secretOf(credential, options.secret);
     if (typeof value === 'string') credentials[credential.name] = credentialOf(credential, value);
     else lacks(`credentials[${i}].from`, value.lacks);
@@ -379,17 +395,45 @@ function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Gra
     others,
     models,
     credentials,
-    origins: [...origins, ...endpoints.map(({ base }) => base.origin)],
+    origins: [...origins, ...endpoints.map(({ base }) => base.origin)].filter((o) => o !== 'null'),
     fetch: routed(options.host?.fetch ?? ((input, init) => fetch(input, init)), origins, endpoints),
   };
 }
 
+/** Why there is no such thing. */
+interface Lacking {
+  readonly lacks: string;
+}
+
+/** A model that a grant names, or why there is none. */
+function modelOf(named: string, make: AgentOptions['model']): GrantedModel | Lacking {
+  const slash = named.indexOf('/');
+  let made: unknown;
+  try {
+    made = make?.(named.slice(0, slash), named.slice(slash + 1));
+  } catch (error) {
+    return { lacks: messageOf(error) };
+  }
+  if (isAbsent(made)) return { lacks: `the program has no model ${named}` };
+  if (!isObject(made)) return { lacks: 'the option model must return an object' };
+  if (typeof made['then'] === 'function') {
+    return { lacks: 'the option model must return a model, not a promise' };
+  }
+  return made as unknown as GrantedModel;
+}
+
 /** A secret, or why there is none. */
-function secretOf(
-  credential: GrantCredential,
-  find: AgentOptions['secret'],
-): string | { readonly lacks: string } {
-  if (find !== undefined) return find(credential) ?? { lacks: 'the program has no such secret' };
+function secretOf(credential: GrantCredential, find: AgentOptions['secret']): string | Lacking {
+  if (find !== undefined) {
+    try {
+      const value: unknown = find(credential);
+      if (typeof value === 'string') return value;
+      if (!isAbsent(value)) return { lacks: 'the option secret must return a text' };
+    } catch (error) {
+      return { lacks: messageOf(error) };
+    }
+    return { lacks: 'the program has no such secret' };
+  }
   const { env, file } = credential.from;
   if (env !== undefined) {
     const value = globalThis.process?.env[env] ?? '';

@@ -17,9 +17,10 @@ export interface Endpoint {
   readonly key: Credential | undefined;
 }
 
-/** The endpoint of a model behind an API. @throws TypeError without a base URL */
+/** The endpoint of a model behind an API. Without a base URL it takes nothing: the module says what is wrong. */
 export function endpointOf(model: ChatModel, key: Credential | undefined): Endpoint {
-  const base = new URL(model.baseURL ?? baseURLOf(model.provider ?? 'openai') ?? '');
+  const text = model.baseURL ?? baseURLOf(model.provider ?? 'openai') ?? '';
+  const base = new URL(URL.canParse(text) ? text : 'none:');
   return { base, model: model.model, key };
 }
 

@@ -16,6 +16,7 @@ import {
 import { isCompiled } from '../instance/tag.js';
 import { FUEL, START } from './instructions.gen.js';
 import { meter, MeteringError } from './rewrite.js';
+import { unknownField } from '../validation/rules.js';
 import { paid } from './wasi.js';
 
 /**
@@ -61,7 +62,13 @@ export function meteredModule(source: ModuleSource, fuel: Fuel = {}): Module {
 
 type Bounds = Readonly<Record<'start' | 'step', number>>;
 
-function check({ start = DEFAULT_FUEL, step = DEFAULT_FUEL }: Fuel): Bounds {
+function check(fuel: Fuel): Bounds {
+  const { start = DEFAULT_FUEL, step = DEFAULT_FUEL, ...others } = fuel;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    const why = unknownField('fuel.', unknown, ['start', 'step']);
+    throw TurncoreError.of('E_INVALID_TURN_RUNNER_CONFIG', why);
+  }
   for (const [name, units] of Object.entries({ start, step })) {
     if (typeof units !== 'number' || !(units >= 1 && units <= Number.MAX_SAFE_INTEGER)) {
       const why = `fuel.${name} is ${String(units)}, not a number from 1 to ${Number.MAX_SAFE_INTEGER}`;

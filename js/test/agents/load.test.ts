@@ -160,6 +160,89 @@ describe('loadAgent refuses', () => {
       /`stores`: the option store says other, which is not among them/,
     ],
   ];
+  const model = { models: { small: 'openai/x' } };
+  const key = {
+    http: { origins: ['https://a.example'] },
+    credentials: [{ name: 'k', origins: ['https://a.example'], from: { env: 'K' } }],
+  };
+  const wrong = (options: object): AgentOptions => options;
+  cases.push(
+    [
+      'an unknown option',
+      file(empty),
+      wrong({ grants: {} }),
+      'E_INVALID_VALUE',
+      /`grants`.*`grant`/,
+    ],
+    [
+      'options of the wrong kind, all at once',
+      file(empty),
+      wrong({ tools: {}, model: {}, secret: 's', fuel: 5, maxBytes: NaN }),
+      'E_INVALID_VALUE',
+      /`tools` must be.*`model` must be.*`secret` must be.*`fuel` must be.*`maxBytes` must be/,
+    ],
+    [
+      'a bound of fuel that there is not',
+      file(empty),
+      wrong({ fuel: { steps: 5 } }),
+      'E_INVALID_TURN_RUNNER_CONFIG',
+      /`fuel\.steps`.*`step`/,
+    ],
+    [
+      'stores for an agent in a worker',
+      file(empty),
+      wrong({ worker: () => undefined, stores: {} }),
+      'E_INVALID_VALUE',
+      /`stores` is not a known field/,
+    ],
+    ...Object.entries({
+      throws: [(): never => assert.fail('no key'), /`models\.small`: no key/],
+      'returns a promise': [() => Promise.resolve({ model: 'x' }), /`models\.small`:.*promise/],
+      'returns a text': [() => 'x', /`models\.small`: .*must return an object/],
+      'returns null': [() => null, /`models\.small`: the program has no model openai\/x/],
+    }).map(([name, [make, text]]): (typeof cases)[number] => [
+      `a model that ${name}`,
+      file(empty),
+      wrong({ grant: granting(model), model: make }),
+      'E_AGENT_GRANT',
+      text as RegExp,
+    ]),
+    ...Object.entries({
+      throws: [(): never => assert.fail('no vault'), /`credentials\[0\]\.from`: no vault/],
+      'returns a promise': [() => Promise.resolve('s'), /`credentials\[0\]\.from`:.*a text/],
+      'returns null': [() => null, /`credentials\[0\]\.from`: the program has no such secret/],
+    }).map(([name, [secret, text]]): (typeof cases)[number] => [
+      `a secret that ${name}`,
+      file(empty),
+      wrong({ grant: granting(key), secret }),
+      'E_AGENT_GRANT',
+      text as RegExp,
+    ]),
+    [
+      'a credential with the name of models’ keys',
+      file(empty),
+      {
+        grant: granting({ ...key, credentials: [{ ...key.credentials[0]!, name: 'model' }] }),
+        secret: () => 's',
+      },
+      'E_AGENT_GRANT',
+      /`credentials\[0\]\.name`: it is the name of a model's own key/,
+    ],
+    [
+      'no tool where one is meant',
+      file(empty),
+      wrong({ grant: granting({ tools: ['mail'] }), tools: [null] }),
+      'E_AGENT_GRANT',
+      /`tools\[0\]`: the program has no tool mail/,
+    ],
+    [
+      'options of an agent that has none',
+      file(empty),
+      { options: { a: 1 } },
+      'E_INVALID_VALUE',
+      /options: the agent research has none/,
+    ],
+  );
   for (const [name, module, options, code, text] of cases) {
     it(name, async () => {
       const error = await refused(module, options);
@@ -186,6 +269,27 @@ describe('a module without an agent inside', () => {
       message:
         /`executor` must be given: the module has no agent inside, and its grant names no model/,
     });
+  });
+
+  it('is told what is wrong with its model, its settings and its input', async () => {
+    for (const [given, says] of [
+      [{ baseURL: 'nonsense' }, /`baseURL` must be/],
+      [{ provider: 'acme' }, /`provider` must be one of/],
+    ] as const) {
+      const agent = await loadAgent(asking({ models: [{ name: 'small', why: '' }] }), {
+        grant: granting({ models: { small: 'openai/x' } }),
+        model: () => ({ model: 'x', ...given }) as never,
+      });
+      const { error } = await agent.createRunner().stream({ message: 'Hi' }).result;
+      assert.ok(isTurncoreError(error, 'E_CHAT_INVALID_OPTIONS'), String(error));
+      assert.match(error.message, says);
+      assert.throws(() => agent.createRunner({ host: {} } as never), /`host` cannot be given/);
+      for (const input of [undefined, null, 'Hi', 5]) {
+        const code = 'E_INVALID_TURN_CONTEXT';
+        assert.throws(() => agent.createRunner().stream(input as never), { code });
+        await assert.rejects(agent.createRunner().run(input as never), { code });
+      }
+    }
   });
 
   it('calls the first model that it asks for', async () => {
