@@ -362,15 +362,15 @@ func TestOptions(t *testing.T) {
 		`{"options":null}`:        `{"n":3}`,
 		`{"options":{"s":"x"}}`:   `{"s":"x","n":3}`,
 		`{"options":{"n":1}}`:     `{"n":1}`,
-		`{"options":{"n":"one"}}`: "E_INVALID_OPTIONS",
-		`{"options":{"other":1}}`: "E_INVALID_OPTIONS",
-		`{"options":[]}`:          "E_INVALID_OPTIONS",
+		`{"options":{"n":"one"}}`: "E_INVALID_OPTIONS: The options are invalid: options: n must be integer, not string",
+		`{"options":{"other":1}}`: "E_INVALID_OPTIONS: The options are invalid: options: other is not allowed",
+		`{"options":[]}`:          "E_INVALID_OPTIONS: The options are invalid: options: the value must be object, not array",
 	} {
 		h := newTalk(t)
 		if strings.HasPrefix(want, "E_") {
 			h.step(&abi.OpenRunner{Runner: 1, Call: 1, Executor: abi.ExecutorModule, Chat: encoded(given)})
-			if r := h.reply[1]; r.Error == nil || r.Error.Code != want {
-				t.Errorf("%s: %+v", given, r.Error)
+			if r := h.reply[1]; r.Error == nil || r.Error.Code+": "+r.Error.Message != want {
+				t.Errorf("%s: %+v, want %s", given, r.Error, want)
 			}
 			continue
 		}

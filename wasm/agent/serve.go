@@ -81,7 +81,10 @@ func (d *Definition) options(given []byte) ([]byte, error) {
 	}
 	valid, err := t.Check(append([]byte(nil), own...))
 	if err != nil {
-		return nil, fault.Wrap(fault.InvalidOptions, err)
+		// Of what it says the text of its code, which is about tools, is left out.
+		wrong := fault.New(fault.InvalidOptions, fault.MessageOf(err)[len(fault.InvalidToolArgs.Error())+1:])
+		wrong.Cause = err
+		return nil, wrong
 	}
 	return valid, nil
 }
