@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/turncore/turncore/host/internal/exchange"
 )
 
 // Grant says what an agent may do; it can do nothing else. Its JSON Schema is abi/agents/grant.schema.json.
@@ -122,17 +120,21 @@ func (g *Grant) inconsistent() error {
 	return grantDocument.wrong(list...)
 }
 
-// privateOrigin reports whether an origin names a private address itself, without the help of a name server.
+// privateOrigin reports whether an origin names a private address itself, without the help of a name server. What
+// stands in brackets and is no address is not public either.
 func privateOrigin(origin string) bool {
-	_, name, _ := strings.Cut(exchange.Origin(origin), "://")
+	_, name, _ := strings.Cut(origin, "://")
 	if i := strings.LastIndexByte(name, ':'); i >= 0 && !strings.HasSuffix(name, "]") {
 		name = name[:i]
 	}
-	name = strings.TrimSuffix(name, ".")
+	if name, is := strings.CutPrefix(name, "["); is {
+		address, err := netip.ParseAddr(strings.TrimSuffix(name, "]"))
+		return err != nil || !public(address)
+	}
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return true
 	}
-	if address, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
+	if address, err := netip.ParseAddr(name); err == nil {
 		return !public(address)
 	}
 	return number.MatchString(name)

@@ -5,6 +5,7 @@
 import type { AgentErrorCode } from '../abi/agent-codes.gen.js';
 import { TurncoreError } from '../errors.js';
 import { agentError } from '../agent-errors.js';
+import { compareNames } from '../store/by-name.js';
 
 /** A kind of document. */
 export interface DocumentKind {
@@ -175,7 +176,7 @@ class Checker {
     for (const name of schema.required ?? []) {
       if (!Object.hasOwn(object, name)) this.#add(memberPath(path, name), 'is missing');
     }
-    for (const name of Object.keys(object).sort()) {
+    for (const name of Object.keys(object).sort(compareNames)) {
       const at = memberPath(path, name);
       const { properties = {}, propertyNames, additionalProperties } = schema;
       const value = object[name]!;
