@@ -128,7 +128,7 @@ func (m *Module) Close(ctx context.Context) error {
 	m.mu.Unlock()
 	var errs []error
 	for a := range open {
-		errs = append(errs, a.host.Close(ctx))
+		errs = append(errs, a.close(ctx))
 	}
 	return errors.Join(append(errs, m.engine.Close(ctx))...)
 }
@@ -136,7 +136,8 @@ func (m *Module) Close(ctx context.Context) error {
 // Agent is an agent with its grant. Make one with [Load] or [Module.Load].
 type Agent struct {
 	module *Module
-	own    bool // closes the module
+	own    bool   // closes the module
+	idle   func() // closes connections that no request uses; nil for those of the program
 	grant  *Grant
 	host   *turns.Host
 	config turns.Config
@@ -177,6 +178,7 @@ func (m *Module) Load(options Options) (*Agent, error) {
 type granted struct {
 	grant  *Grant
 	host   turns.HostOptions
+	idle   func()
 	guard  guard.Guard
 	config turns.Config
 }
@@ -234,7 +236,8 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 		route.origins = grant.HTTP.Origins
 	}
 	if o.Host.HTTP == nil {
-		route.agent, route.endpoint = transport(grant.HTTP != nil && grant.HTTP.PrivateAddresses, nil), http.DefaultTransport
+		direct := transport(grant.HTTP != nil && grant.HTTP.PrivateAddresses, nil)
+		g.idle, route.agent, route.endpoint = direct.CloseIdleConnections, direct, http.DefaultTransport
 	}
 	own := m.agent()
 	own.Options, own.Asked = o.Options, route.asked
@@ -299,7 +302,7 @@ func (g *granted) agent(m *Module, own bool) (*Agent, error) {
 	}
 	g.host.Engine = m.engine
 	g.guard.Agent.Outside = m.outside
-	a := &Agent{module: m, own: own, grant: g.grant, host: turns.NewHost(g.host), config: g.config}
+	a := &Agent{module: m, own: own, idle: g.idle, grant: g.grant, host: turns.NewHost(g.host), config: g.config}
 	guard.Attach(a.host, &g.guard)
 	a.config.Host = a.host
 	m.agents[a] = struct{}{}
@@ -385,9 +388,18 @@ func (a *Agent) Close(ctx context.Context) error {
 	a.module.mu.Lock()
 	delete(a.module.agents, a)
 	a.module.mu.Unlock()
-	err := a.host.Close(ctx)
+	err := a.close(ctx)
 	if a.own {
 		err = errors.Join(err, a.module.Close(ctx))
+	}
+	return err
+}
+
+// close ends the agent's turns, and the connections that they have left.
+func (a *Agent) close(ctx context.Context) error {
+	err := a.host.Close(ctx)
+	if a.idle != nil {
+		a.idle()
 	}
 	return err
 }

@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
@@ -111,6 +114,52 @@ func TestCloseModuleFirst(t *testing.T) {
 	}
 	if err := errors.Join(runner.Close(), agent.Close(ctx), module.Close(ctx)); err != nil {
 		t.Errorf("closed again: %v", err)
+	}
+}
+
+// An agent that is closed leaves no connection open.
+func TestCloseLeavesNoConnection(t *testing.T) {
+	ctx := t.Context()
+	closed := make(chan struct{}, 1)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("here")) }))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			closed <- struct{}{}
+		}
+	}
+	server.Start()
+	defer server.Close()
+	fetch := turns.FetchTool(turns.FetchOptions{Allow: []string{server.URL}})
+	agent, err := agents.Load(ctx, file(t, manifest(agents.Asks{})), agents.Options{
+		Grant: &agents.Grant{
+			Agent: "research", Tools: []string{"fetch"}, HTTP: &agents.GrantHTTP{Origins: []string{server.URL}, PrivateAddresses: true},
+		},
+		Tools: []*turns.Tool{fetch},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := agent.Config()
+	config.Executor = func(ctx *turns.DispatchContext, h *turns.Helpers) error {
+		if _, err := fetch.Executor(ctx)(map[string]any{"url": server.URL}); err != nil {
+			return err
+		}
+		return ctx.Ack()
+	}
+	runner, err := turns.New(ctx, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runner.Run(ctx, turns.Input{Message: "Hi"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(runner.Close(), agent.Close(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-closed:
+	case <-time.After(10 * time.Second):
+		t.Error("the connection stays open")
 	}
 }
 
