@@ -1,16 +1,16 @@
 // Package turntest is what a Go developer needs to test an agent that runs on package turns, without a network and with
 // the same outcome each time:
 //
-//		func TestAgent(t *testing.T) {
-//			script := turntest.NewScript(t,
-//				turntest.Call("weather", map[string]any{"city": "Oslo"}),
-//				turntest.Text("It is ", "cold."),
-//			)
-//			h := turntest.Host(t, turns.HostOptions{})
+//	func TestAgent(t *testing.T) {
+//		script := turntest.NewScript(t,
+//			turntest.Call("weather", map[string]any{"city": "Oslo"}),
+//			turntest.Text("It is ", "cold."),
+//		)
+//		h := turntest.Host(t, turns.HostOptions{})
 //		runner, err := turns.New(t.Context(), turns.Config{Model: script.Model(), Tools: tools, Host: h})
-//			…
-//			turntest.Golden(t, events, "testdata/weather.golden")
-//		}
+//		…
+//		turntest.Golden(t, events, "testdata/weather.golden")
+//	}
 //
 //	  - [Script] is a model, or an executor, that gives the answers on a list.
 //	  - [Host] runs turns whose ids and times are the same each time, on the engine of [Engine].
