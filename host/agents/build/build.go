@@ -19,9 +19,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/agents"
 	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/internal/shape"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
 )
 
 // core is the module that an agent requires.
@@ -89,6 +93,9 @@ func Package(ctx context.Context, dir string, o Options) (*Agent, error) {
 	if err := json.Unmarshal(said, &m); err != nil {
 		return nil, fmt.Errorf("what the module says of itself: %w", err)
 	}
+	if err := compilable(&m); err != nil {
+		return nil, err
+	}
 	m.Turncore = t.core
 	if o.Meter {
 		if file, err = engine.Meter(file); err != nil {
@@ -100,6 +107,35 @@ func Package(ctx context.Context, dir string, o Options) (*Agent, error) {
 	}
 	a.Manifest, err = agents.ReadManifest(a.File)
 	return a, err
+}
+
+// compilable checks the schemas of tools and options, which otherwise the first runner would.
+func compilable(m *agents.Manifest) error {
+	var list []string
+	check := func(field, name string, schema json.RawMessage) {
+		encoded, err := value.FromJSON(nil, schema)
+		if err == nil {
+			err = (&runtime.Tool{Name: name, InputSchema: encoded}).Compile()
+		}
+		if err != nil {
+			// Such as "…: NAME: inputSchema must be …".
+			_, said, found := strings.Cut(fault.MessageOf(err), ": "+name+": inputSchema")
+			if !found {
+				said = ": " + fault.MessageOf(err)
+			}
+			list = append(list, "`"+field+"`"+said)
+		}
+	}
+	for i := range m.Tools {
+		check(fmt.Sprintf("tools[%d].inputSchema", i), m.Tools[i].Name, m.Tools[i].InputSchema)
+	}
+	if len(m.Options) > 0 && string(m.Options) != "null" {
+		check("options", "options", m.Options)
+	}
+	if len(list) > 0 {
+		return host.NewError(host.CodeAgentManifest, strings.Join(list, "; "), nil)
+	}
+	return nil
 }
 
 // tools are what an agent is built with.

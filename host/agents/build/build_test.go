@@ -80,6 +80,10 @@ func TestPackageMistakes(t *testing.T) {
 		"a library package":          {"../../../abi/value", "requires exactly one main package"},
 		"code that does not compile": {"testdata/broken", "undefined: missing"},
 		"a command without the core": {"testdata/mute", "it does not export the function turncore_abi"},
+		"a start that panics":        {"testdata/twice", "fails: panic: agent: Register is called twice"},
+		"a tool of another type":     {"testdata/shapeless", "`tools[1].inputSchema` must be a JSON Schema of type object"},
+		"a schema with a mistake":    {"testdata/shapeless", "`tools[2].inputSchema`: "},
+		"options of another type":    {"testdata/shapeless", "`options` must be a JSON Schema of type object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			agent, err := build.Package(t.Context(), c.dir, build.Options{})

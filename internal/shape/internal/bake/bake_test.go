@@ -121,7 +121,7 @@ func TestBakedProgramDoesTheSame(t *testing.T) {
 
 func TestStartsThatCannotBeKept(t *testing.T) {
 	for fault, says := range map[string]string{
-		"panic":  "at the start",
+		"panic":  "bake: _initialize fails: panic: at the start",
 		"write":  `_initialize writes "hello\n"`,
 		"random": "failed to read random data",
 		"sleep":  "the module sleeps at its start",

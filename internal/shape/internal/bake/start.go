@@ -53,8 +53,10 @@ func (m *module) start(ctx context.Context) (*image, error) {
 		WithRandSource(random)
 	instance, err := runtime.InstantiateWithConfig(ctx, m.transparent(), config)
 	switch {
+	case err != nil && said.Len() > 0: // it says more than a trace of functions without names
+		return nil, fmt.Errorf("bake: %s fails: %s", initialize, bytes.TrimSpace(said.Bytes()))
 	case err != nil:
-		return nil, fmt.Errorf("bake: %s: %w\n%s", initialize, err, said.Bytes())
+		return nil, fmt.Errorf("bake: %s: %w", initialize, err)
 	case said.Len() > 0:
 		return nil, fmt.Errorf("bake: %s writes %q", initialize, said.Bytes())
 	case random.Len() > 0:
