@@ -19,10 +19,7 @@ import {
 import { fullModule, skip, testHost } from '../turn/harness.js';
 
 const corpus = new URL('../../../../runtime/testdata/conformance/', import.meta.url);
-const [which, of] = (process.env['CORPUS_SHARD'] || '1/1').split('/').map(Number) as [
-  number,
-  number,
-];
+const [which = 1, of = 1] = (process.env['CORPUS_SHARD'] ?? '1/1').split('/').map(Number);
 const mine = (_: unknown, i: number): boolean => i % of === which - 1;
 const files = readdirSync(corpus)
   .filter((name) => name.endsWith('.json'))

@@ -628,7 +628,17 @@ describe('invocations', { skip }, () => {
       { text: 'v0' },
     ]);
     const { events } = await load();
-    assert.deepEqual(events[2]!.actions.artifactDelta, { notes: 0, 'user:pic': 0, '～': 0, '😀': 0 });
-    assert.deepEqual(events[6]!.actions.artifactDelta, { notes: 1, 'user:pic': 1, '～': 1, '😀': 1 });
+    assert.deepEqual(events[2]!.actions.artifactDelta, {
+      notes: 0,
+      'user:pic': 0,
+      '～': 0,
+      '😀': 0,
+    });
+    assert.deepEqual(events[6]!.actions.artifactDelta, {
+      notes: 1,
+      'user:pic': 1,
+      '～': 1,
+      '😀': 1,
+    });
   });
 });

@@ -3,8 +3,8 @@
 //
 //   node suite.mjs [PART]   TURNCORE_HOSTS has puppeteer-core, for Firefox
 //
-// PART is 1/3, 2/3 or 3/3: the first, second or third way of using IndexedDB is Firefox's, and Chromium has the one that
-// follows. Without it, or with 1/1, both have all.
+// PART is 1/3, 2/3 or 3/3: the first, second or third way of using IndexedDB is Firefox's, and Chromium has the one
+// that follows. Without it, or with 1/1, both have all.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
