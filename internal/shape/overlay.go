@@ -3,6 +3,7 @@ package shape
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,6 +41,17 @@ func (s Shape) overlay(goroot, dir string) (string, error) {
 		if err := put(source, "atomic_wasm.go", []byte(inlined)); err != nil {
 			return "", err
 		}
+		source = filepath.Join(library, "runtime", "symtab.go")
+		if text, err = os.ReadFile(source); err != nil {
+			return "", err
+		}
+		direct, err := findByNumber(string(text))
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", source, err)
+		}
+		if err := put(source, "symtab.go", []byte(direct)); err != nil {
+			return "", err
+		}
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -71,4 +83,25 @@ func inlineAtomics(source string) (string, error) {
 		return "", fmt.Errorf("not the atomic operations that are known: %d of %s", kept, withBarrier)
 	}
 	return inlined, nil
+}
+
+// findfunc looks a program counter up in the table of functions, from a place on that it finds in another table.
+const (
+	findBegins = "\tx := uintptr(pcOff) + datap.text - datap.minpc //"
+	findEnds   = "\tidx := ffb.idx + uint32(ffb.subbuckets[i])\n"
+	findLimit  = "\tconst nsub = uintptr(len(findfuncbucket{}.subbuckets))\n"
+)
+
+// findByNumber has the runtime look for a function at its number, which is that of its place in the table of functions.
+// A module then needs no other table (package segments).
+func findByNumber(source string) (string, error) {
+	before, rest, _ := strings.Cut(source, findBegins)
+	_, after, ok := strings.Cut(rest, findEnds)
+	before, limited, found := strings.Cut(before, findLimit)
+	if !ok || !found || strings.Contains(rest, findBegins) {
+		return "", errors.New("not the function findfunc that is known")
+	}
+	const byNumber = "\tidx := min(pcOff, uint32(len(datap.ftab)-2))\n" +
+		"\tfor idx > 0 && datap.ftab[idx].entryoff > pcOff {\n\t\tidx--\n\t}\n"
+	return before + limited + byNumber + after, nil
 }

@@ -17,3 +17,23 @@ func TestInlineAtomics(t *testing.T) {
 		}
 	}
 }
+
+func TestFindByNumber(t *testing.T) {
+	const (
+		head   = "func findfunc(pc uintptr) funcInfo {\n"
+		body   = "\tpcOff, ok := datap.textOff(pc)\n"
+		lookup = "\tx := uintptr(pcOff) + datap.text - datap.minpc // TODO\n\tffb := 0\n\tidx := ffb.idx + uint32(ffb.subbuckets[i])\n"
+		loop   = "\tfor datap.ftab[idx+1].entryoff <= pcOff {\n"
+	)
+	got, err := findByNumber(head + findLimit + body + lookup + loop)
+	want := head + body + "\tidx := min(pcOff, uint32(len(datap.ftab)-2))\n" +
+		"\tfor idx > 0 && datap.ftab[idx].entryoff > pcOff {\n\t\tidx--\n\t}\n" + loop
+	if err != nil || got != want {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, source := range []string{"", head + body + lookup + loop, head + findLimit + body + loop, head + findLimit + lookup + lookup} {
+		if got, err := findByNumber(source); err == nil {
+			t.Errorf("%q became %q", source, got)
+		}
+	}
+}

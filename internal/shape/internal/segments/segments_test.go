@@ -110,6 +110,27 @@ func TestMemoryIsTheSame(t *testing.T) {
 	}
 }
 
+func TestBucketsAreCleared(t *testing.T) {
+	memory, err := load(section(t, compiled(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := bytes.Index(memory, header)
+	functions := int(binary.LittleEndian.Uint64(memory[start+headerFunctions:]))
+	zeros := bytes.Count(memory, []byte{0})
+	if err := clearBuckets(memory, start); err != nil {
+		t.Fatal(err)
+	}
+	// Each of a function's 16 buckets has its number.
+	if cleared := bytes.Count(memory, []byte{0}) - zeros; functions < 1000 || cleared < 16*(functions-1) {
+		t.Errorf("%d bytes are cleared for %d functions", cleared, functions)
+	}
+	const want = "segments: nothing says where the table of functions is: Go's layout has changed"
+	if err := clearBuckets(memory[:start+headerEntries], start); err == nil || err.Error() != want {
+		t.Errorf("without a program's data: %v, want %s", err, want)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	const head = "\x00asm\x01\x00\x00\x00"
 	for name, c := range map[string]struct{ file, want string }{
