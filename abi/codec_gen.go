@@ -2568,17 +2568,13 @@ func (z *TextPart) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *OpenAgents) Append(b []byte) []byte {
-	b = seldomList(b, 7)
-	b = seldomInt(b, int64(z.Op))
-	b = seldomInt(b, int64(z.Runner))
-	b = seldomInt(b, int64(z.Call))
-	b = appendText(b, z.App)
-	b = seldomInt(b, int64(z.Root))
-	b = seldomList(b, len(z.Agents))
+	b = value.AppendListHeader(b, 7)
+	b = appendFields(b, &z.Op, &z.Runner, &z.Call, &z.App, &z.Root)
+	b = value.AppendListHeader(b, len(z.Agents))
 	for i := range z.Agents {
 		b = z.Agents[i].Append(b)
 	}
-	b = seldomList(b, len(z.Plugins))
+	b = value.AppendListHeader(b, len(z.Plugins))
 	for i := range z.Plugins {
 		b = z.Plugins[i].Append(b)
 	}
@@ -2595,11 +2591,7 @@ func (z *OpenAgents) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *OpenAgents) Decode(r *Reader) {
 	r.fields(7)
-	z.Op = uint8(r.Uint(math.MaxUint8))
-	z.Runner = uint32(r.Uint(math.MaxUint32))
-	z.Call = uint32(r.Uint(math.MaxUint32))
-	z.App = string(r.Text())
-	z.Root = uint32(r.Uint(math.MaxUint32))
+	r.readFields(&z.Op, &z.Runner, &z.Call, &z.App, &z.Root)
 	z.Agents = make([]AgentDef, r.list(9, MaxArray))
 	for i := range z.Agents {
 		z.Agents[i].Decode(r)
@@ -2612,21 +2604,8 @@ func (z *OpenAgents) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *AgentDef) Append(b []byte) []byte {
-	b = seldomList(b, 8)
-	b = seldomInt(b, int64(z.Number))
-	b = seldomInt(b, int64(z.Kind))
-	b = appendText(b, z.Name)
-	b = appendText(b, z.Description)
-	b = seldomInt(b, int64(z.Runner))
-	b = seldomList(b, len(z.Children))
-	for _, e := range z.Children {
-		b = seldomInt(b, int64(e))
-	}
-	b = seldomRaw(b, z.Options)
-	b = seldomList(b, len(z.Hooks))
-	for _, e := range z.Hooks {
-		b = seldomInt(b, int64(e))
-	}
+	b = value.AppendListHeader(b, 8)
+	b = appendFields(b, &z.Number, &z.Kind, &z.Name, &z.Description, &z.Runner, &z.Children, &z.Options, &z.Hooks)
 	return b
 }
 
@@ -2638,27 +2617,13 @@ func (z *AgentDef) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *AgentDef) Decode(r *Reader) {
 	r.fields(8)
-	z.Number = uint32(r.Uint(math.MaxUint32))
-	z.Kind = uint8(r.Uint(math.MaxUint8))
-	z.Name = string(r.Text())
-	z.Description = string(r.Text())
-	z.Runner = uint32(r.Uint(math.MaxUint32))
-	z.Children = make([]uint32, r.list(1, MaxArray))
-	for i := range z.Children {
-		z.Children[i] = uint32(r.Uint(math.MaxUint32))
-	}
-	z.Options = r.raw(z.Options)
-	z.Hooks = make([]uint32, r.list(1, MaxArray))
-	for i := range z.Hooks {
-		z.Hooks[i] = uint32(r.Uint(math.MaxUint32))
-	}
+	r.readFields(&z.Number, &z.Kind, &z.Name, &z.Description, &z.Runner, &z.Children, &z.Options, &z.Hooks)
 }
 
 // Append appends the encoded tuple.
 func (z *PluginDef) Append(b []byte) []byte {
-	b = seldomList(b, 2)
-	b = appendText(b, z.Name)
-	b = seldomInt(b, int64(z.Hooks))
+	b = value.AppendListHeader(b, 2)
+	b = appendFields(b, &z.Name, &z.Hooks)
 	return b
 }
 
@@ -2670,31 +2635,18 @@ func (z *PluginDef) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *PluginDef) Decode(r *Reader) {
 	r.fields(2)
-	z.Name = string(r.Text())
-	z.Hooks = uint32(r.Uint(math.MaxUint32))
+	r.readFields(&z.Name, &z.Hooks)
 }
 
 // Append appends the encoded tuple.
 func (z *StartInvocation) Append(b []byte) []byte {
-	b = seldomList(b, 15)
-	b = seldomInt(b, int64(z.Op))
-	b = seldomInt(b, int64(z.Turn))
-	b = seldomInt(b, int64(z.Runner))
-	b = seldomInt(b, int64(z.Now))
-	b = value.AppendBytes(b, z.Seed)
-	b = appendText(b, z.ID)
-	b = appendText(b, z.Session)
-	b = appendText(b, z.User)
-	b = seldomInt(b, int64(z.History))
-	b = seldomInt(b, int64(z.Count))
-	b = seldomRaw(b, z.State)
-	b = seldomRaw(b, z.Message)
-	b = seldomRaw(b, z.Options)
-	b = seldomList(b, len(z.Shown))
+	b = value.AppendListHeader(b, 15)
+	b = appendFields(b, &z.Op, &z.Turn, &z.Runner, &z.Now, &z.Seed, &z.ID, &z.Session, &z.User, &z.History, &z.Count, &z.State, &z.Message, &z.Options)
+	b = value.AppendListHeader(b, len(z.Shown))
 	for i := range z.Shown {
 		b = z.Shown[i].Append(b)
 	}
-	b = seldomBool(b, z.Aborted)
+	b = appendFields(b, &z.Aborted)
 	return b
 }
 
@@ -2708,33 +2660,18 @@ func (z *StartInvocation) Unmarshal(b []byte) error { return z.decode(Reader{b: 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StartInvocation) Decode(r *Reader) {
 	r.fields(15)
-	z.Op = uint8(r.Uint(math.MaxUint8))
-	z.Turn = uint32(r.Uint(math.MaxUint32))
-	z.Runner = uint32(r.Uint(math.MaxUint32))
-	z.Now = r.Int(MaxInt)
-	z.Seed = append([]byte(nil), r.Bytes()...)
-	z.ID = string(r.Text())
-	z.Session = string(r.Text())
-	z.User = string(r.Text())
-	z.History = uint32(r.Uint(math.MaxUint32))
-	z.Count = uint32(r.Uint(math.MaxUint32))
-	z.State = r.raw(z.State)
-	z.Message = r.raw(z.Message)
-	z.Options = r.raw(z.Options)
+	r.readFields(&z.Op, &z.Turn, &z.Runner, &z.Now, &z.Seed, &z.ID, &z.Session, &z.User, &z.History, &z.Count, &z.State, &z.Message, &z.Options)
 	z.Shown = make([]Shown, r.list(5, MaxArray))
 	for i := range z.Shown {
 		z.Shown[i].Decode(r)
 	}
-	z.Aborted = r.seldomBool()
+	r.readFields(&z.Aborted)
 }
 
 // Append appends the encoded tuple.
 func (z *Shown) Append(b []byte) []byte {
-	b = seldomList(b, 4)
-	b = seldomInt(b, int64(z.Agent))
-	b = seldomInt(b, int64(z.Have))
-	b = seldomInt(b, int64(z.Mark))
-	b = seldomBool(b, z.Tools)
+	b = value.AppendListHeader(b, 4)
+	b = appendFields(b, &z.Agent, &z.Have, &z.Mark, &z.Tools)
 	return b
 }
 
@@ -2746,23 +2683,18 @@ func (z *Shown) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Shown) Decode(r *Reader) {
 	r.fields(4)
-	z.Agent = uint32(r.Uint(math.MaxUint32))
-	z.Have = uint32(r.Uint(math.MaxUint32))
-	z.Mark = r.Uint(MaxInt)
-	z.Tools = r.seldomBool()
+	r.readFields(&z.Agent, &z.Have, &z.Mark, &z.Tools)
 }
 
 // Append appends the encoded tuple.
 func (z *AppendArgs) Append(b []byte) []byte {
-	b = seldomList(b, 5)
-	b = seldomRaw(b, z.Event)
-	b = seldomBool(b, z.Deliver)
-	b = seldomBool(b, z.Ahead)
-	b = seldomList(b, len(z.State))
+	b = value.AppendListHeader(b, 5)
+	b = appendFields(b, &z.Event, &z.Deliver, &z.Ahead)
+	b = value.AppendListHeader(b, len(z.State))
 	for i := range z.State {
 		b = z.State[i].Append(b)
 	}
-	b = seldomList(b, len(z.Artifacts))
+	b = value.AppendListHeader(b, len(z.Artifacts))
 	for i := range z.Artifacts {
 		b = z.Artifacts[i].Append(b)
 	}
@@ -2777,9 +2709,7 @@ func (z *AppendArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *AppendArgs) Decode(r *Reader) {
 	r.fields(5)
-	z.Event = r.raw(z.Event)
-	z.Deliver = r.seldomBool()
-	z.Ahead = r.seldomBool()
+	r.readFields(&z.Event, &z.Deliver, &z.Ahead)
 	z.State = make([]StateDelta, r.list(4, MaxArray))
 	for i := range z.State {
 		z.State[i].Decode(r)
@@ -2792,10 +2722,8 @@ func (z *AppendArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *StateDelta) Append(b []byte) []byte {
-	b = seldomList(b, 3)
-	b = appendText(b, z.Scope)
-	b = appendText(b, z.Name)
-	b = seldomRaw(b, z.Value)
+	b = value.AppendListHeader(b, 3)
+	b = appendFields(b, &z.Scope, &z.Name, &z.Value)
 	return b
 }
 
@@ -2807,17 +2735,13 @@ func (z *StateDelta) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StateDelta) Decode(r *Reader) {
 	r.fields(3)
-	z.Scope = string(r.Text())
-	z.Name = string(r.Text())
-	z.Value = r.raw(z.Value)
+	r.readFields(&z.Scope, &z.Name, &z.Value)
 }
 
 // Append appends the encoded tuple.
 func (z *ArtifactDelta) Append(b []byte) []byte {
-	b = seldomList(b, 3)
-	b = appendText(b, z.Scope)
-	b = appendText(b, z.Name)
-	b = seldomInt(b, int64(z.Version))
+	b = value.AppendListHeader(b, 3)
+	b = appendFields(b, &z.Scope, &z.Name, &z.Version)
 	return b
 }
 
@@ -2829,16 +2753,13 @@ func (z *ArtifactDelta) Unmarshal(b []byte) error { return z.decode(Reader{b: b}
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ArtifactDelta) Decode(r *Reader) {
 	r.fields(3)
-	z.Scope = string(r.Text())
-	z.Name = string(r.Text())
-	z.Version = uint32(r.Uint(math.MaxUint32))
+	r.readFields(&z.Scope, &z.Name, &z.Version)
 }
 
 // Append appends the encoded tuple.
 func (z *DeliverArgs) Append(b []byte) []byte {
-	b = seldomList(b, 2)
-	b = seldomInt(b, int64(z.Run))
-	b = seldomRaw(b, z.Event)
+	b = value.AppendListHeader(b, 2)
+	b = appendFields(b, &z.Run, &z.Event)
 	return b
 }
 
@@ -2850,19 +2771,13 @@ func (z *DeliverArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *DeliverArgs) Decode(r *Reader) {
 	r.fields(2)
-	z.Run = uint32(r.Uint(math.MaxUint32))
-	z.Event = r.raw(z.Event)
+	r.readFields(&z.Run, &z.Event)
 }
 
 // Append appends the encoded tuple.
 func (z *HookArgs) Append(b []byte) []byte {
-	b = seldomList(b, 6)
-	b = seldomInt(b, int64(z.Hook))
-	b = seldomInt(b, int64(z.Plugin))
-	b = seldomInt(b, int64(z.Index))
-	b = seldomInt(b, int64(z.Agent))
-	b = seldomInt(b, int64(z.Run))
-	b = seldomRaw(b, z.Value)
+	b = value.AppendListHeader(b, 6)
+	b = appendFields(b, &z.Hook, &z.Plugin, &z.Index, &z.Agent, &z.Run, &z.Value)
 	return b
 }
 
@@ -2874,21 +2789,13 @@ func (z *HookArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *HookArgs) Decode(r *Reader) {
 	r.fields(6)
-	z.Hook = uint8(r.Uint(math.MaxUint8))
-	z.Plugin = uint32(r.Uint(math.MaxUint32))
-	z.Index = uint32(r.Uint(math.MaxUint32))
-	z.Agent = uint32(r.Uint(math.MaxUint32))
-	z.Run = uint32(r.Uint(math.MaxUint32))
-	z.Value = r.raw(z.Value)
+	r.readFields(&z.Hook, &z.Plugin, &z.Index, &z.Agent, &z.Run, &z.Value)
 }
 
 // Append appends the encoded tuple.
 func (z *AgentArgs) Append(b []byte) []byte {
-	b = seldomList(b, 4)
-	b = seldomInt(b, int64(z.Agent))
-	b = seldomInt(b, int64(z.Run))
-	b = appendText(b, z.Branch)
-	b = seldomRaw(b, z.Input)
+	b = value.AppendListHeader(b, 4)
+	b = appendFields(b, &z.Agent, &z.Run, &z.Branch, &z.Input)
 	return b
 }
 
@@ -2900,16 +2807,13 @@ func (z *AgentArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *AgentArgs) Decode(r *Reader) {
 	r.fields(4)
-	z.Agent = uint32(r.Uint(math.MaxUint32))
-	z.Run = uint32(r.Uint(math.MaxUint32))
-	z.Branch = string(r.Text())
-	z.Input = r.raw(z.Input)
+	r.readFields(&z.Agent, &z.Run, &z.Branch, &z.Input)
 }
 
 // Append appends the encoded tuple.
 func (z *StateKeyArgs) Append(b []byte) []byte {
-	b = seldomList(b, 1)
-	b = appendText(b, z.Name)
+	b = value.AppendListHeader(b, 1)
+	b = appendFields(b, &z.Name)
 	return b
 }
 
@@ -2921,15 +2825,13 @@ func (z *StateKeyArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b})
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StateKeyArgs) Decode(r *Reader) {
 	r.fields(1)
-	z.Name = string(r.Text())
+	r.readFields(&z.Name)
 }
 
 // Append appends the encoded tuple.
 func (z *SetStateArgs) Append(b []byte) []byte {
-	b = seldomList(b, 3)
-	b = appendText(b, z.Name)
-	b = seldomRaw(b, z.Value)
-	b = appendText(b, z.ExecutionID)
+	b = value.AppendListHeader(b, 3)
+	b = appendFields(b, &z.Name, &z.Value, &z.ExecutionID)
 	return b
 }
 
@@ -2941,16 +2843,13 @@ func (z *SetStateArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b})
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *SetStateArgs) Decode(r *Reader) {
 	r.fields(3)
-	z.Name = string(r.Text())
-	z.Value = r.raw(z.Value)
-	z.ExecutionID = string(r.Text())
+	r.readFields(&z.Name, &z.Value, &z.ExecutionID)
 }
 
 // Append appends the encoded tuple.
 func (z *YieldArgs) Append(b []byte) []byte {
-	b = seldomList(b, 2)
-	b = seldomInt(b, int64(z.Run))
-	b = seldomRaw(b, z.Event)
+	b = value.AppendListHeader(b, 2)
+	b = appendFields(b, &z.Run, &z.Event)
 	return b
 }
 
@@ -2962,14 +2861,13 @@ func (z *YieldArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *YieldArgs) Decode(r *Reader) {
 	r.fields(2)
-	z.Run = uint32(r.Uint(math.MaxUint32))
-	z.Event = r.raw(z.Event)
+	r.readFields(&z.Run, &z.Event)
 }
 
 // Append appends the encoded tuple.
 func (z *RespondArgs) Append(b []byte) []byte {
-	b = seldomList(b, 1)
-	b = seldomRaw(b, z.Response)
+	b = value.AppendListHeader(b, 1)
+	b = appendFields(b, &z.Response)
 	return b
 }
 
@@ -2981,15 +2879,13 @@ func (z *RespondArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *RespondArgs) Decode(r *Reader) {
 	r.fields(1)
-	z.Response = r.raw(z.Response)
+	r.readFields(&z.Response)
 }
 
 // Append appends the encoded tuple.
 func (z *RequestArgs) Append(b []byte) []byte {
-	b = seldomList(b, 3)
-	b = seldomInt(b, int64(z.Have))
-	b = seldomInt(b, int64(z.Mark))
-	b = seldomBool(b, z.Tools)
+	b = value.AppendListHeader(b, 3)
+	b = appendFields(b, &z.Have, &z.Mark, &z.Tools)
 	return b
 }
 
@@ -3001,20 +2897,13 @@ func (z *RequestArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *RequestArgs) Decode(r *Reader) {
 	r.fields(3)
-	z.Have = uint32(r.Uint(math.MaxUint32))
-	z.Mark = r.Uint(MaxInt)
-	z.Tools = r.seldomBool()
+	r.readFields(&z.Have, &z.Mark, &z.Tools)
 }
 
 // Append appends the encoded tuple.
 func (z *ModelRequest) Append(b []byte) []byte {
-	b = seldomList(b, 6)
-	b = appendText(b, z.Instructions)
-	b = seldomInt(b, int64(z.From))
-	b = seldomInt(b, int64(z.Total))
-	b = seldomInt(b, int64(z.Mark))
-	b = seldomRaw(b, z.Contents)
-	b = seldomRaw(b, z.Tools)
+	b = value.AppendListHeader(b, 6)
+	b = appendFields(b, &z.Instructions, &z.From, &z.Total, &z.Mark, &z.Contents, &z.Tools)
 	return b
 }
 
@@ -3026,20 +2915,13 @@ func (z *ModelRequest) Unmarshal(b []byte) error { return z.decode(Reader{b: b})
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ModelRequest) Decode(r *Reader) {
 	r.fields(6)
-	z.Instructions = string(r.Text())
-	z.From = uint32(r.Uint(math.MaxUint32))
-	z.Total = uint32(r.Uint(math.MaxUint32))
-	z.Mark = r.Uint(MaxInt)
-	z.Contents = r.raw(z.Contents)
-	z.Tools = r.raw(z.Tools)
+	r.readFields(&z.Instructions, &z.From, &z.Total, &z.Mark, &z.Contents, &z.Tools)
 }
 
 // Append appends the encoded tuple.
 func (z *RunAgentArgs) Append(b []byte) []byte {
-	b = seldomList(b, 3)
-	b = seldomInt(b, int64(z.Run))
-	b = seldomInt(b, int64(z.Agent))
-	b = seldomInt(b, int64(z.Number))
+	b = value.AppendListHeader(b, 3)
+	b = appendFields(b, &z.Run, &z.Agent, &z.Number)
 	return b
 }
 
@@ -3051,16 +2933,13 @@ func (z *RunAgentArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b})
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *RunAgentArgs) Decode(r *Reader) {
 	r.fields(3)
-	z.Run = uint32(r.Uint(math.MaxUint32))
-	z.Agent = uint32(r.Uint(math.MaxUint32))
-	z.Number = uint32(r.Uint(math.MaxUint32))
+	r.readFields(&z.Run, &z.Agent, &z.Number)
 }
 
 // Append appends the encoded tuple.
 func (z *ActionsArgs) Append(b []byte) []byte {
-	b = seldomList(b, 2)
-	b = appendText(b, z.ExecutionID)
-	b = seldomRaw(b, z.Actions)
+	b = value.AppendListHeader(b, 2)
+	b = appendFields(b, &z.ExecutionID, &z.Actions)
 	return b
 }
 
@@ -3072,18 +2951,13 @@ func (z *ActionsArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ActionsArgs) Decode(r *Reader) {
 	r.fields(2)
-	z.ExecutionID = string(r.Text())
-	z.Actions = r.raw(z.Actions)
+	r.readFields(&z.ExecutionID, &z.Actions)
 }
 
 // Append appends the encoded tuple.
 func (z *NewSessionArgs) Append(b []byte) []byte {
-	b = seldomList(b, 5)
-	b = appendText(b, z.App)
-	b = appendText(b, z.User)
-	b = appendText(b, z.ID)
-	b = seldomInt(b, int64(z.Now))
-	b = seldomRaw(b, z.State)
+	b = value.AppendListHeader(b, 5)
+	b = appendFields(b, &z.App, &z.User, &z.ID, &z.Now, &z.State)
 	return b
 }
 
@@ -3095,21 +2969,13 @@ func (z *NewSessionArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *NewSessionArgs) Decode(r *Reader) {
 	r.fields(5)
-	z.App = string(r.Text())
-	z.User = string(r.Text())
-	z.ID = string(r.Text())
-	z.Now = r.Int(MaxInt)
-	z.State = r.raw(z.State)
+	r.readFields(&z.App, &z.User, &z.ID, &z.Now, &z.State)
 }
 
 // Append appends the encoded tuple.
 func (z *AppendEventArgs) Append(b []byte) []byte {
-	b = seldomList(b, 5)
-	b = appendText(b, z.App)
-	b = appendText(b, z.User)
-	b = appendText(b, z.ID)
-	b = seldomInt(b, int64(z.Now))
-	b = seldomRaw(b, z.Event)
+	b = value.AppendListHeader(b, 5)
+	b = appendFields(b, &z.App, &z.User, &z.ID, &z.Now, &z.Event)
 	return b
 }
 
@@ -3121,9 +2987,5 @@ func (z *AppendEventArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *AppendEventArgs) Decode(r *Reader) {
 	r.fields(5)
-	z.App = string(r.Text())
-	z.User = string(r.Text())
-	z.ID = string(r.Text())
-	z.Now = r.Int(MaxInt)
-	z.Event = r.raw(z.Event)
+	r.readFields(&z.App, &z.User, &z.ID, &z.Now, &z.Event)
 }

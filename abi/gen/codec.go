@@ -16,11 +16,13 @@ func (s *source) codec() []byte {
 		sizes[t.Name] = 1 + len(t.Fields)
 	}
 	for _, t := range s.types {
-		start := b.Len()
+		seldom := t.File == "session.go"
 		fmt.Fprintf(&b, "\n// Append appends the encoded tuple.\nfunc (z *%s) Append(b []byte) []byte {\n\tb = value.AppendListHeader(b, %d)\n", t.Name, len(t.Fields))
-		for _, f := range t.Fields {
+		eachRun(t.Fields, seldom, func(f field) {
 			b.WriteString(write("z."+f.Name, f.goKind()))
-		}
+		}, func(kept string) {
+			fmt.Fprintf(&b, "\tb = appendFields(b, %s)\n", kept)
+		})
 		b.WriteString("\treturn b\n}\n")
 		if t.Op != 0 {
 			fmt.Fprintf(&b, "\nfunc (z *%s) stamp() { z.Op = Op%s }\n", t.Name, t.Name)
@@ -29,24 +31,39 @@ func (s *source) codec() []byte {
 		fmt.Fprintf(&b, "\n// Unmarshal is what [Decode] does, without an allocation for z.\n")
 		fmt.Fprintf(&b, "func (z *%s) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }\n", t.Name)
 		fmt.Fprintf(&b, "\n// Decode reads the tuple at the start of r; r.Err returns its fault.\nfunc (z *%s) Decode(r *Reader) {\n\tr.fields(%d)\n", t.Name, len(t.Fields))
-		for _, f := range t.Fields {
+		eachRun(t.Fields, seldom, func(f field) {
 			b.WriteString(read("z."+f.Name, f.goKind(), sizes, f.Limit))
-		}
+		}, func(kept string) {
+			fmt.Fprintf(&b, "\tr.readFields(%s)\n", kept)
+		})
 		b.WriteString("}\n")
-		if t.File == "session.go" {
-			text := seldom.Replace(string(b.Bytes()[start:]))
-			b.Truncate(start)
-			b.WriteString(text)
-		}
 	}
 	return b.Bytes()
 }
 
-// seldom puts calls in the place of what the compiler inlines, for tuples that few frames have.
-var seldom = strings.NewReplacer(
-	"value.AppendListHeader(", "seldomList(", "value.AppendInt(", "seldomInt(", "value.AppendBool(", "seldomBool(",
-	"appendRaw(", "seldomRaw(", "r.Bool()", "r.seldomBool()",
-)
+// eachRun calls one for each field of a tuple. Of a tuple that few frames have, it calls run for fields in a row that
+// one function reads and writes (abi/seldom.go), with the addresses of these fields.
+func eachRun(fields []field, seldom bool, one func(field), run func(kept string)) {
+	var kept []string
+	end := func() {
+		if len(kept) > 0 {
+			run(strings.Join(kept, ", "))
+		}
+		kept = nil
+	}
+	for _, f := range fields {
+		if seldom && strings.Contains(simple, " "+f.goKind()+" ") && f.Limit == 0 {
+			kept = append(kept, "&z."+f.Name)
+			continue
+		}
+		end()
+		one(f)
+	}
+	end()
+}
+
+// simple are the types of fields that appendFields and readFields know.
+const simple = " u8 u32 u64 i64 bool str bin raw value u32[] "
 
 // goKind is the field's type in layouts, or the name of its Go type if that encodes itself.
 func (f field) goKind() string {
