@@ -23,7 +23,7 @@ func (in *Instance) call(f *abi.Call) error {
 		return nil
 	}
 	t.run.SetElapsed(f.Elapsed)
-	if t.fronted {
+	if t.served != nil {
 		return in.front.call(t, f)
 	}
 	d := t.run.DispatchContext(f.Context)

@@ -21,14 +21,13 @@ type sessions struct {
 	in    *Instance
 	teams map[uint32]*invocation.Team // by runner
 	logs  map[uint32]*eventLog        // by history
-	runs  map[*turn]*running
 
 	noConfig runtime.Config // of the turns below invocations: each agent has its own
 }
 
 // running is an invocation, and the log that it began with.
 type running struct {
-	*invocation.Run
+	run *invocation.Run
 	log *eventLog
 }
 
@@ -41,9 +40,7 @@ type eventLog struct {
 
 // ServeSessions gives the module its second front door, before the first step.
 func (in *Instance) ServeSessions() {
-	in.front = &sessions{
-		in: in, teams: make(map[uint32]*invocation.Team), logs: make(map[uint32]*eventLog), runs: make(map[*turn]*running),
-	}
+	in.front = &sessions{in: in, teams: make(map[uint32]*invocation.Team), logs: make(map[uint32]*eventLog)}
 	in.more |= abi.FeatureSessions
 }
 
@@ -200,7 +197,7 @@ func (s *sessions) start(f *abi.StartInvocation) error {
 	if err != nil {
 		return err
 	}
-	t := &turn{in: in, number: f.Turn, fronted: true}
+	t := &turn{in: in, number: f.Turn}
 	t.effects = t.few[:0]
 	run, err := runtime.NewTurn(&s.noConfig, runtime.Input{
 		ID: f.ID, Now: f.Now, Seed: f.Seed, Aborted: f.Aborted, Quota: &in.quota,
@@ -222,11 +219,11 @@ func (s *sessions) start(f *abi.StartInvocation) error {
 		t.end(runtime.StatusRefused, 0, err)
 		return nil
 	}
-	in.turns[f.Turn], s.runs[t] = t, &running{r, log}
+	in.turns[f.Turn], t.served = t, &running{r, log}
 	in.spawn(t, func(task runtime.Task) {
 		err := r.Run(task)
 		t.end(outcome(run, err), 0, err)
-	}, func(err error) { t.end(runtime.StatusFailed, 0, err) }, func() { delete(s.runs, t) })
+	}, func(err error) { t.end(runtime.StatusFailed, 0, err) }, nil)
 	return nil
 }
 
@@ -286,14 +283,14 @@ func (w *world) Append(task runtime.Task, write *session.Write, deliver bool, fa
 		_, err := ask(task, abi.SessionEffectAppend, 0, args)
 		return err
 	}
-	of := w.in.front.(*sessions).runs[(*turn)(w)]
+	of := w.served.(*running)
 	eff, err := (*turn)(w).begin(task.(*coroutine), &runtime.Encoded{Kind: abi.SessionEffectAppend, Args: args})
 	if err != nil {
 		return err
 	}
-	n := of.Log.Len()
+	n := of.run.Log.Len()
 	eff.ahead = func(err error) {
-		if !fault.Is(err, session.InvocationStopped) && of.log.log == of.Log {
+		if !fault.Is(err, session.InvocationStopped) && of.log.log == of.run.Log {
 			_ = of.log.begin(n) // without those that were not stored; it has taken the others once
 		}
 		failed(err)
@@ -392,7 +389,7 @@ func (s *sessions) call(t *turn, f *abi.Call) error {
 		t.reply(f.Call, nil, fault.New(fault.ABILimitExceeded, "arguments of "+itoa(int64(len(f.Args)))+" bytes"))
 		return nil
 	}
-	s.method(t, s.runs[t].Run, f, r)
+	s.method(t, t.served.(*running).run, f, r)
 	if !r.OK() {
 		return malformed(f, r)
 	}
@@ -424,11 +421,13 @@ func (s *sessions) method(t *turn, run *invocation.Run, f *abi.Call, r *abi.Read
 	case abi.SessionMethodYield:
 		var a abi.YieldArgs
 		a.Decode(r)
-		waits = func(task runtime.Task) ([]byte, error) { return run.Yield(task, a.Run, a.Event) }
+		number, event := a.Run, a.Event
+		waits = func(task runtime.Task) ([]byte, error) { return run.Yield(task, number, event) }
 	case abi.SessionMethodRespond:
 		var a abi.RespondArgs
 		a.Decode(r)
-		waits = func(task runtime.Task) ([]byte, error) { return nil, run.Respond(task, context, a.Response) }
+		response := a.Response
+		waits = func(task runtime.Task) ([]byte, error) { return nil, run.Respond(task, context, response) }
 	case abi.SessionMethodRequest:
 		var a abi.RequestArgs
 		if a.Decode(r); r.OK() {
@@ -437,7 +436,8 @@ func (s *sessions) method(t *turn, run *invocation.Run, f *abi.Call, r *abi.Read
 	case abi.SessionMethodRunAgent:
 		var a abi.RunAgentArgs
 		a.Decode(r)
-		waits = func(task runtime.Task) ([]byte, error) { return nil, run.RunAgent(task, a.Run, a.Agent, a.Number) }
+		by, agent, number := a.Run, a.Agent, a.Number
+		waits = func(task runtime.Task) ([]byte, error) { return nil, run.RunAgent(task, by, agent, number) }
 	case abi.SessionMethodActions:
 		var a abi.ActionsArgs
 		if a.Decode(r); r.OK() {

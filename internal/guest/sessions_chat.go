@@ -16,7 +16,7 @@ type chatModel chat.Executor
 
 // Answer implements invocation.Model.
 func (m *chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r *invocation.Request, part func([]byte, bool) error) (*session.Event, []string, error) {
-	before := &past{Dispatch: d}
+	before := &past{to: d}
 	before.putContents(r.Contents)
 	c := newChatDispatch(task, d)
 	c.prompt = r.Instructions
@@ -50,11 +50,11 @@ type listener struct {
 
 // KeepText implements chat.Keeper.
 func (l *listener) KeepText(text []byte, thought bool, payload []byte) {
+	part := session.NewText(string(text))
 	if thought {
-		l.event.AddPart(session.NewThought(string(text), payload))
-		return
+		part = session.NewThought(string(text), payload)
 	}
-	l.event.AddPart(session.NewText(string(text)))
+	l.event.AddPart(&part)
 }
 
 // KeepCall implements chat.Keeper.
@@ -62,7 +62,7 @@ func (l *listener) KeepCall(c *chat.GeneratedCall) {
 	l.refused = append(l.refused, c.Problem)
 	part := session.NewCall(c.ID, c.Name, c.Args)
 	part.Sign(c.Extra)
-	l.event.AddPart(part)
+	l.event.AddPart(&part)
 }
 
 // ReportMessage implements chat.Listener.
@@ -105,7 +105,7 @@ func (l *listener) ReportStats(stats []byte) error {
 
 // past makes records of what a model is shown.
 type past struct {
-	*runtime.Dispatch
+	to    *runtime.Dispatch
 	at    int64 // place in time of the last record
 	media []medium
 }
@@ -145,7 +145,7 @@ func (c *past) putContent(of *session.Content, results map[string][]byte) {
 		switch p.Kind {
 		case session.PartThought:
 			c.at++
-			c.Put(record.Thoughts, chat.AppendPastThought(nil, &chat.PastThought{
+			c.to.Put(record.Thoughts, chat.AppendPastThought(nil, &chat.PastThought{
 				ID: "t" + itoa(c.at), Text: p.Text, Payload: p.Signature(), At: c.at,
 			}))
 		case session.PartText, session.PartOther, session.PartCodeResult:
@@ -166,7 +166,7 @@ func (c *past) putContent(of *session.Content, results map[string][]byte) {
 		if attached != nil {
 			attached = append(value.AppendListHeader(nil, len(c.media)-first), attached...)
 		}
-		handle := c.Put(record.Messages, record.AppendMessage(nil, record.MessageFields{
+		handle := c.to.Put(record.Messages, record.AppendMessage(nil, record.MessageFields{
 			ID: message, Role: role, Content: text, Attachments: attached, CreatedAt: c.at, UpdatedAt: c.at,
 		}))
 		for i := first; i < len(c.media); i++ {
@@ -184,7 +184,7 @@ func (c *past) putContent(of *session.Content, results map[string][]byte) {
 		}
 		_, failed := value.Get(v, "error")
 		c.at++
-		c.Put(record.ToolCalls, chat.AppendPastCall(nil, &chat.PastCall{
+		c.to.Put(record.ToolCalls, chat.AppendPastCall(nil, &chat.PastCall{
 			ID: p.ID, Name: p.Name, Args: p.Value, Results: v, Failed: failed && value.Len(v) == 1, Extra: p.Signature(),
 			Group: group, Message: message, At: c.at,
 		}))

@@ -24,7 +24,7 @@ type turn struct {
 	plain   bool     // errors are sent without causes and details
 	named   int64    // lowest guest handle that a Sync has named
 	late    []uint32 // tool calls given up, until their results arrive
-	fronted bool     // it belongs to the instance's front
+	served  any      // by the instance's front, which keeps this of it; nil for a turn that is none of the front's
 	ahead   int      // effects whose tasks have not waited
 }
 

@@ -6,34 +6,33 @@ import (
 )
 
 // run runs an agent with the callbacks around it.
-func (r *Run) run(task runtime.Task, a *Agent, run uint32, branch string, out sink) error {
-	at := &scope{agent: a, run: run}
-	done, err := r.around(task, at, BeforeAgent, branch, out)
+func (r *Run) run(task runtime.Task, at *scope) error {
+	done, err := r.around(task, at, BeforeAgent)
 	if err != nil || done {
 		return err
 	}
-	switch a.Kind {
+	switch at.agent.Kind {
 	case LLM:
-		err = r.converse(task, at, branch, out, nil)
+		err = r.converse(task, at, nil)
 	case Sequential:
-		err = r.sequence(task, a, branch, out, nil)
+		err = r.sequence(task, at, nil)
 	case Parallel:
-		err = r.together(task, a, branch, out)
+		err = r.together(task, at)
 	case Loop:
-		err = r.loop(task, a, branch, out, nil)
+		err = r.loop(task, at, nil)
 	default:
-		err = r.generate(task, a, run, branch, out)
+		err = r.generate(task, at)
 	}
 	if err != nil {
 		return err
 	}
-	_, err = r.around(task, at, AfterAgent, branch, out)
+	_, err = r.around(task, at, AfterAgent)
 	return err
 }
 
 // around calls a callback around an agent. It makes an event of the content that it gives, and of its actions if it
 // gives none; done reports a content, or that another agent has answered.
-func (r *Run) around(task runtime.Task, at *scope, hook Hook, branch string, out sink) (done bool, err error) {
+func (r *Run) around(task runtime.Task, at *scope, hook Hook) (done bool, err error) {
 	if !r.has(at.agent, hook) {
 		return false, nil
 	}
@@ -46,8 +45,8 @@ func (r *Run) around(task runtime.Task, at *scope, hook Hook, branch string, out
 	if err != nil {
 		return false, err
 	}
-	e.Branch = branch
-	if err := out(task, e, true); err != nil {
+	e.Branch = at.branch
+	if err := at.out(task, e, true); err != nil {
 		return false, err
 	}
 	name := e.Actions.TransferToAgent
@@ -57,17 +56,17 @@ func (r *Run) around(task runtime.Task, at *scope, hook Hook, branch string, out
 	if r.handed++; r.handed > r.maxCalls {
 		return false, r.tooMany()
 	}
-	return true, r.handOver(task, at.agent, name, branch, out)
+	return true, r.handOver(task, at, name)
 }
 
 // sequence runs the agents of a sequential one, one after another: all, or from the one on that goes on.
-func (r *Run) sequence(task runtime.Task, a *Agent, branch string, out sink, from *place) (err error) {
-	for _, child := range a.Children {
+func (r *Run) sequence(task runtime.Task, at *scope, from *place) (err error) {
+	for _, child := range at.agent.Children {
 		switch {
 		case from == nil:
-			err = r.run(task, child, r.nextRun(), branch, out)
+			err = r.run(task, r.below(at, child))
 		case child == from.agent:
-			err = r.goOn(task, from, out)
+			err = r.goOn(task, from, at.out)
 			from = nil
 		}
 		if err != nil {
@@ -89,12 +88,13 @@ type escalated struct{}
 
 func (*escalated) Error() string { return "an agent has escalated" }
 
-// loop runs the agents of a loop again and again, until an event escalates or the bound is reached. at is where it goes
+// loop runs the agents of a loop again and again, until an event escalates or the bound is reached. p is where it goes
 // on, nil for its beginning.
-func (r *Run) loop(task runtime.Task, a *Agent, branch string, out sink, at *place) error {
+func (r *Run) loop(task runtime.Task, at *scope, p *place) error {
 	leave := &escalated{}
-	inside := func(task runtime.Task, e *session.Event, ahead bool) error {
-		if err := out(task, e, ahead); err != nil {
+	inside := *at
+	inside.out = func(task runtime.Task, e *session.Event, ahead bool) error {
+		if err := at.out(task, e, ahead); err != nil {
 			return err
 		}
 		if e.Actions.Escalate && !e.Partial {
@@ -102,14 +102,14 @@ func (r *Run) loop(task runtime.Task, a *Agent, branch string, out sink, at *pla
 		}
 		return nil
 	}
-	n := 0
+	a, n := at.agent, 0
 	var from *place
-	if at != nil {
-		n, from = r.rounds(at), at.inside
+	if p != nil {
+		n, from = r.rounds(p), p.inside
 	}
 	for ; (a.rounds == 0 || n < a.rounds) && len(a.Children) > 0; n++ {
 		before := r.Log.Len()
-		err := r.sequence(task, a, branch, inside, from)
+		err := r.sequence(task, &inside, from)
 		from = nil
 		switch {
 		case err == leave:

@@ -45,7 +45,7 @@ func (a *Agent) offer(t *agentTool, options []byte, number uint32) error {
 			what = "two have the name " + quote(of.Name)
 		}
 	}
-	return session.New(session.InvalidAgent, joined("agent ", quote(a.Name), ": tools"), what)
+	return a.invalid("tools", what)
 }
 
 func (a *Agent) hasTool(name string) bool {
@@ -103,7 +103,7 @@ func (r *Run) consult(task runtime.Task, t *agentTool, args []byte, res *result)
 	}
 	err = keep(task, &session.Event{Author: "user", Role: "user", Parts: message, HasContent: true}, false)
 	if err == nil {
-		err = in.run(task, t.agent, r.nextRun(), "", keep)
+		err = in.run(task, &scope{agent: t.agent, run: r.nextRun(), out: keep})
 	}
 	if err == pause {
 		err = session.New(session.InvalidAgent, "agent "+quote(t.Name), "a call waits for an answer from outside, and an agent that is a tool cannot")

@@ -10,26 +10,23 @@ import (
 
 // generator is an agent of host code that runs.
 type generator struct {
-	next   *generator // that runs, too
-	of     *Run
-	run    uint32
-	task   runtime.Task
-	agent  *Agent
-	branch string
-	out    sink
-	err    error // why it must end
+	*scope
+	next *generator // that runs, too
+	of   *Run
+	task runtime.Task
+	err  error // why it must end
 }
 
 // generate runs an agent of host code to its end.
-func (r *Run) generate(task runtime.Task, a *Agent, run uint32, branch string, out sink) error {
-	g := &generator{next: r.running, of: r, run: run, task: task, agent: a, branch: branch, out: out}
+func (r *Run) generate(task runtime.Task, at *scope) error {
+	g := &generator{scope: at, next: r.running, of: r, task: task}
 	r.running = g
-	err := r.world.Agent(task, a.Number, run, branch, r.asked)
-	at := &r.running
-	for *at != g {
-		at = &(*at).next
+	err := r.world.Agent(task, at.agent.Number, at.run, at.branch, r.asked)
+	place := &r.running
+	for *place != g {
+		place = &(*place).next
 	}
-	*at = g.next
+	*place = g.next
 	if g.err != nil {
 		return g.err
 	}
@@ -93,10 +90,12 @@ func (r *Run) RunAgent(task runtime.Task, run, agent, number uint32) error {
 		return fault.New(fault.ABIUnknownTarget, "agent "+strconv.Itoa(int(agent)))
 	}
 	r.world.Below(g.task, task)
-	err = g.of.run(task, a, r.nextRun(), g.branch, func(task runtime.Task, e *session.Event, _ bool) error {
+	at := r.below(g.scope, a)
+	at.out = func(task runtime.Task, e *session.Event, _ bool) error {
 		g.of.complete(e)
 		return r.world.Deliver(task, number, e.Append(nil))
-	})
+	}
+	err = g.of.run(task, at)
 	if err == pause {
 		return nil
 	}

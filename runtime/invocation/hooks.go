@@ -17,11 +17,18 @@ var hookNames = [Hooks]string{
 // the one that changes events.
 const handsOver = 1<<BeforeAgent | 1<<AfterAgent | 1<<BeforeTool | 1<<AfterTool | 1<<ToolError | 1<<OnEvent
 
-// scope is where host code is called: an agent's run, and the step that it is about.
+// scope is where an agent runs, and where host code is called.
 type scope struct {
 	agent   *Agent
 	run     uint32
-	context uint32 // 0 for none
+	context uint32 // of the step that it is about, 0 for none
+	branch  string
+	out     sink
+}
+
+// below is the scope of another agent's run, whose events go where those of this one go.
+func (r *Run) below(at *scope, a *Agent) *scope {
+	return &scope{agent: a, run: r.nextRun(), branch: at.branch, out: at.out}
 }
 
 // plugin calls a hook of the i-th plugin, if it has that, as callback does.
@@ -78,7 +85,7 @@ func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.
 		if err := r.state.Apply(actions.StateDelta); err != nil {
 			return nil, r.wrong(err, ".actions.stateDelta")
 		}
-		into.Merge(&actions)
+		into.Merge(actions)
 	}
 	if answer, _ = value.Get(v, "value"); value.KindOf(answer) == value.KindNil {
 		answer = nil

@@ -12,11 +12,9 @@ import (
 // step is a model call of an agent, and the tool calls of its answer.
 type step struct {
 	scope
-	next   *step // that is open, too
-	of     *Run
-	d      *runtime.Dispatch
-	branch string
-	out    sink
+	next *step // that is open, too
+	of   *Run
+	d    *runtime.Dispatch
 
 	instruction, global string   // those that host code gave
 	asked               *Request // what the model is asked, if not what the agent's is
@@ -31,16 +29,16 @@ type step struct {
 }
 
 // converse calls the model of an agent again and again, until an answer has no tool calls, or none that goes on here.
-func (r *Run) converse(task runtime.Task, at *scope, branch string, out sink, resumed []*session.Call) error {
+func (r *Run) converse(task runtime.Task, at *scope, resumed []*session.Call) error {
 	from := r.first
 	if len(resumed) > 0 {
 		from = resumed[0].Event
-		if more, err := r.step(task, at, branch, out, from, resumed); err != nil || !more {
+		if more, err := r.step(task, at, from, resumed); err != nil || !more {
 			return err
 		}
 	}
 	for {
-		more, err := r.step(task, at, branch, out, from, nil)
+		more, err := r.step(task, at, from, nil)
 		if err != nil || !more {
 			return err
 		}
@@ -49,12 +47,12 @@ func (r *Run) converse(task runtime.Task, at *scope, branch string, out sink, re
 
 // step makes a model call, or takes the calls of an earlier answer, and runs the tools. more reports that the model
 // must see the results.
-func (r *Run) step(task runtime.Task, at *scope, branch string, out sink, from int, resumed []*session.Call) (more bool, err error) {
+func (r *Run) step(task runtime.Task, at *scope, from int, resumed []*session.Call) (more bool, err error) {
 	s, err := r.open(at, at.agent.Config)
 	if err != nil {
 		return false, err
 	}
-	s.branch, s.out, s.from = branch, out, from
+	s.from = from
 	if at.agent.transfer != nil {
 		s.d.Offer(at.agent.transfer)
 	}
@@ -96,8 +94,9 @@ func (r *Run) open(at *scope, config *runtime.Config) (*step, error) {
 		return nil, err
 	}
 	r.world.Step(d.Number(), at.agent.Number)
-	s := &step{scope: scope{at.agent, at.run, d.Number()}, of: r, d: d}
-	s.next, r.steps = r.steps, s
+	s := &step{scope: *at, of: r, d: d, next: r.steps}
+	s.context = d.Number()
+	r.steps = s
 	return s, nil
 }
 

@@ -45,39 +45,43 @@ func (o *rounds) turn(i int) bool {
 
 // together runs the agents of a parallel one at once, each in a branch of its own. One that fails stops the others:
 // their host code is told, and has ended when together returns.
-func (r *Run) together(task runtime.Task, a *Agent, branch string, out sink) error {
+func (r *Run) together(task runtime.Task, at *scope) error {
 	// The events so far must not hold up an agent until host code of another one has ended.
 	if r.world.Stored(task); r.stopped != nil {
 		return r.stopped
 	}
+	branch := at.branch
 	if branch != "" {
 		branch += "."
 	}
-	branch += a.Name
-	n := len(a.Children)
+	branch += at.agent.Name + "."
+	n := len(at.agent.Children)
 	order := &rounds{given: make([]int, n), ended: make([]bool, n), tasks: make([]runtime.Task, n)}
-	runs := make([]uint32, n)
-	for i := range runs {
-		runs[i] = r.nextRun()
+	runs := make([]*scope, n)
+	for i, child := range at.agent.Children {
+		in := r.below(at, child)
+		in.branch = branch + child.Name
+		in.out = func(task runtime.Task, e *session.Event, _ bool) error {
+			if !e.Partial {
+				task.Wait(func() bool { return order.turn(i) })
+			}
+			if order.err != nil {
+				return order.err
+			}
+			err := at.out(task, e, false)
+			if !e.Partial {
+				order.given[i]++
+			}
+			return err
+		}
+		runs[i] = in
 	}
 	waits := false
 	err := r.world.Together(task, n, func(task runtime.Task, i int) error {
 		var err error
 		order.tasks[i] = task
 		if order.err == nil {
-			err = r.run(task, a.Children[i], runs[i], branch+"."+a.Children[i].Name, func(task runtime.Task, e *session.Event, _ bool) error {
-				if !e.Partial {
-					task.Wait(func() bool { return order.turn(i) })
-				}
-				if order.err != nil {
-					return order.err
-				}
-				err := out(task, e, false)
-				if !e.Partial {
-					order.given[i]++
-				}
-				return err
-			})
+			err = r.run(task, runs[i])
 		}
 		if err == pause {
 			waits, err = true, nil

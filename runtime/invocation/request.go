@@ -16,7 +16,7 @@ func (r *Run) instruct(task runtime.Task, s *step) error {
 		if from.agent.Hooks[from.hook] == 0 {
 			continue
 		}
-		v, err := r.callback(task, &Callback{Hook: from.hook}, &scope{from.agent, s.run, s.context}, &s.actions)
+		v, err := r.callback(task, &Callback{Hook: from.hook}, &scope{agent: from.agent, run: s.run, context: s.context}, &s.actions)
 		if err != nil {
 			return err
 		}

@@ -110,15 +110,15 @@ func (r *Run) resume(task runtime.Task, a *Agent, calls []*session.Call) error {
 
 // goOn runs an agent, or a group from an agent in it on, and then the callback behind it.
 func (r *Run) goOn(task runtime.Task, p *place, out sink) error {
-	at := &scope{agent: p.agent, run: r.nextRun()}
+	at := &scope{agent: p.agent, run: r.nextRun(), branch: p.branch, out: out}
 	var err error
 	switch {
 	case p.inside == nil:
-		err = r.converse(task, at, p.branch, out, p.calls)
+		err = r.converse(task, at, p.calls)
 	case p.agent.Kind == Sequential:
-		err = r.sequence(task, p.agent, p.branch, out, p.inside)
+		err = r.sequence(task, at, p.inside)
 	case p.agent.Kind == Loop:
-		err = r.loop(task, p.agent, p.branch, out, p)
+		err = r.loop(task, at, p)
 	default:
 		err = r.goOn(task, p.inside, out)
 	}
@@ -131,7 +131,7 @@ func (r *Run) goOn(task runtime.Task, p *place, out sink) error {
 	case p.agent.Kind == Parallel && r.Log.Waits(r.id, p.branch, r.waitsIn(p.agent)):
 		return pause
 	}
-	_, err = r.around(task, at, AfterAgent, p.branch, out)
+	_, err = r.around(task, at, AfterAgent)
 	return err
 }
 

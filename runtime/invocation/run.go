@@ -212,12 +212,13 @@ func (r *Run) answer(task runtime.Task, agent *Agent, resumed []*session.Call) e
 	if len(resumed) > 0 {
 		return r.resume(task, agent, resumed)
 	}
-	return r.run(task, agent, r.nextRun(), "", r.emit)
+	return r.run(task, &scope{agent: agent, run: r.nextRun(), out: r.emit})
 }
 
 // contentEvent is an event of a content that the host code gave which was called last, nil for none, and of actions.
 func (r *Run) contentEvent(author string, content []byte, actions *session.Actions) (*session.Event, error) {
-	e := &session.Event{Author: author, Actions: *actions}
+	e := &session.Event{Author: author}
+	e.Actions.Merge(actions)
 	if content == nil {
 		return e, nil
 	}

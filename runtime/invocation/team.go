@@ -135,9 +135,6 @@ func NewTeam(app string, root uint32, definitions []Definition, plugins []Plugin
 }
 
 func (t *Team) admit(a *Agent, d *Definition) error {
-	invalid := func(field, what string) error {
-		return session.New(session.InvalidAgent, "agent "+quote(a.Name)+": "+field, what)
-	}
 	field, wrong := "name", ""
 	switch {
 	case a.Name == "" || a.Name == "user" || a.Name == "system":
@@ -152,29 +149,34 @@ func (t *Team) admit(a *Agent, d *Definition) error {
 		field, wrong = "hooks", "has more than there are"
 	}
 	if wrong != "" {
-		return invalid(field, wrong)
+		return a.invalid(field, wrong)
 	}
 	copy(a.Hooks[:], d.Hooks)
-	return a.configure(d.Options, invalid)
+	return a.configure(d.Options)
+}
+
+// invalid is the error of an agent that cannot be.
+func (a *Agent) invalid(field, what string) error {
+	return session.New(session.InvalidAgent, joined("agent ", quote(a.Name), ": ", field), what)
 }
 
 // configure reads an agent's options.
-func (a *Agent) configure(options []byte, invalid func(field, what string) error) error {
+func (a *Agent) configure(options []byte) error {
 	if options == nil {
 		return nil
 	}
 	if value.KindOf(options) != value.KindMap {
-		return invalid("options", "must be a map")
+		return a.invalid("options", "must be a map")
 	}
 	var err error
 	_ = value.Each(options, func(key, v []byte) bool {
-		err = a.option(string(key), v, invalid)
+		err = a.option(string(key), v)
 		return err == nil
 	})
 	return err
 }
 
-func (a *Agent) option(name string, v []byte, invalid func(field, what string) error) error {
+func (a *Agent) option(name string, v []byte) error {
 	kept := [len(optionNames)]any{
 		&a.instruction, &a.global, &a.OutputKey, &a.apart, &a.alone, &a.longRunning, &a.confirm, &a.asks,
 	}
@@ -194,7 +196,7 @@ func (a *Agent) option(name string, v []byte, invalid func(field, what string) e
 		a.options, ok = v, value.KindOf(v) == value.KindList
 	}
 	if !ok {
-		return invalid(name, "is unknown to this kind of agent, or has the wrong type")
+		return a.invalid(name, "is unknown to this kind of agent, or has the wrong type")
 	}
 	if a.OutputKey == "" {
 		return nil
@@ -241,8 +243,7 @@ func (t *Team) join(a *Agent, children []uint32) error {
 	for _, number := range children {
 		child := t.agent(number)
 		if child == nil || child.Parent != nil || number <= a.Number {
-			return session.New(session.InvalidAgent, "agent "+quote(a.Name)+": agents",
-				"an agent of the list has two parents, or stands before its parent")
+			return a.invalid("agents", "an agent of the list has two parents, or stands before its parent")
 		}
 		child.Parent = a
 		a.Children = append(a.Children, child)

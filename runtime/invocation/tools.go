@@ -27,7 +27,7 @@ type result struct {
 // execution is what the handler of a tool does besides its result.
 type execution struct {
 	id      string
-	actions session.Actions
+	actions *session.Actions
 }
 
 // identify gives each function call of an event an id that no call of the session has, and says which of them wait for
@@ -155,7 +155,7 @@ func (r *Run) runCalls(task runtime.Task, s *step, calls []call, resumed []*sess
 	waits := false
 	for i := range results {
 		if results[i].some {
-			e.AddPart(results[i].part)
+			e.AddPart(&results[i].part)
 			e.Role, e.HasContent = "user", true
 		} else {
 			waits = true
@@ -190,7 +190,7 @@ func (r *Run) beforeCalls(task runtime.Task, s *step, calls []call) error {
 // afterCalls does what the results of a step's calls ask for.
 func (r *Run) afterCalls(task runtime.Task, s *step, e *session.Event, waits bool) (more bool, err error) {
 	if name := e.Actions.TransferToAgent; name != "" {
-		return false, r.handOver(task, s.agent, name, s.branch, s.out)
+		return false, r.handOver(task, &s.scope, name)
 	}
 	if waits {
 		return false, pause
@@ -295,7 +295,7 @@ func (r *Run) handle(task runtime.Task, s *step, c *call, res *result) ([]byte, 
 	}
 	for i := range s.executed {
 		if e := &s.executed[i]; e.id == done.ExecutionID {
-			res.actions.Merge(&e.actions)
+			res.actions.Merge(e.actions)
 			e.id = ""
 		}
 	}
@@ -351,6 +351,6 @@ func (r *Run) SetState(context uint32, id, name string, v []byte) error {
 		v = value.AppendNil(nil)
 	}
 	delta := []session.Member{{Name: name, Value: v}}
-	s.executed = append(s.executed, execution{id, session.Actions{StateDelta: delta}})
+	s.executed = append(s.executed, execution{id, &session.Actions{StateDelta: delta}})
 	return nil
 }

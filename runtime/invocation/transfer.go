@@ -84,13 +84,13 @@ func (r *Run) target(from *Agent, name string) (*Agent, error) {
 	return to, nil
 }
 
-// handOver runs the agent that an event of another one names.
-func (r *Run) handOver(task runtime.Task, from *Agent, name, branch string, out sink) error {
-	to, err := r.target(from, name)
+// handOver runs the agent that an event of the one of a scope names.
+func (r *Run) handOver(task runtime.Task, at *scope, name string) error {
+	to, err := r.target(at.agent, name)
 	if err != nil {
 		return err
 	}
-	return r.run(task, to, r.nextRun(), branch, out)
+	return r.run(task, r.below(at, to))
 }
 
 // introduce makes what tells a model who it is and which agents it can hand over to.

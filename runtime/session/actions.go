@@ -49,14 +49,14 @@ var actionMembers = [...]string{
 
 // ParseActions reads actions, a map. Values are parts of v. It fails with E_INVALID_EVENT or E_INVALID_STATE, which
 // name the member.
-func ParseActions(v []byte) (Actions, error) {
-	var a Actions
+func ParseActions(v []byte) (*Actions, error) {
+	a := &Actions{}
 	f := distinct(v)
 	if f == nil {
 		f = a.read(v, true)
 	}
 	if f != nil {
-		return Actions{}, f.error()
+		return nil, f.error()
 	}
 	return a, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/turncore/turncore/runtime/session"
 )
 
-func actions(t testing.TB, text string) session.Actions {
+func actions(t testing.TB, text string) *session.Actions {
 	t.Helper()
 	a, err := session.ParseActions(from(t, text))
 	if err != nil {
@@ -50,14 +50,14 @@ func TestMerge(t *testing.T) {
 		requestedConfirmations: {c1: {name: "t"}}, one: 1}`)
 	b := actions(t, `{stateDelta: {z: 2, b: null}, artifactDelta: {f: 3, h: 0, g: 2}, skipSummarization: true,
 		requestedConfirmations: {c2: {name: "u"}, c1: {name: "v"}}, one: 2, two: 2}`)
-	a.Merge(&b)
+	a.Merge(b)
 	want := `{"stateDelta":{"a":1,"z":2,"b":null},"artifactDelta":{"f":4,"g":2,"h":0},"skipSummarization":true,"transferToAgent":"x",` +
 		`"escalate":true,"requestedConfirmations":{"c1":{"name":"v"},"c2":{"name":"u"}},"one":2,"two":2}`
 	if got := show(t, a.Append(nil)); got != want {
 		t.Errorf("merged %s", got)
 	}
 	c := actions(t, `{transferToAgent: "y", compaction: {first: "a", last: "b"}, rewindBeforeInvocationId: "i"}`)
-	a.Merge(&c)
+	a.Merge(c)
 	if a.TransferToAgent != "y" || show(t, a.Compaction) != `{"first":"a","last":"b"}` || a.RewindBefore != "i" {
 		t.Errorf("merged %+v", a)
 	}

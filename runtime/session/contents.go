@@ -40,11 +40,11 @@ const maxViews = 8
 // projection is what a view shows, kept up to date as events come.
 type projection struct {
 	View
-	*Log
+	log      *Log
 	read     int     // events of the log that it has read
 	covers   []cover // compactions that it shows
 	contents []Content
-	origins  []int32 // the event at whose place each content stands, ascending
+	origins  []int // the event at whose place each content stands, ascending
 }
 
 // Contents returns what a model is shown, oldest first. The slice holds until events are added, and must not be
@@ -73,7 +73,7 @@ func (l *Log) Contents(v View) []Content {
 			i--
 			l.views = l.views[:i]
 		}
-		l.views = append(l.views, &projection{View: v, Log: l})
+		l.views = append(l.views, &projection{View: v, log: l})
 	}
 	p := l.views[i]
 	copy(l.views[1:], l.views[:i])
@@ -83,13 +83,13 @@ func (l *Log) Contents(v View) []Content {
 }
 
 func (w *projection) update() {
-	l := w.Log
+	l := w.log
 	if w.read == len(l.entries) {
 		return
 	}
-	low := int32(w.read)
-	for i := range l.entries[w.read:] {
-		low = min(low, l.entries[w.read+i].low)
+	low := w.read
+	for _, e := range l.entries[w.read:] {
+		low = min(low, e.low)
 	}
 	w.read = len(l.entries)
 	n := len(w.origins)
@@ -100,14 +100,19 @@ func (w *projection) update() {
 	w.contents, w.origins = w.contents[:n], w.origins[:n]
 
 	w.covers = l.coversOf(&w.View)
-	low = max(low, int32(w.From))
-	first := sort.Search(len(l.shown), func(i int) bool { return l.shown[i] >= low })
-	next := sort.Search(len(w.covers), func(i int) bool { return w.covers[i].first >= low })
-	for _, i := range l.shown[first:] {
-		for ; next < len(w.covers) && w.covers[next].first <= i; next++ {
-			w.addSummary(w.covers[next])
+	low = max(low, w.From)
+	first, next := len(l.shown), len(w.covers)
+	for first > 0 && l.shown[first-1].place >= low {
+		first--
+	}
+	for next > 0 && w.covers[next-1].first >= low {
+		next--
+	}
+	for _, e := range l.shown[first:] {
+		for ; next < len(w.covers) && w.covers[next].first <= e.place; next++ {
+			w.addSummary(&w.covers[next])
 		}
-		w.add(i)
+		w.add(e)
 	}
 }
 
@@ -116,7 +121,7 @@ func (w *projection) update() {
 func (l *Log) coversOf(v *View) []cover {
 	var list []cover
 	for _, c := range l.covers {
-		if around(l.entries[c.event].branch, v.Branch) && int(c.first) >= v.From {
+		if around(c.event.branch, v.Branch) && c.first >= v.From {
 			list = append(list, c)
 		}
 	}
@@ -128,9 +133,9 @@ func (l *Log) coversOf(v *View) []cover {
 		case a.last != b.last:
 			return a.last > b.last
 		}
-		return a.event > b.event
+		return a.event.place > b.event.place
 	})
-	last, shown := int32(-1), list[:0]
+	last, shown := -1, list[:0]
 	for _, c := range list {
 		if c.last > last {
 			last, shown = c.last, append(shown, c)
@@ -148,20 +153,19 @@ func around(branch, other string) bool {
 	return ok && (branch == "" || rest == "" || rest[0] == '.')
 }
 
-// isCovered reports whether a compaction stands for the i-th event.
-func (w *projection) isCovered(i int32) bool {
-	k := sort.Search(len(w.covers), func(k int) bool { return w.covers[k].last >= i })
-	return k < len(w.covers) && w.covers[k].first <= i
+// isCovered reports whether a compaction stands for an event.
+func (w *projection) isCovered(e *entry) bool {
+	k := sort.Search(len(w.covers), func(k int) bool { return w.covers[k].last >= e.place })
+	return k < len(w.covers) && w.covers[k].first <= e.place
 }
 
 // isOpen reports whether a call of an event waits, or has its response outside of what compactions stand for.
 func (w *projection) isOpen(e *entry) bool {
-	for c := e.call; c < e.call+e.calls; c++ {
-		call := &w.calls[c]
-		if call.waits && !w.hasResult(call) {
+	for c := e.calls; c != nil; c = c.next {
+		if c.waits && !c.hasResult() {
 			return true
 		}
-		if a := w.lastAnswer(call); a >= 0 && !w.isCovered(w.answers[a].event) {
+		if a := c.lastAnswer(); a != nil && !w.isCovered(a.event) {
 			return true
 		}
 	}
@@ -169,18 +173,18 @@ func (w *projection) isOpen(e *entry) bool {
 }
 
 // put adds a content, whose mark has what it is made of besides.
-func (w *projection) put(c Content, origin int32) {
+func (w *projection) put(c *Content, origin int) {
 	if n := len(w.contents); n > 0 {
 		c.mark(w.contents[n-1].Mark)
-	} else if w.Salt != 0 {
-		c.mark(w.Salt)
+	} else if w.log.Salt != 0 {
+		c.mark(w.log.Salt)
 	}
 	c.mark(uint64(origin))
 	c.mark(uint64(c.Event))
 	if w.contents == nil {
-		w.contents, w.origins = make([]Content, 0, 8), make([]int32, 0, 8)
+		w.contents, w.origins = make([]Content, 0, 8), make([]int, 0, 8)
 	}
-	w.contents, w.origins = append(w.contents, c), append(w.origins, origin)
+	w.contents, w.origins = append(w.contents, *c), append(w.origins, origin)
 }
 
 // mark mixes a number into the mark: the finalizer of SplitMix64.
@@ -191,22 +195,26 @@ func (c *Content) mark(n uint64) {
 	c.Mark = x >> 11
 }
 
+// of makes the content that of an event, in the role of somebody.
+func (c *Content) of(e *entry, role string) {
+	c.Role, c.At, c.Author, c.Event = role, e.at, e.author, e.place
+}
+
 // addSummary adds the content of a compaction.
-func (w *projection) addSummary(c cover) {
-	e := &w.entries[c.event]
-	role, parts, _ := readContent(e.content, nil, false)
-	shown := parts[:0]
+func (w *projection) addSummary(of *cover) {
+	role, parts, _ := readContent(of.event.content, false)
+	var c Content
+	c.of(of.event, roleOr(role, "user"))
+	c.Parts = parts[:0]
 	for i := range parts {
 		switch p := &parts[i]; p.Kind {
 		case PartThought, PartCall, PartResponse:
 		default:
-			if !isBlank(p) {
-				shown = append(shown, *p)
-			}
+			c.show(p)
 		}
 	}
-	if len(shown) > 0 {
-		w.put(Content{Role: roleOr(role, "user"), Parts: shown, At: e.at, Author: e.author, Event: int(c.event)}, c.first)
+	if len(c.Parts) > 0 {
+		w.put(&c, of.first)
 	}
 }
 
@@ -217,123 +225,124 @@ func roleOr(role, otherwise string) string {
 	return role
 }
 
-// isBlank reports whether a part has nothing to show.
-func isBlank(p *Part) bool {
-	return (p.Kind == PartText || p.Kind == PartThought) && len(p.Text) == 0 && p.Signature() == nil
+// show adds a part that has something to show.
+func (c *Content) show(p *Part) {
+	if p.Kind != PartText && p.Kind != PartThought || len(p.Text) > 0 || p.Signature() != nil {
+		c.Parts = append(c.Parts, *p)
+	}
 }
 
 // own reports whether what an author says is shown as it is.
 func (w *projection) own(author string) bool { return author == "user" || author == w.Agent }
 
-// add adds what the view shows at the place of the i-th event: the events with calls whose last response it has, and
-// itself.
-func (w *projection) add(i int32) {
-	e := &w.entries[i]
-	for a := e.answer; a < e.answer+e.answers; a++ {
-		c := w.answers[a].call
-		if c < 0 {
+// add adds what the view shows at the place of an event: the events with calls whose last response it has, and itself.
+func (w *projection) add(e *entry) {
+	for a := e.answers; a != nil; a = a.next {
+		if a.call == nil {
 			continue
 		}
-		if of := w.calls[c].event; int(of) >= w.From && w.completes(&w.entries[of]) == a {
-			w.show(of, i)
+		if of := a.call.event; of.place >= w.From && w.completes(of) == a {
+			w.show(of, e.place)
 		}
 	}
-	if w.completes(e) < 0 {
-		w.show(i, i)
+	if w.completes(e) == nil {
+		w.show(e, e.place)
 	}
 }
 
-// completes is the last answer to the calls of an event that the view shows as they are, -1 if there is none.
-func (w *projection) completes(e *entry) int32 {
-	last := int32(-1)
-	if w.own(e.author) {
-		for c := e.call; c < e.call+e.calls; c++ {
-			last = max(last, w.lastAnswer(&w.calls[c]))
+// completes is the last answer to the calls of an event that the view shows as they are, nil if there is none.
+func (w *projection) completes(e *entry) (last *answer) {
+	if !w.own(e.author) {
+		return nil
+	}
+	for c := e.calls; c != nil; c = c.next {
+		if a := c.lastAnswer(); last == nil || a != nil && a.number > last.number {
+			last = a
 		}
 	}
 	return last
 }
 
-// show adds what the view shows of the i-th event at the place of another one.
-func (w *projection) show(i, origin int32) {
-	e := &w.entries[i]
+// show adds what the view shows of an event at the place of another one.
+func (w *projection) show(e *entry, origin int) {
 	if e.content == nil || e.compacts || !w.sees(e.branch) {
 		return
 	}
 	own := w.own(e.author)
-	if w.isCovered(i) && !(own && w.isOpen(e)) {
+	if w.isCovered(e) && !(own && w.isOpen(e)) {
 		return
 	}
-	role, parts, _ := readContent(e.content, nil, false)
-	c := Content{Role: "user", At: e.at, Author: e.author, Event: int(i)}
+	role, parts, _ := readContent(e.content, false)
+	var c Content
 	if !own {
-		c.Parts = told(append(make([]Part, 0, len(parts)+1), NewText("For context:")), e.author, parts, false)
+		c.of(e, "user")
+		c.Parts = told([]Part{NewText("For context:")}, e.author, parts, false)
 		if len(c.Parts) > 1 {
-			w.put(c, origin)
+			w.put(&c, origin)
 		}
 		return
 	}
 	if e.author != "user" {
-		c.Role = "model"
+		role = roleOr(role, "model")
 	}
-	c.Role = roleOr(role, c.Role)
+	c.of(e, roleOr(role, "user"))
 	c.Parts = parts[:0]
-	a := e.answer
+	a := e.answers
 	for p := range parts {
 		part := &parts[p]
-		if part.Kind == PartResponse && part.ID != "" {
-			call := w.answers[a].call
-			if a++; call < 0 || w.confirms(a-1) || w.own(w.entries[w.calls[call].event].author) {
-				continue // it stands behind its call
-			}
-			c.Parts = append(c.Parts, tell(e.author, part))
-		} else if !isBlank(part) {
-			c.Parts = append(c.Parts, *part)
+		if part.Kind != PartResponse || part.ID == "" {
+			c.show(part)
+			continue
 		}
+		if a.call != nil && !a.confirms() && !w.own(a.call.event.author) { // others stand behind their calls
+			c.Parts = tell(c.Parts, e.author, part)
+		}
+		a = a.next
 	}
 	if len(c.Parts) > 0 {
 		// Some APIs refuse a call that directly follows what the model said later.
-		if n := len(w.contents); n > 0 && w.contents[n-1].Role == "model" && w.origins[n-1] > i {
-			w.put(Content{Role: "user", Parts: []Part{NewText(earlier)}, At: e.at, Author: e.author, Event: int(i)}, origin)
+		if n := len(w.contents); n > 0 && w.contents[n-1].Role == "model" && w.origins[n-1] > e.place {
+			before := Content{Parts: []Part{NewText(earlier)}}
+			before.of(e, "user")
+			w.put(&before, origin)
 		}
-		w.put(c, origin)
+		w.put(&c, origin)
 	}
-	w.addAnswers(e, i, origin)
+	w.addAnswers(e, origin)
 }
 
 // earlier is told in front of a call that stands behind what the model said after it.
 const earlier = "For context: you made the following call earlier."
 
-// addAnswers adds the responses to the calls of the i-th event, in the order of the calls.
-func (w *projection) addAnswers(e *entry, i, origin int32) {
-	c := Content{Role: "user", Event: -1}
-	read := int32(-1)
+// addAnswers adds the responses to the calls of an event, in the order of the calls.
+func (w *projection) addAnswers(e *entry, origin int) {
+	c := Content{Event: -1}
+	var read *entry
 	var parts []Part
-	for k := e.call; k < e.call+e.calls; k++ {
-		call := &w.calls[k]
-		a := w.lastAnswer(call)
-		from, at := i, call.part
-		if a >= 0 {
-			from, at = w.answers[a].event, w.answers[a].part
+	for call := e.calls; call != nil; call = call.next {
+		a := call.lastAnswer()
+		from, at, number := e, call.part, -1
+		if a != nil {
+			from, at, number = a.event, a.part, a.number
 		} else if !call.waits {
 			continue
 		}
 		if from != read {
-			read, parts = from, w.parts(from)
+			read, parts = from, from.parts()
 		}
-		part := parts[at]
-		if a < 0 {
-			part = NewResponse(call.id, part.Name, pending)
+		part := &parts[at]
+		if a == nil {
+			waits := NewResponse(call.id, part.Name, pending)
+			part = &waits
 		}
-		c.Parts = append(c.Parts, part)
-		c.mark(uint64(a))
-		if int(from) > c.Event {
-			e := &w.entries[from]
-			c.At, c.Author, c.Event = e.at, e.author, int(from)
+		c.Parts = append(c.Parts, *part)
+		c.mark(uint64(number))
+		if from.place > c.Event {
+			c.of(from, "user")
 		}
 	}
 	if c.Event >= 0 {
-		w.put(c, origin)
+		w.put(&c, origin)
 	}
 }
 
@@ -344,26 +353,20 @@ var pending = []byte("\x81\xa6status\xa7pending")
 func told(list []Part, author string, parts []Part, notes bool) []Part {
 	for p := range parts {
 		part := &parts[p]
-		switch part.Kind {
-		case PartThought:
-			continue
-		case PartText:
-			if len(part.Text) == 0 && !(notes && part.Signature() != nil) {
-				continue
-			}
-		case PartOther, PartCodeResult:
-			if notes {
-				list = append(list, NewText("["+author+"] "+string(part.Note())))
-				continue
-			}
+		switch {
+		case part.Kind == PartThought:
+		case part.Kind == PartText && len(part.Text) == 0 && !(notes && part.Signature() != nil):
+		case notes && (part.Kind == PartOther || part.Kind == PartCodeResult):
+			list = append(list, quoted(author, string(part.Note())))
+		default:
+			list = tell(list, author, part)
 		}
-		list = append(list, tell(author, part))
 	}
 	return list
 }
 
-// tell is a part of another agent's event in words. Data and files stay as they are.
-func tell(author string, part *Part) Part {
+// tell appends a part of another agent's event in words. Data and files stay as they are.
+func tell(list []Part, author string, part *Part) []Part {
 	said := ""
 	switch part.Kind {
 	case PartText:
@@ -373,10 +376,13 @@ func tell(author string, part *Part) Part {
 	case PartResponse:
 		said = "tool `" + part.Name + "` returned " + jsonOf(part.Value)
 	default:
-		return *part
+		return append(list, *part)
 	}
-	return NewText("[" + author + "] " + said)
+	return append(list, quoted(author, said))
 }
+
+// quoted is a text that says whose words it has.
+func quoted(author, said string) Part { return NewText("[" + author + "] " + said) }
 
 func jsonOf(v []byte) string {
 	text, _ := value.AppendJSON(nil, v)

@@ -6,19 +6,19 @@ import "github.com/turncore/turncore/abi/value"
 // stands for: all but the last keep invocations. The last compaction is summed up again, with the overlap invocations
 // before its end in full. It returns nothing if fewer than need invocations have come since, besides those that stay.
 func (l *Log) Digest(need, keep, overlap int) (list []Part, first, last string) {
-	old := cover{event: -1, last: -1}
+	old := cover{last: -1}
 	if n := len(l.covers); n > 0 {
 		old = l.covers[n-1]
 	}
 	runs, fresh, from, to := 0, 0, 0, -1
 	current := ""
 	for k := len(l.shown) - 1; k >= 0; k-- {
-		e := &l.entries[l.shown[k]]
+		e := l.shown[k]
 		if e.compacts || e.invocation == "" {
 			continue
 		}
 		if e.invocation != current {
-			if l.shown[k] <= old.last {
+			if e.place <= old.last {
 				if overlap == 0 {
 					break
 				}
@@ -36,26 +36,27 @@ func (l *Log) Digest(need, keep, overlap int) (list []Part, first, last string) 
 	if fresh-keep < need || to < 0 {
 		return nil, "", ""
 	}
-	if old.event < 0 {
-		old.first = l.shown[from]
-	} else {
-		list = told(list, l.entries[old.event].author, l.parts(old.event), true)
+	begin := l.shown[from]
+	if e := old.event; e != nil {
+		begin = l.entries[old.first]
+		list = told(list, e.author, e.parts(), true)
 	}
-	for _, i := range l.shown[from : to+1] {
-		if !l.entries[i].compacts {
-			list = told(list, l.entries[i].author, l.said(i), true)
+	for _, e := range l.shown[from : to+1] {
+		if !e.compacts {
+			list = told(list, e.author, e.said(), true)
 		}
 	}
-	return list, l.id(old.first), l.id(l.shown[to])
+	return list, begin.id(), l.shown[to].id()
 }
 
 // said reads the content of an event without confirmations.
-func (l *Log) said(event int32) []Part {
-	parts := l.parts(event)
-	said, a := parts[:0], l.entries[event].answer
+func (e *entry) said() []Part {
+	parts := e.parts()
+	said, a := parts[:0], e.answers
 	for i := range parts {
 		if p := &parts[i]; p.Kind == PartResponse && p.ID != "" {
-			if a++; l.confirms(a - 1) {
+			of := a
+			if a = a.next; of.confirms() {
 				continue
 			}
 		}
@@ -64,16 +65,11 @@ func (l *Log) said(event int32) []Part {
 	return said
 }
 
-func (l *Log) id(i int32) string {
-	s, _ := value.GetString(l.entries[i].body, eventMembers[eventID])
-	return string(s)
-}
-
 // Tokens is about how many tokens a model is asked with: what a model says that has answered from the event at from on,
 // or else a quarter of the bytes of the contents that no compaction stands for. It need not count beyond enough.
 func (l *Log) Tokens(from, enough int) (n int) {
-	for i := from; i < len(l.entries); i++ {
-		usage, _ := value.Get(l.entries[i].body, eventMembers[eventUsage])
+	for _, e := range l.entries[from:] {
+		usage, _ := value.Get(e.body, eventMembers[eventUsage])
 		v, _ := value.Get(usage, "promptTokens")
 		tokens, _ := value.Int(v)
 		n = max(n, int(tokens))
@@ -81,12 +77,12 @@ func (l *Log) Tokens(from, enough int) (n int) {
 	if n > 0 {
 		return n
 	}
-	base := int32(-1)
+	base := -1
 	if c := len(l.covers); c > 0 {
 		base = l.covers[c-1].last
 	}
-	for k := len(l.shown) - 1; k >= 0 && l.shown[k] > base && n/4 < enough; k-- {
-		n += len(l.entries[l.shown[k]].content)
+	for k := len(l.shown) - 1; k >= 0 && l.shown[k].place > base && n/4 < enough; k-- {
+		n += len(l.shown[k].content)
 	}
 	return n / 4
 }

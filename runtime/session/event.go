@@ -82,7 +82,7 @@ func (e *Event) read(v []byte, strict bool) *flaw {
 			}
 		case eventContent:
 			e.HasContent = true
-			e.Role, e.Parts, f = readContent(v, nil, strict)
+			e.Role, e.Parts, f = readContent(v, strict)
 		case eventUsage:
 			f = readUsage(v, &e.Usage)
 		case eventLongRunning:
@@ -132,7 +132,7 @@ func (e *Event) Append(dst []byte) []byte {
 }
 
 // AddPart adds a part to the content.
-func (e *Event) AddPart(p Part) { e.Parts = append(e.Parts, p) }
+func (e *Event) AddPart(p *Part) { e.Parts = append(e.Parts, *p) }
 
 // size is about the number of bytes of the event.
 func (e *Event) size() int {

@@ -103,7 +103,7 @@ func (p *Part) readFunction(v []byte, content string) *flaw {
 func ParseContent(v []byte) (role string, parts []Part, err error) {
 	f := distinct(v)
 	if f == nil {
-		role, parts, f = readContent(v, nil, true)
+		role, parts, f = readContent(v, true)
 	}
 	if f != nil {
 		return "", nil, f.error()
@@ -115,7 +115,7 @@ func ParseContent(v []byte) (role string, parts []Part, err error) {
 func ParseMessage(v []byte) (parts []Part, err error) {
 	f := distinct(v)
 	if f == nil {
-		_, parts, f = readContent(v, nil, true)
+		_, parts, f = readContent(v, true)
 	}
 	if f == nil && len(parts) == 0 {
 		f = invalid("must not be empty").in("parts")
@@ -127,8 +127,8 @@ func ParseMessage(v []byte) (parts []Part, err error) {
 	return parts, nil
 }
 
-// readContent appends the parts of a content.
-func readContent(v []byte, to []Part, strict bool) (role string, parts []Part, f *flaw) {
+// readContent reads a content.
+func readContent(v []byte, strict bool) (role string, parts []Part, f *flaw) {
 	f = members(v, func(name, v []byte) *flaw {
 		switch string(name) {
 		case "role":
@@ -139,12 +139,12 @@ func readContent(v []byte, to []Part, strict bool) (role string, parts []Part, f
 				return invalid(`must be "user" or "model"`)
 			}
 		case "parts":
-			if n := value.Len(v); to == nil && n > 0 && n <= len(v) {
-				to = make([]Part, 0, n)
+			if n := value.Len(v); parts == nil && n > 0 && n <= len(v) {
+				parts = make([]Part, 0, n)
 			}
 			return items(v, func(_ int, v []byte) *flaw {
-				to = append(to, Part{})
-				return readPart(v, &to[len(to)-1])
+				parts = append(parts, Part{})
+				return readPart(v, &parts[len(parts)-1])
 			})
 		default:
 			if strict {
@@ -153,7 +153,7 @@ func readContent(v []byte, to []Part, strict bool) (role string, parts []Part, f
 		}
 		return nil
 	})
-	return role, to, f
+	return role, parts, f
 }
 
 // AppendContent appends a content. An empty role is left out.

@@ -23,9 +23,13 @@ func (l *Log) RewindBefore(invocation string) ([]Member, error) {
 		since bool // not before the invocation
 	}
 	var list []change
-	for i := range l.entries {
-		l.eachChange(i, func(name, v []byte) {
-			list = append(list, change{string(name), orNil(v), i >= int(from)})
+	for i, e := range l.entries {
+		_ = value.Each(e.delta, func(key, v []byte) bool {
+			name := string(key)
+			if scope, _ := Scope(name); scope == ScopeSession {
+				list = append(list, change{name, v, i >= int(from)})
+			}
+			return true
 		})
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].name < list[j].name })
@@ -45,17 +49,4 @@ func (l *Log) RewindBefore(invocation string) ([]Member, error) {
 		}
 	}
 	return delta, nil
-}
-
-// eachChange calls fn for each change that the i-th event makes in the session's own state.
-func (l *Log) eachChange(i int, fn func(name, v []byte)) {
-	if l.entries[i].delta == nil {
-		return
-	}
-	_ = value.Each(l.entries[i].delta, func(name, v []byte) bool {
-		if scope, _ := Scope(string(name)); scope == ScopeSession {
-			fn(name, v)
-		}
-		return true
-	})
 }
