@@ -12,28 +12,40 @@ import (
 // appendFields appends fields of a tuple.
 func appendFields(b []byte, fields ...any) []byte {
 	for _, at := range fields {
+		var n int64
 		switch of := at.(type) {
 		case *uint8:
-			b = value.AppendInt(b, int64(*of))
+			n = int64(*of)
 		case *uint32:
-			b = value.AppendInt(b, int64(*of))
+			n = int64(*of)
 		case *uint64:
-			b = value.AppendInt(b, int64(*of))
+			n = int64(*of)
 		case *int64:
-			b = value.AppendInt(b, *of)
-		case *bool:
-			b = value.AppendBool(b, *of)
-		case *string:
-			b = appendText(b, *of)
-		case *[]byte:
-			b = value.AppendBytes(b, *of)
-		case *Raw:
-			b = appendRaw(b, *of)
-		case *[]uint32:
-			b = value.AppendListHeader(b, len(*of))
-			for _, n := range *of {
-				b = value.AppendInt(b, int64(n))
-			}
+			n = *of
+		default:
+			b = appendField(b, at)
+			continue
+		}
+		b = value.AppendInt(b, n)
+	}
+	return b
+}
+
+// appendField appends a field that is no integer.
+func appendField(b []byte, at any) []byte {
+	switch of := at.(type) {
+	case *bool:
+		return value.AppendBool(b, *of)
+	case *string:
+		return appendText(b, *of)
+	case *[]byte:
+		return value.AppendBytes(b, *of)
+	case *Raw:
+		return appendRaw(b, *of)
+	case *[]uint32:
+		b = value.AppendListHeader(b, len(*of))
+		for i := range *of {
+			b = appendFields(b, &(*of)[i])
 		}
 	}
 	return b
@@ -62,7 +74,7 @@ func (r *Reader) readFields(fields ...any) {
 		case *[]uint32:
 			*to = make([]uint32, r.list(1, MaxArray))
 			for i := range *to {
-				(*to)[i] = uint32(r.Uint(math.MaxUint32))
+				r.readFields(&(*to)[i])
 			}
 		}
 	}

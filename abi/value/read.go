@@ -134,6 +134,52 @@ func EachItem(l []byte, fn func(i int, val []byte) bool) error {
 	return nil
 }
 
+// A Cursor reads what a map or a list has, one after another:
+//
+//	var c value.Cursor
+//	for c.Over(v); c.Next(); {
+//
+// It takes less code than a function for [Each] or [EachItem].
+type Cursor struct {
+	Key, Value []byte // what Next has read, parts of the map or list; an element has no key
+
+	of    []byte
+	at    int
+	left  uint64
+	keyed bool
+}
+
+// Over sets the cursor in front of the first member or element. Other kinds of values have none.
+func (c *Cursor) Over(v []byte) {
+	kind, size, n := Head(v, 0)
+	if kind != KindMap && kind != KindList {
+		n = 0
+	}
+	c.of, c.at, c.left, c.keyed = v, size, n, kind == KindMap
+}
+
+// Next reads the next member or element. It returns false if there is none, or if it is malformed.
+func (c *Cursor) Next() bool {
+	if c.left == 0 {
+		return false
+	}
+	c.left--
+	start := c.at
+	var err error
+	if c.keyed {
+		c.Key, start, err = keyAt(c.of, start)
+	}
+	if err == nil {
+		c.at, err = skip(c.of, start, MaxDepth)
+	}
+	if err != nil {
+		c.left = 0
+		return false
+	}
+	c.Value = c.of[start:c.at:c.at]
+	return true
+}
+
 func kindError(v []byte, kind Kind) error {
 	if kind == KindInvalid {
 		return headError(v, 0)

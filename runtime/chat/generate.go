@@ -103,10 +103,10 @@ type PastThought struct {
 // AppendPastThought appends the record of a thought.
 func AppendPastThought(dst []byte, t *PastThought) []byte {
 	f := record.ThoughtFields{ID: t.ID, Content: t.Text, CreatedAt: t.At, UpdatedAt: t.At}
-	_ = value.Each(t.Payload, func(tag, v []byte) bool {
-		f.ReplayCompatibility, f.Payload = string(tag), v
-		return false
-	})
+	var payload value.Cursor
+	if payload.Over(t.Payload); payload.Next() {
+		f.ReplayCompatibility, f.Payload = string(payload.Key), payload.Value
+	}
 	return record.AppendThought(dst, f)
 }
 
@@ -130,11 +130,11 @@ func AppendPastCall(dst []byte, c *PastCall) []byte {
 		p = value.AppendString(value.AppendString(p, "message"), c.Message)
 		members++
 	}
-	_ = value.Each(c.Extra, func(tag, v []byte) bool {
-		p = append(value.AppendText(p, tag), v...)
+	var extra value.Cursor
+	if extra.Over(c.Extra); extra.Next() {
+		p = append(value.AppendText(p, extra.Key), extra.Value...)
 		members++
-		return false
-	})
+	}
 	return record.AppendToolCall(dst, record.ToolCallFields{
 		ID: c.ID, Tool: c.Name, Args: c.Args, ProviderCallID: c.ID, IsComplete: true, IsError: c.Failed, Results: resultText(c.Results),
 		Payload: append(value.AppendMapHeader(nil, members), p...), ReplayCompatibility: compatibility,

@@ -16,16 +16,18 @@ type agentTool struct {
 }
 
 // offerAgents makes the tools that are agents.
-func (t *Team) offerAgents(a *Agent) (err error) {
-	_ = value.EachItem(a.options, func(i int, v []byte) bool {
-		n, _ := value.Get(v, "agent")
+func (t *Team) offerAgents(a *Agent) error {
+	var c value.Cursor
+	for c.Over(a.options); c.Next(); {
+		n, _ := value.Get(c.Value, "agent")
 		number, _ := value.Int(n)
 		made := &agentTool{agent: t.agent(uint32(number))}
-		err = a.offer(made, v, uint32(transferNumber-1-i))
+		if err := a.offer(made, c.Value, uint32(transferNumber-1-len(a.tools))); err != nil {
+			return err
+		}
 		a.tools = append(a.tools, made)
-		return err == nil
-	})
-	return err
+	}
+	return nil
 }
 
 func (a *Agent) offer(t *agentTool, options []byte, number uint32) error {

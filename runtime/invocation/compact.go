@@ -22,16 +22,19 @@ const (
 )
 
 func (c *compaction) read(v []byte) bool {
-	ok := value.KindOf(v) == value.KindMap
-	_ = value.Each(v, func(name, v []byte) bool {
-		i := slices.Index(compactionNames[:], string(name))
-		n, isInt := value.Int(v)
-		if ok = isInt && i >= 0 && n >= 0 && n < 1<<31; ok {
-			c[i] = int(n)
+	if value.KindOf(v) != value.KindMap {
+		return false
+	}
+	var m value.Cursor
+	for m.Over(v); m.Next(); {
+		i := slices.Index(compactionNames[:], string(m.Key))
+		n, isInt := value.Int(m.Value)
+		if !isInt || i < 0 || n < 0 || n >= 1<<31 {
+			return false
 		}
-		return ok
-	})
-	return ok && c[everyInvocations]+c[aboveTokens] > 0
+		c[i] = int(n)
+	}
+	return c[everyInvocations]+c[aboveTokens] > 0
 }
 
 // summaryInstruction is the instruction of a model that sums up.

@@ -79,26 +79,27 @@ func (r *Run) configure(options []byte) error {
 	if options == nil {
 		return nil
 	}
-	var err error
-	wrong := value.Each(options, func(key, v []byte) bool {
-		switch n, isInt := value.Int(v); {
-		case string(key) == "maxModelCalls" && isInt && n > 0 && n < 1<<31:
+	if value.KindOf(options) != value.KindMap {
+		return session.New(session.InvalidInvocation, "options", "must be a map")
+	}
+	var c value.Cursor
+	for c.Over(options); c.Next(); {
+		name := string(c.Key)
+		text, isText := value.String(c.Value)
+		n, _ := value.Int(c.Value)
+		switch {
+		case name == "maxModelCalls" && n > 0 && n < 1<<31:
 			r.maxCalls = int(n)
-		case string(key) == "compaction" && r.compaction.read(v):
-		case string(key) == "rewindBefore" && value.KindOf(v) == value.KindString:
-			text, _ := value.String(v)
+		case name == "compaction" && r.compaction.read(c.Value):
+		case name == "rewindBefore" && isText:
 			if r.rewind = string(text); r.rewind == "" {
-				err = session.New(session.InvocationNotFound, string(key), `""`)
+				return session.New(session.InvocationNotFound, name, `""`)
 			}
 		default:
-			err = session.New(session.InvalidInvocation, string(key), "is unknown, or has the wrong type")
+			return session.New(session.InvalidInvocation, name, "is unknown, or has the wrong type")
 		}
-		return err == nil
-	})
-	if err == nil && wrong != nil {
-		err = session.New(session.InvalidInvocation, "options", "must be a map")
 	}
-	return err
+	return nil
 }
 
 // Run runs the invocation to its end. It fails with the error of an agent, of the store, or of host code, and with

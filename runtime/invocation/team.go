@@ -168,12 +168,13 @@ func (a *Agent) configure(options []byte) error {
 	if value.KindOf(options) != value.KindMap {
 		return a.invalid("options", "must be a map")
 	}
-	var err error
-	_ = value.Each(options, func(key, v []byte) bool {
-		err = a.option(string(key), v)
-		return err == nil
-	})
-	return err
+	var c value.Cursor
+	for c.Over(options); c.Next(); {
+		if err := a.option(string(c.Key), c.Value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *Agent) option(name string, v []byte) error {
@@ -223,12 +224,12 @@ func readOption(v []byte, at any) (ok bool) {
 		if ok = value.KindOf(v) == value.KindList; !ok {
 			return false
 		}
-		_ = value.EachItem(v, func(_ int, item []byte) bool {
-			text, isText := value.String(item)
-			ok = ok && isText
+		var c value.Cursor
+		for c.Over(v); ok && c.Next(); {
+			var text []byte
+			text, ok = value.String(c.Value)
 			*to = append(*to, string(text))
-			return ok
-		})
+		}
 	}
 	return ok
 }

@@ -71,60 +71,67 @@ func (a *Actions) kept() [len(actionMembers)]any {
 
 func (a *Actions) read(v []byte, strict bool) *flaw {
 	kept := a.kept()
-	return members(v, func(name, v []byte) (f *flaw) {
-		switch i := indexOf(actionMembers[:], name); i {
+	var r reader
+	for r.members(v); r.next(); {
+		switch i := indexOf(actionMembers[:], r.Key); i {
 		case -1:
-			if meant := suggestion.Of(string(name), actionMembers[:]); meant != "" && strict {
-				return invalid("is not a member of actions; did you mean " + meant + "?")
+			if meant := suggestion.Of(string(r.Key), actionMembers[:]); meant != "" && strict {
+				r.f = invalid("is not a member of actions; did you mean " + meant + "?")
 			}
-			a.Others = append(a.Others, Member{value.UTF8(string(name)), v})
+			a.Others = append(a.Others, r.member())
 		case actionState:
-			f = readDelta(v, &a.StateDelta, strict)
+			r.f = readDelta(r.Value, &a.StateDelta, strict)
 		case actionArtifacts:
-			f = members(v, func(name, v []byte) *flaw {
-				n, ok := value.Int(v)
-				if !ok || n < 0 || n > 1<<32-1 {
-					return invalid(wantCount)
-				}
-				a.ArtifactDelta = append(a.ArtifactDelta, ArtifactVersion{value.UTF8(string(name)), uint32(n)})
-				return nil
-			})
+			r.f = a.readArtifacts(r.Value)
 		case actionConfirmations:
-			f = a.readConfirmations(v)
+			r.f = a.readConfirmations(r.Value)
 		case actionCompaction:
-			a.Compaction = v
-			_, _, f = readCompaction(v)
+			a.Compaction = r.Value
+			_, _, r.f = readCompaction(r.Value)
 		default:
-			f = readKept(v, kept[i])
+			r.f = readKept(r.Value, kept[i])
 		}
-		return f
-	})
+	}
+	return r.f
+}
+
+// member is what has been read last.
+func (r *reader) member() Member { return Member{value.UTF8(string(r.Key)), r.Value} }
+
+func (a *Actions) readArtifacts(v []byte) *flaw {
+	var r reader
+	for r.members(v); r.next(); {
+		n, ok := value.Int(r.Value)
+		if !ok || n < 0 || n > 1<<32-1 {
+			r.f = invalid(wantCount)
+		}
+		a.ArtifactDelta = append(a.ArtifactDelta, ArtifactVersion{value.UTF8(string(r.Key)), uint32(n)})
+	}
+	return r.f
 }
 
 // readDelta reads changes of the state. Members that are nil stay: they delete.
 func readDelta(v []byte, to *[]Member, strict bool) *flaw {
-	if value.KindOf(v) != value.KindMap {
-		return invalid(wantMap)
-	}
-	var f *flaw
-	_ = value.Each(v, func(key, v []byte) bool {
-		m := Member{value.UTF8(string(key)), v}
+	var r reader
+	for r.members(v); r.f == nil && r.Next(); {
+		m := r.member()
 		if strict {
-			f = m.check()
+			r.f = m.check()
 		}
 		*to = append(*to, m)
-		return f == nil
-	})
-	return f
+	}
+	return r.f
 }
 
 func (a *Actions) readConfirmations(v []byte) *flaw {
-	return members(v, func(id, v []byte) *flaw {
-		a.Confirmations = append(a.Confirmations, Member{value.UTF8(string(id)), v})
+	var r reader
+	for r.members(v); r.next(); {
+		a.Confirmations = append(a.Confirmations, r.member())
 		var s string
 		var args []byte
-		return named(v, confirmationMembers[:], &s, &s, &args)
-	})
+		r.f = named(r.Value, confirmationMembers[:], &s, &s, &args)
+	}
+	return r.f
 }
 
 var (

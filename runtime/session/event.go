@@ -74,34 +74,39 @@ func (e *Event) kept() [len(eventMembers)]any {
 // read reads an event. A lenient reader, for stored events, takes members that it does not know.
 func (e *Event) read(v []byte, strict bool) *flaw {
 	kept := e.kept()
-	return members(v, func(name, v []byte) (f *flaw) {
-		switch i := indexOf(eventMembers[:], name); i {
+	var r reader
+	for r.members(v); r.next(); {
+		switch i := indexOf(eventMembers[:], r.Key); i {
 		case -1:
 			if strict {
-				f = invalid(unknown(string(name)))
+				r.f = invalid(unknown(string(r.Key)))
 			}
 		case eventContent:
 			e.HasContent = true
-			e.Role, e.Parts, f = readContent(v, strict)
+			e.Role, e.Parts, r.f = readContent(r.Value, strict)
 		case eventUsage:
-			f = readUsage(v, &e.Usage)
+			r.f = readUsage(r.Value, &e.Usage)
 		case eventLongRunning:
-			f = items(v, func(_ int, v []byte) *flaw {
-				var id string
-				f := text(v, &id)
-				if f == nil && id == "" {
-					f = invalid(wantName)
-				}
-				e.LongRunning = append(e.LongRunning, id)
-				return f
-			})
+			r.f = e.readLongRunning(r.Value)
 		case eventActions:
-			f = e.Actions.read(v, strict)
+			r.f = e.Actions.read(r.Value, strict)
 		default:
-			f = readKept(v, kept[i])
+			r.f = readKept(r.Value, kept[i])
 		}
-		return f
-	})
+	}
+	return r.f
+}
+
+func (e *Event) readLongRunning(v []byte) *flaw {
+	var r reader
+	for r.items(v); r.next(); {
+		var id string
+		if r.f = text(r.Value, &id); r.f == nil && id == "" {
+			r.f = invalid(wantName)
+		}
+		e.LongRunning = append(e.LongRunning, id)
+	}
+	return r.f
 }
 
 func unknown(name string) string {

@@ -65,37 +65,43 @@ const (
 	wantCount   = "must be an integer from 0 on"
 )
 
-// members calls fn for each member of a map whose value is not nil. The map is well-formed, if it is one.
-func members(v []byte, fn func(name, v []byte) *flaw) *flaw {
-	if value.KindOf(v) != value.KindMap {
-		return invalid(wantMap)
-	}
-	var f *flaw
-	_ = value.Each(v, func(key, val []byte) bool {
-		if val[0] == 0xc0 {
-			return true
-		}
-		if f = fn(key, val); f != nil {
-			f = f.in(string(key))
-		}
-		return f == nil
-	})
-	return f
+// reader reads the members of a map that are not nil, or the elements of a list. Both are well-formed. f is what is
+// wrong with what it has read last: it ends there, and f has the name of that in its path then.
+type reader struct {
+	value.Cursor
+	f *flaw
+	n int // how many it has read
 }
 
-// items calls fn for each element of a list. The list is well-formed, if it is one.
-func items(v []byte, fn func(i int, v []byte) *flaw) *flaw {
-	if value.KindOf(v) != value.KindList {
-		return invalid(wantList)
+// members is to read a map.
+func (r *reader) members(v []byte) { r.over(v, value.KindMap, wantMap) }
+
+// items is to read a list.
+func (r *reader) items(v []byte) { r.over(v, value.KindList, wantList) }
+
+func (r *reader) over(v []byte, kind value.Kind, want string) {
+	if value.KindOf(v) != kind {
+		r.f = invalid(want)
+		return
 	}
-	var f *flaw
-	_ = value.EachItem(v, func(i int, val []byte) bool {
-		if f = fn(i, val); f != nil {
-			f = f.in(place(i))
+	r.Over(v)
+}
+
+// next reads the next one, and reports whether there is one.
+func (r *reader) next() bool {
+	for r.f == nil && r.Next() {
+		if r.n++; r.Key == nil || r.Value[0] != 0xc0 {
+			return true
 		}
-		return f == nil
-	})
-	return f
+	}
+	if r.f != nil && r.n > 0 {
+		name := string(r.Key)
+		if r.Key == nil {
+			name = place(r.n - 1)
+		}
+		r.f, r.n = r.f.in(name), 0
+	}
+	return false
 }
 
 func malformed(err error) *flaw { return invalid("is no value: " + err.Error()) }

@@ -48,12 +48,13 @@ type (
 
 // named reads the members of a map that have names of a list, each to where it is kept. Others may be anything.
 func named(v []byte, names []string, kept ...any) *flaw {
-	return members(v, func(name, v []byte) *flaw {
-		if i := indexOf(names, name); i >= 0 {
-			return readKept(v, kept[i])
+	var r reader
+	for r.members(v); r.next(); {
+		if i := indexOf(names, r.Key); i >= 0 {
+			r.f = readKept(r.Value, kept[i])
 		}
-		return nil
-	})
+	}
+	return r.f
 }
 
 // isKept reports whether a member is not empty, false or 0.

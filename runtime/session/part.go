@@ -40,31 +40,30 @@ var emptyMap = []byte{0x80}
 func readPart(v []byte, p *Part) *flaw {
 	p.Raw = v
 	thought, is := false, -1
-	f := members(v, func(name, v []byte) *flaw {
-		if string(name) == "thought" {
-			return readKept(v, &thought)
+	var r reader
+	for r.members(v); r.next(); {
+		if string(r.Key) == "thought" {
+			r.f = readKept(r.Value, &thought)
+			continue
 		}
-		for i, known := range partMembers {
-			if string(name) != known {
-				continue
-			}
-			if is >= 0 {
-				return invalid("stands beside " + partMembers[is] + ": a part holds one of them")
-			}
+		switch i := indexOf(partMembers[:], r.Key); {
+		case i < 0:
+		case is >= 0:
+			r.f = invalid("stands beside " + partMembers[is] + ": a part holds one of them")
+		default:
 			is = i
 			p.Kind = partKinds[i]
-			return p.read(v)
+			r.f = p.read(r.Value)
 		}
-		return nil
-	})
+	}
 	switch {
-	case f != nil:
+	case r.f != nil:
 	case value.Len(v) == 0:
-		f = invalid("must hold text, a function call, a function response, or something else")
+		r.f = invalid("must hold text, a function call, a function response, or something else")
 	case thought && p.Kind == PartText:
 		p.Kind = PartThought
 	}
-	return f
+	return r.f
 }
 
 // read reads the member that says what the part is.
@@ -129,31 +128,35 @@ func ParseMessage(v []byte) (parts []Part, err error) {
 
 // readContent reads a content.
 func readContent(v []byte, strict bool) (role string, parts []Part, f *flaw) {
-	f = members(v, func(name, v []byte) *flaw {
-		switch string(name) {
+	var r reader
+	for r.members(v); r.next(); {
+		switch string(r.Key) {
 		case "role":
-			if f := text(v, &role); f != nil {
-				return f
-			}
-			if role != "" && role != "user" && role != "model" && strict {
-				return invalid(`must be "user" or "model"`)
+			if r.f = text(r.Value, &role); r.f == nil && role != "" && role != "user" && role != "model" && strict {
+				r.f = invalid(`must be "user" or "model"`)
 			}
 		case "parts":
-			if n := value.Len(v); parts == nil && n > 0 && n <= len(v) {
-				parts = make([]Part, 0, n)
-			}
-			return items(v, func(_ int, v []byte) *flaw {
-				parts = append(parts, Part{})
-				return readPart(v, &parts[len(parts)-1])
-			})
+			parts, r.f = readParts(r.Value, parts)
 		default:
 			if strict {
-				return invalid("is not a member of a content, which has role and parts")
+				r.f = invalid("is not a member of a content, which has role and parts")
 			}
 		}
-		return nil
-	})
-	return role, parts, f
+	}
+	return role, parts, r.f
+}
+
+// readParts appends the parts of a list.
+func readParts(v []byte, parts []Part) ([]Part, *flaw) {
+	if n := value.Len(v); parts == nil && n > 0 && n <= len(v) {
+		parts = make([]Part, 0, n)
+	}
+	var r reader
+	for r.items(v); r.next(); {
+		parts = append(parts, Part{})
+		r.f = readPart(r.Value, &parts[len(parts)-1])
+	}
+	return parts, r.f
 }
 
 // AppendContent appends a content. An empty role is left out.
@@ -196,13 +199,12 @@ func NewThought(s string, signature []byte) Part {
 // Sign gives the part, which has no signature, one: a value, nil for none.
 func (p *Part) Sign(signature []byte) {
 	if signature != nil {
-		raw := p.Raw
-		p.Raw = value.AppendMapHeader(nil, value.Len(raw)+1)
-		_ = value.Each(raw, func(key, v []byte) bool {
-			p.Raw = append(value.AppendText(p.Raw, key), v...)
-			return true
-		})
-		p.Raw = append(value.AppendString(p.Raw, signatureName), signature...)
+		raw := value.AppendMapHeader(nil, value.Len(p.Raw)+1)
+		var c value.Cursor
+		for c.Over(p.Raw); c.Next(); {
+			raw = append(value.AppendText(raw, c.Key), c.Value...)
+		}
+		p.Raw = append(value.AppendString(raw, signatureName), signature...)
 	}
 }
 
@@ -267,15 +269,15 @@ func (p *Part) Medium() *Medium {
 // SetID gives a function call, or a response, another id. Its further members stay.
 func (p *Part) SetID(id string) {
 	raw := value.AppendMapHeader(nil, value.Len(p.Raw))
-	_ = value.Each(p.Raw, func(key, v []byte) bool {
-		raw = value.AppendText(raw, key)
-		if name := string(key); name == partMembers[1] || name == partMembers[2] {
-			raw = appendWithID(raw, v, id)
+	var c value.Cursor
+	for c.Over(p.Raw); c.Next(); {
+		raw = value.AppendText(raw, c.Key)
+		if name := string(c.Key); name == partMembers[1] || name == partMembers[2] {
+			raw = appendWithID(raw, c.Value, id)
 		} else {
-			raw = append(raw, v...)
+			raw = append(raw, c.Value...)
 		}
-		return true
-	})
+	}
 	p.Raw, p.ID = raw, id
 }
 
@@ -286,12 +288,12 @@ func appendWithID(dst, v []byte, id string) []byte {
 	}
 	dst = value.AppendMapHeader(dst, n)
 	dst = appendText(dst, "id", id)
-	_ = value.Each(v, func(key, v []byte) bool {
-		if string(key) != "id" {
-			dst = append(value.AppendText(dst, key), v...)
+	var c value.Cursor
+	for c.Over(v); c.Next(); {
+		if string(c.Key) != "id" {
+			dst = append(value.AppendText(dst, c.Key), c.Value...)
 		}
-		return true
-	})
+	}
 	return value.OrderMap(dst, start)
 }
 
@@ -301,23 +303,21 @@ func (p *Part) Note() []byte {
 	if p.Kind == PartText || p.Kind == PartThought {
 		return p.Text
 	}
-	var note []byte
-	_ = value.Each(p.Raw, func(key, v []byte) bool {
-		if value.KindOf(v) != value.KindMap {
-			return true
+	var c value.Cursor
+	for c.Over(p.Raw); c.Next(); {
+		if value.KindOf(c.Value) != value.KindMap {
+			continue
 		}
-		if note = textIn(v, "code", "output"); note == nil {
-			text := "[" + string(key) + ": " + string(textIn(v, "name", "fileUri", "mimeType"))
-			if data, ok := value.Get(v, "data"); ok {
-				text += ", " + strconv.Itoa(value.Len(data)) + " bytes"
-			}
-			note = []byte(text + "]")
+		if note := textIn(c.Value, "code", "output"); note != nil {
+			return note
 		}
-		return false
-	})
-	if note == nil {
-		note, _ = value.AppendJSON(nil, p.Raw)
+		text := "[" + string(c.Key) + ": " + string(textIn(c.Value, "name", "fileUri", "mimeType"))
+		if data, ok := value.Get(c.Value, "data"); ok {
+			text += ", " + strconv.Itoa(value.Len(data)) + " bytes"
+		}
+		return []byte(text + "]")
 	}
+	note, _ := value.AppendJSON(nil, p.Raw)
 	return note
 }
 

@@ -24,13 +24,13 @@ func (l *Log) RewindBefore(invocation string) ([]Member, error) {
 	}
 	var list []change
 	for i, e := range l.entries {
-		_ = value.Each(e.delta, func(key, v []byte) bool {
-			name := string(key)
+		var c value.Cursor
+		for c.Over(e.delta); c.Next(); {
+			name := string(c.Key)
 			if scope, _ := Scope(name); scope == ScopeSession {
-				list = append(list, change{name, v, i >= int(from)})
+				list = append(list, change{name, c.Value, i >= from})
 			}
-			return true
-		})
+		}
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].name < list[j].name })
 	var delta []Member
