@@ -2568,13 +2568,13 @@ func (z *TextPart) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *OpenAgents) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 7)
+	b = seldomList(b, 7)
 	b = appendFields(b, &z.Op, &z.Runner, &z.Call, &z.App, &z.Root)
-	b = value.AppendListHeader(b, len(z.Agents))
+	b = seldomList(b, len(z.Agents))
 	for i := range z.Agents {
 		b = z.Agents[i].Append(b)
 	}
-	b = value.AppendListHeader(b, len(z.Plugins))
+	b = seldomList(b, len(z.Plugins))
 	for i := range z.Plugins {
 		b = z.Plugins[i].Append(b)
 	}
@@ -2604,7 +2604,7 @@ func (z *OpenAgents) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *AgentDef) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 8)
+	b = seldomList(b, 8)
 	b = appendFields(b, &z.Number, &z.Kind, &z.Name, &z.Description, &z.Runner, &z.Children, &z.Options, &z.Hooks)
 	return b
 }
@@ -2622,7 +2622,7 @@ func (z *AgentDef) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *PluginDef) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 2)
+	b = seldomList(b, 2)
 	b = appendFields(b, &z.Name, &z.Hooks)
 	return b
 }
@@ -2640,9 +2640,9 @@ func (z *PluginDef) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *StartInvocation) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 15)
+	b = seldomList(b, 15)
 	b = appendFields(b, &z.Op, &z.Turn, &z.Runner, &z.Now, &z.Seed, &z.ID, &z.Session, &z.User, &z.History, &z.Count, &z.State, &z.Message, &z.Options)
-	b = value.AppendListHeader(b, len(z.Shown))
+	b = seldomList(b, len(z.Shown))
 	for i := range z.Shown {
 		b = z.Shown[i].Append(b)
 	}
@@ -2670,7 +2670,7 @@ func (z *StartInvocation) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *Shown) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 4)
+	b = seldomList(b, 4)
 	b = appendFields(b, &z.Agent, &z.Have, &z.Mark, &z.Tools)
 	return b
 }
@@ -2688,13 +2688,13 @@ func (z *Shown) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *AppendArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 5)
+	b = seldomList(b, 5)
 	b = appendFields(b, &z.Event, &z.Deliver, &z.Ahead)
-	b = value.AppendListHeader(b, len(z.State))
+	b = seldomList(b, len(z.State))
 	for i := range z.State {
 		b = z.State[i].Append(b)
 	}
-	b = value.AppendListHeader(b, len(z.Artifacts))
+	b = seldomList(b, len(z.Artifacts))
 	for i := range z.Artifacts {
 		b = z.Artifacts[i].Append(b)
 	}
@@ -2722,7 +2722,7 @@ func (z *AppendArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *StateDelta) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 3)
+	b = seldomList(b, 3)
 	b = appendFields(b, &z.Scope, &z.Name, &z.Value)
 	return b
 }
@@ -2740,7 +2740,7 @@ func (z *StateDelta) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *ArtifactDelta) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 3)
+	b = seldomList(b, 3)
 	b = appendFields(b, &z.Scope, &z.Name, &z.Version)
 	return b
 }
@@ -2758,7 +2758,7 @@ func (z *ArtifactDelta) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *DeliverArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 2)
+	b = seldomList(b, 2)
 	b = appendFields(b, &z.Run, &z.Event)
 	return b
 }
@@ -2776,7 +2776,7 @@ func (z *DeliverArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *HookArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 6)
+	b = seldomList(b, 6)
 	b = appendFields(b, &z.Hook, &z.Plugin, &z.Index, &z.Agent, &z.Run, &z.Value)
 	return b
 }
@@ -2794,7 +2794,7 @@ func (z *HookArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *AgentArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 4)
+	b = seldomList(b, 4)
 	b = appendFields(b, &z.Agent, &z.Run, &z.Branch, &z.Input)
 	return b
 }
@@ -2812,7 +2812,7 @@ func (z *AgentArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *StateKeyArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 1)
+	b = seldomList(b, 1)
 	b = appendFields(b, &z.Name)
 	return b
 }
@@ -2830,7 +2830,7 @@ func (z *StateKeyArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *SetStateArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 3)
+	b = seldomList(b, 3)
 	b = appendFields(b, &z.Name, &z.Value, &z.ExecutionID)
 	return b
 }
@@ -2848,7 +2848,7 @@ func (z *SetStateArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *YieldArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 2)
+	b = seldomList(b, 2)
 	b = appendFields(b, &z.Run, &z.Event)
 	return b
 }
@@ -2866,7 +2866,7 @@ func (z *YieldArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *RespondArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 1)
+	b = seldomList(b, 1)
 	b = appendFields(b, &z.Response)
 	return b
 }
@@ -2884,7 +2884,7 @@ func (z *RespondArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *RequestArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 3)
+	b = seldomList(b, 3)
 	b = appendFields(b, &z.Have, &z.Mark, &z.Tools)
 	return b
 }
@@ -2902,7 +2902,7 @@ func (z *RequestArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *ModelRequest) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 6)
+	b = seldomList(b, 6)
 	b = appendFields(b, &z.Instructions, &z.From, &z.Total, &z.Mark, &z.Contents, &z.Tools)
 	return b
 }
@@ -2920,7 +2920,7 @@ func (z *ModelRequest) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *RunAgentArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 3)
+	b = seldomList(b, 3)
 	b = appendFields(b, &z.Run, &z.Agent, &z.Number)
 	return b
 }
@@ -2938,7 +2938,7 @@ func (z *RunAgentArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *ActionsArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 2)
+	b = seldomList(b, 2)
 	b = appendFields(b, &z.ExecutionID, &z.Actions)
 	return b
 }
@@ -2956,7 +2956,7 @@ func (z *ActionsArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *NewSessionArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 5)
+	b = seldomList(b, 5)
 	b = appendFields(b, &z.App, &z.User, &z.ID, &z.Now, &z.State)
 	return b
 }
@@ -2974,7 +2974,7 @@ func (z *NewSessionArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *AppendEventArgs) Append(b []byte) []byte {
-	b = value.AppendListHeader(b, 5)
+	b = seldomList(b, 5)
 	b = appendFields(b, &z.App, &z.User, &z.ID, &z.Now, &z.Event)
 	return b
 }

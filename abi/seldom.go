@@ -35,7 +35,7 @@ func appendFields(b []byte, fields ...any) []byte {
 func appendField(b []byte, at any) []byte {
 	switch of := at.(type) {
 	case *bool:
-		return value.AppendBool(b, *of)
+		return seldomBool(b, *of)
 	case *string:
 		return appendText(b, *of)
 	case *[]byte:
@@ -43,7 +43,7 @@ func appendField(b []byte, at any) []byte {
 	case *Raw:
 		return appendRaw(b, *of)
 	case *[]uint32:
-		b = value.AppendListHeader(b, len(*of))
+		b = seldomList(b, len(*of))
 		for i := range *of {
 			b = appendFields(b, &(*of)[i])
 		}
@@ -56,15 +56,15 @@ func (r *Reader) readFields(fields ...any) {
 	for _, at := range fields {
 		switch to := at.(type) {
 		case *uint8:
-			*to = uint8(r.Uint(math.MaxUint8))
+			*to = uint8(r.wideUint(math.MaxUint8))
 		case *uint32:
-			*to = uint32(r.Uint(math.MaxUint32))
+			*to = uint32(r.wideUint(math.MaxUint32))
 		case *uint64:
-			*to = r.Uint(MaxInt)
+			*to = r.wideUint(MaxInt)
 		case *int64:
 			*to = r.Int(MaxInt)
 		case *bool:
-			*to = r.Bool()
+			*to = r.seldomBool()
 		case *string:
 			*to = string(r.Text())
 		case *[]byte:
@@ -79,3 +79,12 @@ func (r *Reader) readFields(fields ...any) {
 		}
 	}
 }
+
+//go:noinline
+func seldomList(b []byte, n int) []byte { return value.AppendListHeader(b, n) }
+
+//go:noinline
+func seldomBool(b []byte, v bool) []byte { return value.AppendBool(b, v) }
+
+//go:noinline
+func (r *Reader) seldomBool() bool { return r.Bool() }

@@ -16,7 +16,7 @@ func (s *source) codec() []byte {
 		sizes[t.Name] = 1 + len(t.Fields)
 	}
 	for _, t := range s.types {
-		seldom := t.File == "session.go"
+		start, seldom := b.Len(), t.File == "session.go"
 		fmt.Fprintf(&b, "\n// Append appends the encoded tuple.\nfunc (z *%s) Append(b []byte) []byte {\n\tb = value.AppendListHeader(b, %d)\n", t.Name, len(t.Fields))
 		eachRun(t.Fields, seldom, func(f field) {
 			b.WriteString(write("z."+f.Name, f.goKind()))
@@ -37,6 +37,11 @@ func (s *source) codec() []byte {
 			fmt.Fprintf(&b, "\tr.readFields(%s)\n", kept)
 		})
 		b.WriteString("}\n")
+		if seldom { // a call in the place of what the compiler inlines
+			text := strings.ReplaceAll(string(b.Bytes()[start:]), "value.AppendListHeader(", "seldomList(")
+			b.Truncate(start)
+			b.WriteString(text)
+		}
 	}
 	return b.Bytes()
 }

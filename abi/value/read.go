@@ -180,6 +180,11 @@ func (c *Cursor) Next() bool {
 	return true
 }
 
+// Append appends the member that Next has read.
+func (c *Cursor) Append(dst []byte) []byte {
+	return append(AppendText(dst, c.Key), c.Value...)
+}
+
 func kindError(v []byte, kind Kind) error {
 	if kind == KindInvalid {
 		return headError(v, 0)

@@ -132,7 +132,7 @@ func AppendPastCall(dst []byte, c *PastCall) []byte {
 	}
 	var extra value.Cursor
 	if extra.Over(c.Extra); extra.Next() {
-		p = append(value.AppendText(p, extra.Key), extra.Value...)
+		p = extra.Append(p)
 		members++
 	}
 	return record.AppendToolCall(dst, record.ToolCallFields{

@@ -36,31 +36,23 @@ func (r *Run) request(s *step) (*Request, error) {
 	}
 	text := make([]byte, 0, 64)
 	for _, from := range [...]struct{ template, given string }{{s.agent.root().global, s.global}, {s.agent.instruction, s.instruction}} {
-		before := apart(text)
-		filled, err := session.Instruct(before, from.template, r.state)
+		filled, err := session.Instruct(nil, from.template, r.state)
 		if err != nil {
 			return nil, err
 		}
-		if len(filled) > len(before) {
-			text = filled
-		}
-		if from.given != "" {
-			text = append(apart(text), from.given...)
-		}
+		text = apart(apart(text, string(filled)), from.given)
 	}
-	if s.agent.introduction != "" {
-		text = append(apart(text), s.agent.introduction...)
-	}
+	text = apart(text, s.agent.introduction)
 	view := session.View{Agent: s.agent.Name, Branch: s.branch, None: s.agent.none, From: s.from}
 	return &Request{Instructions: string(text), Contents: r.Log.Contents(view)}, nil
 }
 
-// apart is a text to which another one can be added.
-func apart(text []byte) []byte {
-	if len(text) == 0 {
-		return text
+// apart is a text with another one below it.
+func apart(text []byte, more string) []byte {
+	if len(text) > 0 && more != "" {
+		text = append(text, "\n\n"...)
 	}
-	return append(text, "\n\n"...)
+	return append(text, more...)
 }
 
 // Part is a part of a request, for host code.

@@ -78,7 +78,7 @@ func (a *Actions) read(v []byte, strict bool) *flaw {
 			if meant := suggestion.Of(string(r.Key), actionMembers[:]); meant != "" && strict {
 				r.f = invalid("is not a member of actions; did you mean " + meant + "?")
 			}
-			a.Others = append(a.Others, r.member())
+			a.Others = r.add(a.Others)
 		case actionState:
 			r.f = readDelta(r.Value, &a.StateDelta, strict)
 		case actionArtifacts:
@@ -95,8 +95,14 @@ func (a *Actions) read(v []byte, strict bool) *flaw {
 	return r.f
 }
 
-// member is what has been read last.
-func (r *reader) member() Member { return Member{value.UTF8(string(r.Key)), r.Value} }
+// add adds what has been read last to a list.
+func (r *reader) add(list []Member) []Member {
+	return addMember(list, value.UTF8(string(r.Key)), r.Value)
+}
+
+func addMember(list []Member, name string, v []byte) []Member {
+	return append(list, Member{name, v})
+}
 
 func (a *Actions) readArtifacts(v []byte) *flaw {
 	var r reader
@@ -114,11 +120,10 @@ func (a *Actions) readArtifacts(v []byte) *flaw {
 func readDelta(v []byte, to *[]Member, strict bool) *flaw {
 	var r reader
 	for r.members(v); r.f == nil && r.Next(); {
-		m := r.member()
+		*to = r.add(*to)
 		if strict {
-			r.f = m.check()
+			r.f = (*to)[len(*to)-1].check()
 		}
-		*to = append(*to, m)
 	}
 	return r.f
 }
@@ -126,7 +131,7 @@ func readDelta(v []byte, to *[]Member, strict bool) *flaw {
 func (a *Actions) readConfirmations(v []byte) *flaw {
 	var r reader
 	for r.members(v); r.next(); {
-		a.Confirmations = append(a.Confirmations, r.member())
+		a.Confirmations = r.add(a.Confirmations)
 		var s string
 		var args []byte
 		r.f = named(r.Value, confirmationMembers[:], &s, &s, &args)
@@ -207,7 +212,7 @@ func united(a, b []Member) []Member {
 			continue
 		}
 		places[m.Name] = len(out)
-		out = append(out, *m)
+		out = addMember(out, m.Name, m.Value)
 	}
 	return out
 }

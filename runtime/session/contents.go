@@ -228,7 +228,7 @@ func roleOr(role, otherwise string) string {
 // show adds a part that has something to show.
 func (c *Content) show(p *Part) {
 	if p.Kind != PartText && p.Kind != PartThought || len(p.Text) > 0 || p.Signature() != nil {
-		c.Parts = append(c.Parts, *p)
+		c.Parts = addPart(c.Parts, p)
 	}
 }
 
@@ -335,7 +335,7 @@ func (w *projection) addAnswers(e *entry, origin int) {
 			waits := NewResponse(call.id, part.Name, pending)
 			part = &waits
 		}
-		c.Parts = append(c.Parts, *part)
+		c.Parts = addPart(c.Parts, part)
 		c.mark(uint64(number))
 		if from.place > c.Event {
 			c.of(from, "user")
@@ -357,7 +357,7 @@ func told(list []Part, author string, parts []Part, notes bool) []Part {
 		case part.Kind == PartThought:
 		case part.Kind == PartText && len(part.Text) == 0 && !(notes && part.Signature() != nil):
 		case notes && (part.Kind == PartOther || part.Kind == PartCodeResult):
-			list = append(list, quoted(author, string(part.Note())))
+			list = addQuoted(list, author, string(part.Note()))
 		default:
 			list = tell(list, author, part)
 		}
@@ -376,13 +376,18 @@ func tell(list []Part, author string, part *Part) []Part {
 	case PartResponse:
 		said = "tool `" + part.Name + "` returned " + jsonOf(part.Value)
 	default:
-		return append(list, *part)
+		return addPart(list, part)
 	}
-	return append(list, quoted(author, said))
+	return addQuoted(list, author, said)
 }
 
-// quoted is a text that says whose words it has.
-func quoted(author, said string) Part { return NewText("[" + author + "] " + said) }
+// addQuoted adds a text that says whose words it has.
+func addQuoted(list []Part, author, said string) []Part {
+	p := NewText("[" + author + "] " + said)
+	return addPart(list, &p)
+}
+
+func addPart(list []Part, p *Part) []Part { return append(list, *p) }
 
 func jsonOf(v []byte) string {
 	text, _ := value.AppendJSON(nil, v)

@@ -60,7 +60,7 @@ func (e *entry) said() []Part {
 				continue
 			}
 		}
-		said = append(said, parts[i])
+		said = addPart(said, &parts[i])
 	}
 	return said
 }

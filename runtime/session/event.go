@@ -137,7 +137,7 @@ func (e *Event) Append(dst []byte) []byte {
 }
 
 // AddPart adds a part to the content.
-func (e *Event) AddPart(p *Part) { e.Parts = append(e.Parts, *p) }
+func (e *Event) AddPart(p *Part) { e.Parts = addPart(e.Parts, p) }
 
 // size is about the number of bytes of the event.
 func (e *Event) size() int {

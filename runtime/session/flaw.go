@@ -221,9 +221,14 @@ func appendMembers(dst []byte, list []Member) []byte {
 func appendAll(dst []byte, list []Member) []byte {
 	for i := range list {
 		m := &list[i]
-		dst = append(value.AppendString(dst, m.Name), orNil(m.Value)...)
+		dst = appendNamed(dst, m.Name, orNil(m.Value))
 	}
 	return dst
+}
+
+// appendNamed appends a member.
+func appendNamed(dst []byte, name string, v []byte) []byte {
+	return append(value.AppendString(dst, name), v...)
 }
 
 var null = []byte{0xc0}

@@ -20,22 +20,22 @@ func Instruct(out []byte, text string, s *State) ([]byte, error) {
 		}
 		out = append(out, text[:open]...)
 		text = text[open:]
-		n := placeholder(text)
+		n, plain := placeholder(text), text[:1]
 		doubled := placeholder(text[1:])
 		switch {
 		case n > 0:
 			var err error
+			plain = ""
 			if out, err = appendValueOf(out, text[1:n-1], s); err != nil {
 				return nil, err
 			}
 		case doubled > 0 && strings.HasPrefix(text[1+doubled:], "}"):
 			n = doubled + 2
-			out = append(out, text[1:n-1]...)
+			plain = text[1 : n-1]
 		default:
 			n = 1
-			out = append(out, '{')
 		}
-		text = text[n:]
+		out, text = append(out, plain...), text[n:]
 	}
 }
 

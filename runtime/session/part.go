@@ -202,9 +202,9 @@ func (p *Part) Sign(signature []byte) {
 		raw := value.AppendMapHeader(nil, value.Len(p.Raw)+1)
 		var c value.Cursor
 		for c.Over(p.Raw); c.Next(); {
-			raw = append(value.AppendText(raw, c.Key), c.Value...)
+			raw = c.Append(raw)
 		}
-		p.Raw = append(value.AppendString(raw, signatureName), signature...)
+		p.Raw = appendNamed(raw, signatureName, signature)
 	}
 }
 
@@ -237,7 +237,7 @@ func newFunction(kind PartKind, member, content, id, name string, v []byte) Part
 		raw = appendText(append(raw, 0x83), "id", id)
 	}
 	raw = appendText(raw, "name", name)
-	raw = append(value.AppendString(raw, content), v...)
+	raw = appendNamed(raw, content, v)
 	return Part{Kind: kind, Raw: raw, ID: id, Name: name, Value: v}
 }
 
@@ -271,11 +271,10 @@ func (p *Part) SetID(id string) {
 	raw := value.AppendMapHeader(nil, value.Len(p.Raw))
 	var c value.Cursor
 	for c.Over(p.Raw); c.Next(); {
-		raw = value.AppendText(raw, c.Key)
 		if name := string(c.Key); name == partMembers[1] || name == partMembers[2] {
-			raw = appendWithID(raw, c.Value, id)
+			raw = appendWithID(value.AppendText(raw, c.Key), c.Value, id)
 		} else {
-			raw = append(raw, c.Value...)
+			raw = c.Append(raw)
 		}
 	}
 	p.Raw, p.ID = raw, id
@@ -291,7 +290,7 @@ func appendWithID(dst, v []byte, id string) []byte {
 	var c value.Cursor
 	for c.Over(v); c.Next(); {
 		if string(c.Key) != "id" {
-			dst = append(value.AppendText(dst, c.Key), c.Value...)
+			dst = c.Append(dst)
 		}
 	}
 	return value.OrderMap(dst, start)

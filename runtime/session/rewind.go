@@ -45,7 +45,7 @@ func (l *Log) RewindBefore(invocation string) ([]Member, error) {
 			list = list[1:]
 		}
 		if after != nil && string(before) != string(after) {
-			delta = append(delta, Member{name, before})
+			delta = addMember(delta, name, before)
 		}
 	}
 	return delta, nil

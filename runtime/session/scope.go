@@ -93,6 +93,12 @@ func (m *Member) check() *flaw {
 	return nil
 }
 
+// scope is that of the name.
+func (m *Member) scope() ScopeKind {
+	scope, _ := Scope(m.Name)
+	return scope
+}
+
 // escaped makes a name part of a path.
 func escaped(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "%", "%25"), "/", "%2F")
@@ -139,8 +145,8 @@ func Changes(app, user string, delta []Member) []Change {
 func Persistent(delta []Member) []Member {
 	var list []Member
 	for i := range delta {
-		if scope, _ := Scope(delta[i].Name); scope != ScopeTemp {
-			list = append(list, delta[i])
+		if m := &delta[i]; m.scope() != ScopeTemp {
+			list = addMember(list, m.Name, m.Value)
 		}
 	}
 	return list

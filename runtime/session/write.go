@@ -29,8 +29,8 @@ func Create(app, user, id string, now int64, state []byte) (Write, error) {
 		return Write{}, err
 	}
 	for i := range s.list {
-		if scope, _ := Scope(s.list[i].Name); scope == ScopeSession {
-			e.Actions.StateDelta = append(e.Actions.StateDelta, s.list[i])
+		if m := &s.list[i]; m.scope() == ScopeSession {
+			e.Actions.StateDelta = addMember(e.Actions.StateDelta, m.Name, m.Value)
 		}
 	}
 	w := e.Write(app, user)
