@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -266,6 +267,45 @@ func TestReaders(t *testing.T) {
 		_, _ = value.Get(m, "yes")
 	}); n != 0 {
 		t.Errorf("reading allocates %v times", n)
+	}
+}
+
+func TestCursor(t *testing.T) {
+	has := func(v []byte) string {
+		var b strings.Builder
+		var c value.Cursor
+		for c.Over(v); c.Next(); {
+			n, _ := value.Int(c.Value)
+			fmt.Fprintf(&b, "%s%d ", c.Key, n)
+		}
+		return b.String()
+	}
+	m := enc(t, `{"a":1,"":2,"b":[3]}`)
+	for _, test := range []struct {
+		v    []byte
+		want string
+	}{
+		{m, "a1 2 b0 "}, {m[:len(m)-1], "a1 2 "}, {m[:2], ""}, {enc(t, "[10,20]"), "10 20 "}, {enc(t, "{}"), ""}, {enc(t, "[]"), ""},
+		{enc(t, `"text"`), ""}, {enc(t, "7"), ""}, {nil, ""}, {[]byte{0x81, 0x01, 0x01}, ""},
+	} {
+		if got := has(test.v); got != test.want {
+			t.Errorf("%x has %q, want %q", test.v, got, test.want)
+		}
+	}
+	var c value.Cursor
+	again := []byte{0x83}
+	for c.Over(m); c.Next(); {
+		again = c.Append(again)
+	}
+	if !bytes.Equal(again, m) {
+		t.Errorf("%x became %x", m, again)
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		var c value.Cursor
+		for c.Over(m); c.Next(); {
+		}
+	}); n != 0 {
+		t.Errorf("a cursor allocates %v times", n)
 	}
 }
 
