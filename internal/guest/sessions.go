@@ -472,7 +472,7 @@ func appendPart(dst []byte, p *invocation.Part) []byte {
 
 // outside serves the methods about sessions outside invocations. Malformed arguments leave an error in r.
 func outside(method uint8, r *abi.Reader) ([]byte, error) {
-	var w session.Write
+	w := &session.Write{}
 	var err error
 	switch method {
 	case abi.SessionMethodNewSession:
@@ -505,7 +505,7 @@ func outside(method uint8, r *abi.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return appendWrite(nil, &w, false, false), nil
+	return appendWrite(nil, w, false, false), nil
 }
 
 // noTarget is the error for a number that names nothing.

@@ -109,7 +109,7 @@ func (r *Run) put(task runtime.Task, e *session.Event, deliver bool, failed func
 	if given := failed; given != nil {
 		failed = func(err error) { given(r.refused(e.Author, err)) }
 	}
-	err := r.refused(e.Author, r.world.Append(task, &w, deliver, failed))
+	err := r.refused(e.Author, r.world.Append(task, w, deliver, failed))
 	if err != nil && !fault.Is(err, session.InvocationStopped) {
 		return err
 	}

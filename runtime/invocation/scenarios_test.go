@@ -485,7 +485,7 @@ func TestScenario28Rewind(t *testing.T) {
 	s := newStage(t, team(t, llm(t, "agent", "t")))
 	w, err := session.Create("app", "u", "e0", 1, js(`{"init":1}`))
 	succeeds(t, err)
-	succeeds(t, s.append(&w, false))
+	succeeds(t, s.append(w, false))
 	succeeds(t, s.log.Add(w.Event))
 	s.model = func(s *stage, call int) error {
 		if call == 7 {
