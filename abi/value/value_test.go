@@ -285,8 +285,16 @@ func TestCursor(t *testing.T) {
 		v    []byte
 		want string
 	}{
-		{m, "a1 2 b0 "}, {m[:len(m)-1], "a1 2 "}, {m[:2], ""}, {enc(t, "[10,20]"), "10 20 "}, {enc(t, "{}"), ""}, {enc(t, "[]"), ""},
-		{enc(t, `"text"`), ""}, {enc(t, "7"), ""}, {nil, ""}, {[]byte{0x81, 0x01, 0x01}, ""},
+		{m, "a1 2 b0 "},
+		{m[:len(m)-1], "a1 2 "},
+		{m[:2], ""},
+		{enc(t, "[10,20]"), "10 20 "},
+		{enc(t, "{}"), ""},
+		{enc(t, "[]"), ""},
+		{enc(t, `"text"`), ""},
+		{enc(t, "7"), ""},
+		{nil, ""},
+		{[]byte{0x81, 0x01, 0x01}, ""},
 	} {
 		if got := has(test.v); got != test.want {
 			t.Errorf("%x has %q, want %q", test.v, got, test.want)
