@@ -18,8 +18,8 @@ import (
 	"github.com/turncore/turncore/internal/wasmfile"
 )
 
-// gap is how many zeros part two segments. Fewer would make a file shorter, and longer after compression: brotli takes a
-// file for text of which three quarters are UTF-8 other than zeros, and needs a hundredth more for it then.
+// gap is how many zeros part two segments. Fewer would make a file shorter, and longer after compression: brotli takes
+// a file for text of which three quarters are UTF-8 other than zeros, and needs a hundredth more for it then.
 const gap = 1024
 
 // maxMemory is more than a module's data take.
@@ -175,8 +175,9 @@ const (
 	bucketSize     = 20
 )
 
-// clearBuckets makes zeros of the table that a program counter is looked up in. The runtime then searches from the first
-// function on, or finds it by its number, as package shape has it do. start is the address of the table of functions.
+// clearBuckets makes zeros of the table that a program counter is looked up in. The runtime then searches from the
+// first function on, or finds it by its number, as package shape has it do. start is the address of the table of
+// functions.
 func clearBuckets(memory []byte, start int) error {
 	word := func(at int) uint64 { return binary.LittleEndian.Uint64(memory[at:]) }
 	names := uint64(start) + word(start+headerNames)
