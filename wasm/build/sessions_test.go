@@ -11,7 +11,7 @@ import (
 
 // sessionsBudget is what sessions and invocations may add to the full module, in bytes after brotli 11. The same
 // sources with another build id differ by up to 2,000: brotli finds other places to begin a block.
-const sessionsBudget = 89_100
+const sessionsBudget = 89_200
 
 // turnsTarget is the full module without sessions. No host gets it.
 var turnsTarget = target{file: "turns.wasm", goos: "wasip1", mode: reactor, tags: []string{"full", "turnsonly"}}

@@ -20,7 +20,7 @@ import (
 
 // gap is how many zeros part two segments. Fewer would make a file shorter, and longer after compression: brotli takes
 // a file for text of which three quarters are UTF-8 other than zeros, and needs a hundredth more for it then.
-const gap = 1024
+const gap = 2048
 
 // maxMemory is more than a module's data take.
 const maxMemory = 64 << 20
