@@ -31,7 +31,7 @@ func appendFields(b []byte, fields ...any) []byte {
 	return b
 }
 
-// appendField appends a field that is no integer.
+// appendField appends a field of any other type.
 func appendField(b []byte, at any) []byte {
 	switch of := at.(type) {
 	case *bool:

@@ -1,7 +1,7 @@
 // Package schema validates values against JSON Schema, draft 2020-12.
 //
 // A schema and what it validates are values in the encoding of package value; nothing is decoded on the way. Compile
-// refuses what it cannot honour and names it, so that a schema that compiles is never half obeyed: references to
+// refuses and names what it cannot apply, so that a schema that compiles is applied in full. It refuses references to
 // missing documents, unknown meta-schemas, and in ECMA-262 patterns look-around, back references and Unicode properties
 // other than categories and scripts. Schemas that declare draft 6, draft 7 or 2019-09 are read with
 // those drafts' items, additionalItems and dependencies.

@@ -29,28 +29,22 @@ func (s Shape) overlay(goroot, dir string) (string, error) {
 		}
 	}
 	if s.Rewrite {
-		source := filepath.Join(library, "internal", "runtime", "atomic", "atomic_wasm.go")
-		text, err := os.ReadFile(source)
-		if err != nil {
-			return "", err
-		}
-		inlined, err := inlineAtomics(string(text))
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", source, err)
-		}
-		if err := put(source, "atomic_wasm.go", []byte(inlined)); err != nil {
-			return "", err
-		}
-		source = filepath.Join(library, "runtime", "symtab.go")
-		if text, err = os.ReadFile(source); err != nil {
-			return "", err
-		}
-		direct, err := findByNumber(string(text))
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", source, err)
-		}
-		if err := put(source, "symtab.go", []byte(direct)); err != nil {
-			return "", err
+		for file, rewritten := range map[string]func(source string) (string, error){
+			"internal/runtime/atomic/atomic_wasm.go": inlineAtomics,
+			"runtime/symtab.go":                      findByNumber,
+		} {
+			source := filepath.Join(library, filepath.FromSlash(file))
+			text, err := os.ReadFile(source)
+			if err != nil {
+				return "", err
+			}
+			said, err := rewritten(string(text))
+			if err != nil {
+				return "", fmt.Errorf("%s: %w", source, err)
+			}
+			if err := put(source, filepath.Base(source), []byte(said)); err != nil {
+				return "", err
+			}
 		}
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})

@@ -22,7 +22,7 @@ func TestFindByNumber(t *testing.T) {
 	const (
 		head   = "func findfunc(pc uintptr) funcInfo {\n"
 		body   = "\tpcOff, ok := datap.textOff(pc)\n"
-		lookup = "\tx := uintptr(pcOff) + datap.text - datap.minpc // TODO\n\tffb := 0\n\tidx := ffb.idx + uint32(ffb.subbuckets[i])\n"
+		lookup = "\tx := uintptr(pcOff) + datap.text - datap.minpc // as in Go\n\tffb := 0\n\tidx := ffb.idx + uint32(ffb.subbuckets[i])\n"
 		loop   = "\tfor datap.ftab[idx+1].entryoff <= pcOff {\n"
 	)
 	got, err := findByNumber(head + findLimit + body + lookup + loop)

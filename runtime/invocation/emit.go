@@ -120,7 +120,7 @@ func (r *Run) put(task runtime.Task, e *session.Event, deliver bool, failed func
 	return err
 }
 
-// refused is an error of the store. If that refuses what an event of an agent has, the text ends with whose it is.
+// refused is an error of the store. Where the store refuses an agent's event, the text ends with the agent's name.
 func (r *Run) refused(author string, err error) error {
 	e, ok := err.(*fault.Error)
 	if !ok || e.Code != session.InvalidEvent || r.team.Find(author) == nil {

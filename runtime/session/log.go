@@ -414,7 +414,7 @@ func (c *callEntry) isAnswered() bool {
 // hasResult reports whether a call has what its agent's model reads: one that asks needs more than its confirmation.
 func (c *callEntry) hasResult() bool { return c.isAnswered() && (!c.asks || c.lastAnswer() != nil) }
 
-// lastAnswer returns the last answer to a call that no event undid and that is no confirmation, nil if there is none.
+// lastAnswer returns the last answer to a call, leaving out confirmations and what an event undid; nil without one.
 func (c *callEntry) lastAnswer() *answer {
 	a := c.last
 	for a != nil && (a.event.undone || a.confirms()) {

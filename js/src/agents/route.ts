@@ -80,7 +80,7 @@ export function namesOnly(body: Uint8Array, name: string): boolean {
   return values.length > 0 && values.every((value) => value === name);
 }
 
-/** The values of a member of a JSON object whose name is the given one in any case: undefined for one that is no text. */
+/** The values of a JSON object's members with a name, in upper or lower case: undefined for a value other than a text. */
 function membersOf(text: string, name: string): (string | undefined)[] {
   const values: (string | undefined)[] = [];
   let depth = 0;

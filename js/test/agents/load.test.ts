@@ -182,7 +182,7 @@ describe('loadAgent refuses', () => {
       /`tools` must be.*`model` must be.*`secret` must be.*`fuel` must be.*`maxBytes` must be/,
     ],
     [
-      'a bound of fuel that there is not',
+      'an unknown bound of fuel',
       file(empty),
       wrong({ fuel: { steps: 5 } }),
       'E_INVALID_TURN_RUNNER_CONFIG',
