@@ -25,7 +25,7 @@ const tenants = 20
 // pause is how long a good tenant waits between two turns, so that what is measured is not a queue for the processors.
 const pause = 10 * time.Millisecond
 
-// tenancy is how long they do, half of it before the hostile one comes: 10 minutes in the long tests, or what
+// tenancy is how long they do, half of it without the hostile one: 10 minutes in the long tests, or what
 // TURNCORE_TENANCY says.
 func tenancy(t *testing.T) time.Duration {
 	if text := os.Getenv("TURNCORE_TENANCY"); text != "" {
@@ -41,8 +41,13 @@ func tenancy(t *testing.T) time.Duration {
 	return 4 * time.Second
 }
 
-// TestTenants runs the turns of 20 tenants in one process, each on instances of its own. In the second half one of them
-// runs every module of the table, again and again; turns of the others go on and succeed. What they took is printed.
+// rounds is how often the hostile one comes and goes: every minute in a run of ten.
+func rounds(d time.Duration) int { return max(1, int(d/time.Minute)) }
+
+// TestTenants runs the turns of 20 tenants in one process, each on instances of its own. In the second half of each
+// round one of them runs every module of the table, again and again; turns of the others go on and succeed, and so do
+// collections of garbage, one a second throughout. What they took is printed, also for each round: how far the halves
+// without the hostile tenant differ from each other is the run's own noise.
 func TestTenants(t *testing.T) {
 	ctx := context.Background()
 	module, ok := core.Module()
@@ -54,10 +59,16 @@ func TestTenants(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close(ctx)
-	half := tenancy(t) / 2
-	var hostile atomic.Bool
+	c := load(t)
+	files := make([][]byte, len(c.Modules))
+	for i, m := range c.Modules {
+		files[i] = assembled(t, c, m)
+	}
+	all := tenancy(t)
+	half := all / 2 / time.Duration(rounds(all))
+	var part atomic.Int32 // halves of rounds that have ended
 	stop := make(chan struct{})
-	took := [2][tenants - 1][]time.Duration{} // without the hostile tenant, and with it
+	var took [tenants - 1][][]time.Duration // of each tenant, in each half
 	var good sync.WaitGroup
 	for n := range tenants - 1 {
 		h := turns.NewHost(turns.HostOptions{Engine: e})
@@ -65,6 +76,7 @@ func TestTenants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		took[n] = make([][]time.Duration, 2*rounds(all))
 		good.Go(func() {
 			defer func() { _ = errors.Join(r.Close(), h.Close(ctx)) }()
 			for {
@@ -73,52 +85,82 @@ func TestTenants(t *testing.T) {
 					return
 				case <-time.After(pause):
 				}
-				phase := 0
-				if hostile.Load() {
-					phase = 1
-				}
+				half := part.Load()
 				start := time.Now()
 				result, err := r.Run(ctx, turns.TurnInput{SystemPrompt: "test"})
 				if err != nil || result.Status != event.Ack {
 					t.Errorf("a turn of tenant %d ends with %v, %v", n, result, err)
 					return
 				}
-				took[phase][n] = append(took[phase][n], time.Since(start))
+				took[n][half] = append(took[n][half], time.Since(start))
 			}
 		})
 	}
-	time.Sleep(half)
-	before := memory(t)
-	hostile.Store(true)
-	var collections, ended int
-	for c, until := load(t), time.Now().Add(half); time.Now().Before(until); {
-		m := c.Modules[ended%len(c.Modules)]
-		err := ending(t, assembled(t, c, m))
-		var coded *host.Error
-		if !errors.As(err, &coded) || coded.Code != m.Code {
-			t.Errorf("%s ends with %v, want %s", m.Name, err, m.Code)
+	var collections [2][]time.Duration // without the hostile tenant, and with it
+	good.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(min(time.Second, all/8)):
+			}
+			phase, start := part.Load()%2, time.Now()
+			runtime.GC()
+			collections[phase] = append(collections[phase], time.Since(start))
 		}
-		ended++
-		runtime.GC()
-		collections++
+	})
+	var before uint64
+	ended := 0
+	for round := range rounds(all) {
+		time.Sleep(half)
+		if round == 0 {
+			before = memory(t)
+		}
+		part.Add(1)
+		for until := time.Now().Add(half); time.Now().Before(until); ended++ {
+			m := c.Modules[ended%len(c.Modules)]
+			err := ending(t, files[ended%len(files)])
+			var coded *host.Error
+			if !errors.As(err, &coded) || coded.Code != m.Code {
+				t.Errorf("%s ends with %v, want %s", m.Name, err, m.Code)
+			}
+		}
+		if round < rounds(all)-1 {
+			part.Add(1)
+		}
 	}
 	close(stop)
 	good.Wait()
 	after := memory(t)
 	for phase, name := range []string{"without a hostile tenant", "with one"} {
-		var all []time.Duration
-		for _, of := range took[phase] {
-			if len(of) == 0 {
-				t.Errorf("%s: a tenant has run no turn", name)
+		var together, of []time.Duration
+		var p99 []time.Duration // of each round
+		for half := phase; half < 2*rounds(all); half += 2 {
+			of = of[:0]
+			for n := range took {
+				if len(took[n][half]) == 0 {
+					t.Errorf("%s: tenant %d has run no turn", name, n)
+				}
+				of = append(of, took[n][half]...)
 			}
-			all = append(all, of...)
+			together = append(together, of...)
+			if len(of) > 0 {
+				p99 = append(p99, percentile(of, 99))
+			}
 		}
-		if len(all) > 0 {
-			t.Logf("%s: %d turns in %v, p50 %v, p90 %v, p99 %v, longest %v", name, len(all), half, percentile(all, 50), percentile(all, 90), percentile(all, 99), percentile(all, 100))
+		if len(collections[phase]) == 0 {
+			t.Errorf("%s: no collection has ended", name)
+		} else {
+			t.Logf("%s: %d collections, p50 %v, longest %v", name, len(collections[phase]),
+				percentile(collections[phase], 50), percentile(collections[phase], 100))
+		}
+		if len(together) > 0 {
+			t.Logf("%s: %d turns in %v, p50 %v, p90 %v, p99 %v, longest %v; p99 of each round %v", name, len(together), all/2,
+				percentile(together, 50), percentile(together, 90), percentile(together, 99), percentile(together, 100), p99)
 		}
 	}
-	t.Logf("%d hostile modules ended, %d collections, %d goroutines; alive on the heap: %d KiB before, %d KiB after",
-		ended, collections, runtime.NumGoroutine(), before>>10, after>>10)
+	t.Logf("%d hostile modules ended, %d goroutines; alive on the heap: %d KiB before, %d KiB after",
+		ended, runtime.NumGoroutine(), before>>10, after>>10)
 	if ended == 0 {
 		t.Error("the hostile tenant ran nothing")
 	}
