@@ -440,7 +440,7 @@ func limited(t *testing.T, url, limit string) string {
 }
 
 func TestTooManyConnections(t *testing.T) {
-	url := limited(t, created(t), "CONNECTION LIMIT 2")
+	url := limited(t, database(t), "CONNECTION LIMIT 2")
 	s := at(t, url, Options{MaxConnections: 1})
 	other, err := raw(t, url).Conn(t.Context())
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/turncore/turncore/host/store/internal/sqlstore"
@@ -29,8 +31,33 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// created makes an empty database and returns its URL.
+// shared is the database of those tests that have a schema of their own. A database costs ten times as much.
+var shared = sync.OnceValues(func() (url string, err error) { return running.Create(context.Background()) })
+
+// schemas is how many are made.
+var schemas atomic.Int64
+
+// created makes an empty schema and returns the URL of its database, in which tables are those of the schema.
 func created(t *testing.T) string {
+	t.Helper()
+	url, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	name := fmt.Sprintf("schema%d", schemas.Add(1))
+	if _, err := db.ExecContext(t.Context(), "CREATE SCHEMA "+name); err != nil {
+		t.Fatal(err)
+	}
+	return url + " search_path=" + name
+}
+
+// database makes an empty database and returns its URL.
+func database(t *testing.T) string {
 	t.Helper()
 	url, err := running.Create(t.Context())
 	if err != nil {
