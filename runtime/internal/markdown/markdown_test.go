@@ -377,7 +377,7 @@ func work(source string) {
 func TestWorkIsLinear(t *testing.T) {
 	const factor = 16
 	for name, text := range hostile {
-		few, many := text(8<<10), text(factor*8<<10)
+		few, many := text(4<<10), text(factor*4<<10)
 		if a, b := allocated(few), allocated(many); b > 2*factor*max(a, 4<<10) {
 			t.Errorf("%s: %d bytes for %d of text, %d for %d", name, a, len(few), b, len(many))
 		}
