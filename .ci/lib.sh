@@ -138,13 +138,22 @@ build_js() {
   keep_stamp js/dist
 }
 
+# need_js_types: the types of the npm package and of its tests are right. What the compiler writes on the way are the
+# tests in js/build, without the modules.
+need_js_types() { make_once build_js_types; }
+build_js_types() {
+  need_npm
+  built js/build js/src js/test js/bench js/tools js/package.json js/tsconfig.json js/tsconfig.test.json && return
+  (cd js && npm run -s build:types)
+  keep_stamp js/build
+}
+
 # need_js_tests: the tests of the npm package in js/build.
 need_js_tests() { make_once build_js_tests; }
 build_js_tests() {
   need_js
-  built js/build js/src js/test js/tools js/package.json js/tsconfig.json js/tsconfig.test.json && return
-  (cd js && npm run -s build:test)
-  keep_stamp js/build
+  need_js_types
+  (cd js && node tools/test-package.mjs)
 }
 
 # built FOLDER PLACE...: succeeds when FOLDER was built from the files in PLACE... as they are. Otherwise keep_stamp
@@ -159,6 +168,18 @@ built() {
 keep_stamp() {
   mkdir -p build/stamps
   echo "$stamp" >"build/stamps/${1//\//-}"
+}
+
+# unchanged NAME PLACE...: succeeds when all that git has or would add in PLACE... and .ci is as when NAME passed.
+# keep_stamp NAME, called after it has passed, notes what that was.
+unchanged() {
+  local name=$1
+  shift
+  stamp=$({
+    node --version
+    git ls-files -z --cached --others --exclude-standard -- "$@" .ci | sort -z | xargs -0 sha256sum 2>&1
+  } | sha256sum)
+  [[ -f build/stamps/$name && $(<"build/stamps/$name") == "$stamp" ]]
 }
 
 # need_commands: the command in both languages, build/turncore and js/dist/cli/main.js.
