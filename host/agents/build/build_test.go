@@ -70,6 +70,7 @@ func TestPackageMeters(t *testing.T) {
 }
 
 func TestPackageMistakes(t *testing.T) {
+	mistakes := map[string]error{} // by folder: one may make several
 	outside := t.TempDir()
 	if err := os.WriteFile(filepath.Join(outside, "go.mod"), []byte("module outside\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -86,9 +87,13 @@ func TestPackageMistakes(t *testing.T) {
 		"options of another type":    {"testdata/shapeless", "`options` must be a JSON Schema of type object"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			agent, err := build.Package(t.Context(), c.dir, build.Options{})
+			err, known := mistakes[c.dir]
+			if !known {
+				_, err = build.Package(t.Context(), c.dir, build.Options{})
+				mistakes[c.dir] = err
+			}
 			if err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%v, %v: the error does not say %q", agent, err, c.says)
+				t.Errorf("%v: the error does not say %q", err, c.says)
 			}
 		})
 	}

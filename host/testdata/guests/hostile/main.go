@@ -74,7 +74,7 @@ func step(size int32) int64 {
 			garbage = bytes.Repeat([]byte{1}, 64<<10)
 		}
 	case "flood":
-		for range 100_000 {
+		for range 10_000 {
 			println("the same line again and again")
 		}
 		println("the last line")
