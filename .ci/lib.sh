@@ -358,11 +358,16 @@ pack_js() {
 }
 
 # new_consumer: packs the npm package and installs it into the empty project
-# that the variable consumer then names.
+# that the variable consumer then names. Lanes share what is installed, and nothing else.
 new_consumer() {
   need_js
   consumer=$PWD/build/consumer
-  pack build/consumer
+  make_once install_consumer
+  find "$consumer" -mindepth 1 -maxdepth 1 ! -name node_modules ! -name 'package*.json' ! -name 'turncore-*.tgz' \
+    -exec rm -r {} +
+}
+install_consumer() {
+  pack "$consumer"
   (
     cd "$consumer"
     echo '{ "name": "consumer", "version": "1.0.0", "private": true, "type": "module" }' >package.json

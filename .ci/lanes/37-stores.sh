@@ -10,7 +10,7 @@ trap 'rm -rf "$programs"' EXIT
 # suite NAME FOLDER TEST: the test that runs the suite in a folder. Its program is linked once for all tests.
 suite() {
   local out program=$programs/${2//\//-}.test
-  [[ -x $program ]] || go -C "$2" test -c -vet=off -o "$program" .
+  [[ -x $program ]] || go -C "$2" test -c -vet=off -ldflags='-s -w' -o "$program" .
   out=$(cd "$2" && "$program" -test.timeout=10m -test.v -test.run "^$3\$" 2>&1) || fail "$out"
   sed -nE "s/^ *[a-z_]+\.go:[0-9]+: store: ([0-9]+ passed)$/$1: \1/p" <<<"$out"
 }

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 : >"$work/targets"
 while read -r dir; do
   program=$work/${dir//\//-}.test
-  go test -c -fuzz=. -o "$program" "./$dir"
+  go test -c -ldflags='-s -w' -fuzz=. -o "$program" "./$dir"
   cache=$(go env GOCACHE)/fuzz/$(go list "./$dir")
   mkdir -p "$cache"
   (cd "$dir" && "$program" -test.list='^Fuzz') | sed "s|^|$dir $program $cache |" >>"$work/targets"
