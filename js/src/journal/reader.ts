@@ -65,7 +65,7 @@ function readHeader(decoder: Decoder): JournalHeader {
   if (map['version'] !== JOURNAL_VERSION) {
     throw invalid(
       'the header',
-      `its format has version ${String(map['version'])}, this program reads ${JOURNAL_VERSION}`,
+      `its format has version ${String(map['version'] ?? 0)}, this program reads ${JOURNAL_VERSION}`,
     );
   }
   const { abi, features, module, engine, turn } = map;
