@@ -30,8 +30,8 @@ var modules struct {
 	list []*compiled
 }
 
-// compileOnce returns an engine for an agent's module, metered as agents.Load does it. Tests that ask for the same bytes
-// share the compiled code and none of its instances. To close the engine is to use it no longer.
+// compileOnce returns an engine for an agent's module, metered as agents.Load does it. Tests that ask for the same
+// bytes share the compiled code and none of its instances. To close the engine is to use it no longer.
 func compileOnce(ctx context.Context, module []byte) (host.Engine, error) {
 	c := use(sha256.Sum256(module))
 	c.mu.Lock()

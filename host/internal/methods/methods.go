@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Lacking tells what a value lacks to be an I: methods that are not there, and those with another signature. It is empty
-// where nothing is lacking.
+// Lacking tells what a value lacks to be an I: methods that are not there, and those with another signature. It is
+// empty where nothing is lacking.
 func Lacking[I any](value any) string {
 	if _, is := value.(I); is {
 		return ""
