@@ -176,6 +176,9 @@ func (s *Step) UnmarshalJSON(text []byte) error {
 
 // Load reads the corpus: all files *.json at the top of a file system.
 func Load(corpus fs.FS) ([]*File, error) {
+	if _, err := fs.Stat(corpus, "."); err != nil { // which Glob takes for an empty folder
+		return nil, fmt.Errorf("conformance: the folder of the corpus: %w", err)
+	}
 	names, err := fs.Glob(corpus, "*.json")
 	if err != nil {
 		return nil, err
@@ -206,7 +209,7 @@ func Load(corpus fs.FS) ([]*File, error) {
 		files = append(files, f)
 	}
 	if len(files) == 0 {
-		return nil, errors.New("conformance: there is no scenario")
+		return nil, errors.New("conformance: there is no scenario: the folder has no files *.json")
 	}
 	return files, nil
 }

@@ -149,7 +149,7 @@ func appendRuleCases() []testCase {
 			p.event(s, "older", "e")
 			at := p.event(s, session, "e")
 			if c := p.load(s, session, ""); c.Revision != at || brief(c) != "" {
-				p.Errorf("%+v is loaded, want revision %q", c, at)
+				p.Errorf("%s is loaded, want revision %q", told(c), at)
 			}
 			sessions, ok := s.(store.Sessions)
 			if !ok {

@@ -77,21 +77,21 @@ func loadCases() []testCase {
 			p.write(s, session, put(message("a", "1")), put(record.NewThought("t", "x", at(0))))
 			first := p.load(s, session, "")
 			if again := p.load(s, session, first.Revision); again.After != first.Revision || again.Revision != first.Revision || brief(again) != "" {
-				p.Errorf("nothing was added, and it returned %+v", again)
+				p.Errorf("nothing was added, and it returned %s", told(again))
 			}
 			second := p.write(s, session, put(message("b", "2")), put(toolCall("c", "x")))
 			added := p.load(s, session, first.Revision)
 			if added.After != first.Revision || added.Revision != second || brief(added) != "b=2 c" {
-				p.Errorf("after %q: %+v, want b=2 and c, at %q", first.Revision, added, second)
+				p.Errorf("after %q: %s, want \"b=2 c\" at %q", first.Revision, told(added), second)
 			}
 			s = p.again(s)
 			p.write(s, session, put(record.NewInstruction("brief")), put(message("d", "3")))
 			if added = p.load(s, session, first.Revision); brief(added) != "brief b=2 d=3 c" || added.After != first.Revision {
-				p.Errorf("after %q and two commits: %+v", first.Revision, added)
+				p.Errorf("after %q and two commits: %s, want \"brief b=2 d=3 c\"", first.Revision, told(added))
 			}
 			p.write(s, session, put(message("e", "4")))
 			if added = p.load(s, session, second); brief(added) != "brief d=3 e=4" {
-				p.Errorf("after %q: %q", second, brief(added))
+				p.Errorf("after %q: %s, want \"brief d=3 e=4\"", second, told(added))
 			}
 		}},
 		{name: "everything after a change", run: func(p *place) {
@@ -111,16 +111,16 @@ func loadCases() []testCase {
 				p.write(s, id, step.write)
 				all := p.load(s, id, before.Revision)
 				if all.After != "" || brief(all) != step.want || all.Revision == before.Revision {
-					p.Errorf("%s: %+v of %q, want all of %q", name, all, brief(all), step.want)
+					p.Errorf("%s: %s, want %q after \"\" at another revision", name, told(all), step.want)
 				}
 				p.write(s, id, put(message("c", "3")))
 				if added := p.load(s, id, all.Revision); added.After != all.Revision || brief(added) != "c=3" {
 					if all.Revision != "" {
-						p.Errorf("%s: what was added behind is %+v", name, added)
+						p.Errorf("%s: what was added behind is %s, want \"c=3\"", name, told(added))
 					}
 				}
 				if all := p.load(s, id, before.Revision); all.After != "" {
-					p.Errorf("%s: what was added behind hides it: %+v", name, all)
+					p.Errorf("%s: what was added behind hides it: %s, want all after \"\"", name, told(all))
 				}
 				s = p.again(s)
 			}
@@ -131,7 +131,7 @@ func loadCases() []testCase {
 			before := p.load(s, session, "")
 			p.write(s, session, remove(record.KindMessage, "x"), remove(record.KindInstruction, "x"), put(message("b", "2")))
 			if added := p.load(s, session, before.Revision); before.Revision != "" && (added.After != before.Revision || brief(added) != "b=2") {
-				p.Errorf("after %q: %+v", before.Revision, added)
+				p.Errorf("after %q: %s, want \"b=2\"", before.Revision, told(added))
 			}
 			p.expect(s, session, "a=1 b=2")
 		}},
@@ -142,7 +142,7 @@ func loadCases() []testCase {
 			p.write(s, session, put(message("b", "2")))
 			for _, after := range []string{other, "nonsense", "-1", "1e3", "99999999999999999999999", "0.5", "\x00", "9007199254740993"} {
 				if c := p.load(s, session, after); c.After != "" || brief(c) != "b=2" {
-					p.Errorf("after %q, which the session never had: %+v", after, c)
+					p.Errorf("after %q, which the session never had: %s, want \"b=2\" after \"\"", after, told(c))
 				}
 			}
 		}},
@@ -171,7 +171,7 @@ func loadCases() []testCase {
 				}
 				for old := range seen {
 					if c := p.load(s, session, old); c.After != "" && brief(c) != "" {
-						p.Fatalf("revision %q of a deleted session: %+v", old, c)
+						p.Fatalf("revision %q of a deleted session: %s", old, told(c))
 					}
 				}
 			}

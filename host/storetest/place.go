@@ -112,18 +112,11 @@ func (p *place) expect(s store.Store, session, want string) {
 	}
 }
 
-// same compares two lists.
+// same compares two lists. An element that is missing, too much or another one does not make those behind it differ.
 func (p *place) same(what string, got, want []string) {
 	p.Helper()
-	for i := range max(len(got), len(want)) {
-		switch {
-		case i >= len(got):
-			p.Errorf("%s: %s is missing", what, want[i])
-		case i >= len(want):
-			p.Errorf("%s: %s is too much", what, got[i])
-		case got[i] != want[i]:
-			p.Errorf("%s:\n got %s\nwant %s", what, got[i], want[i])
-		}
+	for _, d := range differences(got, want) {
+		p.Errorf("%s: %s", what, d)
 	}
 }
 

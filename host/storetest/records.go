@@ -285,6 +285,11 @@ func brief(c *store.Conversation) string {
 	return strings.Join(list, " ")
 }
 
+// told is what was loaded, in brief.
+func told(c *store.Conversation) string {
+	return fmt.Sprintf("%q after %q at %q", brief(c), c.After, c.Revision)
+}
+
 // repeating is n bytes that are not all the same.
 type repeating struct{ at, size int64 }
 

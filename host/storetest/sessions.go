@@ -221,7 +221,7 @@ func sessionCases() []testCase {
 			base := p.load(s, "fork", "").Revision
 			p.commit(s, "fork", store.Commit{Deltas: []store.Delta{put(message("f", "fork"))}, Key: "k", Turn: "t"})
 			if added := p.load(s, "fork", base); base != "" && (added.After != base || len(added.Messages) != 1) {
-				p.Errorf("added to the fork: %+v", added)
+				p.Errorf("added to the fork: %s, want \"f=fork\" after %q", told(added), base)
 			}
 			p.write(s, session, change(message("answer", "changed")), remove(record.KindToolCall, "artifact"), put(message("o", "original")))
 			forked := append(slices.Clone(want), show(p.Context(), message("f", "fork")))
@@ -292,7 +292,7 @@ func sessionCases() []testCase {
 			}
 			p.commit(s, session, store.Commit{Deltas: []store.Delta{put(message("again", "x"))}, Key: "k", Turn: "t"})
 			if c := p.load(s, session, before); c.After != "" || brief(c) != "again=x" {
-				p.Errorf("begun again, it is %+v", c)
+				p.Errorf("begun again, it is %s, want \"again=x\" after \"\"", told(c))
 			}
 			p.expect(p.again(s), session, "again=x")
 		}),

@@ -3,6 +3,7 @@ package storetest
 import (
 	"testing"
 
+	"github.com/turncore/turncore/host/internal/methods"
 	"github.com/turncore/turncore/host/store"
 )
 
@@ -58,15 +59,18 @@ const (
 func (s *Suite) parts(t *testing.T) (has part) {
 	p := s.place(t)
 	of := p.store()
-	if _, ok := of.(store.Appender); ok {
+	if of == nil {
+		t.Fatal("storetest: the Opener returned neither a store nor an error")
+	}
+	if lacks := methods.Lacking[store.Appender](of); lacks == "" {
 		has |= partAppender
 	} else {
-		t.Log("it is no store.Appender")
+		t.Logf("it is no store.Appender: %s", lacks)
 	}
-	if _, ok := of.(store.Journal); ok {
+	if lacks := methods.Lacking[store.Journal](of); lacks == "" {
 		has |= partJournal
 	} else {
-		t.Log("it is no store.Journal")
+		t.Logf("it is no store.Journal: %s", lacks)
 	}
 	if err := closed(of); err != nil {
 		t.Fatalf("closing the store: %v", err)

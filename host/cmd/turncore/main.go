@@ -19,6 +19,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/turncore/turncore/host"
@@ -128,8 +129,8 @@ func usagef(command, format string, args ...any) error {
 
 func (c *command) help(args []string) error {
 	if len(args) == 0 {
-		fmt.Fprint(c.stdout, usage)
-		return nil
+		_, err := fmt.Fprint(c.stdout, usage)
+		return err
 	}
 	return c.call(args[0], []string{"-h"})
 }
@@ -142,10 +143,12 @@ func (c *command) parse(f *flag.FlagSet, help string, args []string) (rest []str
 	for {
 		err := f.Parse(args)
 		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprint(c.stdout, help)
-			f.SetOutput(c.stdout)
+			var text strings.Builder
+			text.WriteString(help)
+			f.SetOutput(&text)
 			f.PrintDefaults()
-			return nil, true, nil
+			_, err := fmt.Fprint(c.stdout, &text)
+			return nil, true, err
 		}
 		if err != nil {
 			return nil, false, usagef(f.Name(), "%v", err)

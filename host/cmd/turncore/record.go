@@ -33,8 +33,8 @@ Headers are not recorded. Keys that requests bring, and the one in the environme
 taken out of everything else. Read the file before you show it to others all the same: what
 the conversation says is in it.
 
-Exit status: that of COMMAND; without one 0, or 1 if nothing was recorded; 2 for a command
-line that is wrong.
+Exit status: that of COMMAND; without one 0, or 1 if nothing was recorded; 1 if the
+recording could not be written; 2 for a command line that is wrong.
 
 Environment: the provider's key is added to requests that bring no key: those of programs on
 this machine, and those of the pages that --page names.
@@ -108,6 +108,9 @@ func (c *command) recordProvider(args []string) error {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Stat(filepath.Dir(o.file)); err != nil {
+		return fmt.Errorf("the folder of the recording: %w", err) // before anything is said that would be lost
+	}
 	s := newScreen(c.stdout, c.stderr, c.getenv)
 	options := recording.RecorderOptions{
 		Name: o.name, Target: target, Origins: o.pages,
@@ -138,6 +141,9 @@ func (c *command) recordProvider(args []string) error {
 	}
 	n := len(recorder.Recording().Interactions)
 	if n > 0 {
+		if lost := recorder.Recording().Save(o.file); lost != nil {
+			return fmt.Errorf("the recording cannot be written: %w", lost)
+		}
 		s.note(s.dim, "%s has %d interactions", o.file, n)
 		return err
 	}

@@ -59,6 +59,33 @@ func TestRecordProvider(t *testing.T) {
 	})
 }
 
+// A recording that cannot be written fails the command; without its folder nothing is said to the provider at all.
+func TestRecordingThatIsLost(t *testing.T) {
+	api := httptest.NewServer(&simulated.Provider{})
+	defer api.Close()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(t.TempDir(), "recordings")
+	record := func(program ...string) outcome {
+		args := []string{"record-provider", filepath.Join(folder, "r.json"), "--base-url", api.URL + "/v1", "--"}
+		return call{args: append(args, program...)}.run(t)
+	}
+	run := []string{self, "run", "--engine", "native", "--model", "simulated", "hello"}
+	if got := record(run...); got.status != 1 || got.stdout != "" || !strings.Contains(got.stderr, "the folder of the recording") {
+		t.Errorf("without a folder: %+v", got)
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	run = []string{"sh", "-c", `rmdir "$0" && exec "$1" run --engine native --model simulated hello`, folder, self}
+	if got := record(run...); got.status != 1 || !strings.Contains(got.stdout, "You said: hello") ||
+		!strings.Contains(got.stderr, "error: the recording cannot be written") {
+		t.Errorf("with a folder that goes: %+v", got)
+	}
+}
+
 // A turn of this command with any provider goes through the recorder, which tells it its address by the environment.
 func TestRecordEachProvider(t *testing.T) {
 	self, err := os.Executable()

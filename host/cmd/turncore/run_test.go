@@ -408,12 +408,18 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		t.Skip("this system has no /dev/full")
 	}
 	defer full.Close()
-	for _, args := range [][]string{{"run", "--engine", "native", "hello"}, {"run", "--engine", "native", "--json", "hello"}} {
+	for _, args := range [][]string{
+		{"run", "--engine", "native", "hello"},
+		{"run", "--engine", "native", "--json", "hello"},
+		{"help"},
+		{"help", "run"},
+		{"version"},
+	} {
 		cmd := call{args: args}.cmd(t)
 		cmd.Stdout = full
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
-		if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "standard output") {
+		if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "no space left") {
 			t.Errorf("%q: %v, %q", args, err, stderr.String())
 		}
 	}

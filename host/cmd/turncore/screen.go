@@ -1,10 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -208,21 +208,41 @@ func (s *screen) notice(text string) { s.note(s.yellow, "note: %s", text) }
 // failure tells about an error: its code, its message, what led to it and what to do about it.
 func (s *screen) failure(err error) {
 	s.note(s.red, "error: %v", err)
-	help, depth := "", 0
-	for cause := err; cause != nil && depth < 8; cause = errors.Unwrap(cause) {
+	help := ""
+	for _, cause := range chain(err, 8) {
 		if e, ok := cause.(*host.Error); ok {
-			if depth > 0 && e != err && !strings.Contains(err.Error(), e.Error()) {
+			if e != err && !strings.Contains(err.Error(), e.Error()) {
 				s.note(s.dim, "  because of %v", e)
 			}
 			if help == "" {
 				help = e.Help
 			}
 		}
-		depth++
 	}
 	if help != "" {
 		s.note(s.dim, "  %s", help)
 	}
+}
+
+// chain lists an error and what it wraps, at most so many.
+func chain(err error, most int) []error {
+	var list []error
+	rest := []error{err}
+	for len(rest) > 0 && len(list) < most {
+		first := rest[0]
+		rest = rest[1:]
+		if first == nil {
+			continue
+		}
+		list = append(list, first)
+		switch e := first.(type) {
+		case interface{ Unwrap() error }:
+			rest = append([]error{e.Unwrap()}, rest...)
+		case interface{ Unwrap() []error }:
+			rest = append(slices.Clone(e.Unwrap()), rest...)
+		}
+	}
+	return list
 }
 
 // close tells whether all could be written.

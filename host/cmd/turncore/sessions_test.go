@@ -52,7 +52,8 @@ func TestSessions(t *testing.T) {
 	}
 	document := ok(t, in("sessions", "export", "work"))
 	ok(t, in("sessions", "delete", "work"))
-	if got := in("sessions", "show", "work").run(t); got.status != 1 || !strings.Contains(got.stderr, "E_SESSION_NOT_FOUND") {
+	if got := in("sessions", "show", "work").run(t); got.status != 1 || !strings.Contains(got.stderr, "E_SESSION_NOT_FOUND") ||
+		!strings.Contains(got.stderr, "\n  It is there from its first commit on") {
 		t.Errorf("a deleted conversation: %+v", got)
 	}
 	from := in("sessions", "import", "--session", "again")

@@ -237,6 +237,9 @@ func (s *Scenario) agent(name string) (*AgentSpec, error) {
 
 // Load reads the corpus: all files *.json at the top of a file system.
 func Load(corpus fs.FS) ([]*File, error) {
+	if _, err := fs.Stat(corpus, "."); err != nil { // which Glob takes for an empty folder
+		return nil, fmt.Errorf("invocations: the folder of the corpus: %w", err)
+	}
 	names, err := fs.Glob(corpus, "*.json")
 	if err != nil {
 		return nil, err
@@ -265,7 +268,7 @@ func Load(corpus fs.FS) ([]*File, error) {
 		files = append(files, f)
 	}
 	if len(files) == 0 {
-		return nil, errors.New("invocations: there is no scenario")
+		return nil, errors.New("invocations: there is no scenario: the folder has no files *.json")
 	}
 	return files, nil
 }

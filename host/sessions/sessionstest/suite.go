@@ -3,6 +3,7 @@ package sessionstest
 import (
 	"testing"
 
+	"github.com/turncore/turncore/host/internal/methods"
 	"github.com/turncore/turncore/host/sessions"
 	"github.com/turncore/turncore/host/storetest"
 )
@@ -11,6 +12,16 @@ import (
 func Test(t *testing.T, s storetest.Suite) {
 	if s.Place == nil {
 		t.Fatal("sessionstest: a Suite needs a Place")
+	}
+	first, err := s.Place(t)()
+	if err != nil {
+		t.Fatalf("opening the store: %v", err)
+	}
+	if lacks := methods.Lacking[sessions.Store](first); lacks != "" {
+		t.Fatalf("sessionstest: a %T is no sessions.Store: %s", first, lacks)
+	}
+	if err := closed(first); err != nil {
+		t.Fatalf("closing the store: %v", err)
 	}
 	passed := 0
 	for _, c := range cases() {

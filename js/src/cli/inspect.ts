@@ -1,13 +1,11 @@
 /**
  * turncore inspect.
  */
-import { readFile } from 'node:fs/promises';
-
 import { JOURNAL_VERSION, type JournalHeader } from '../journal/format.js';
 import { framesJSON } from '../journal/json.js';
 import { type Journal, readJournal } from '../journal/reader.js';
 import { type InspectOptions, parseInspect } from './command-line.js';
-import { inFile } from './journal-file.js';
+import { inFile, readWhole } from './journal-file.js';
 import { Screen } from './screen.js';
 import { type Styled, Timeline } from './timeline.js';
 import { HELP } from './usage.js';
@@ -24,7 +22,7 @@ export async function inspect(args: string[]): Promise<boolean> {
     process.stdout.write(HELP['inspect']!);
     return true;
   }
-  const bytes = await readFile(options.file);
+  const bytes = await readWhole(options.file);
   const screen = new Screen(process.stdout, process.stdout, process.env);
   showJournal(bytes, options, (line) => screen.styled(line));
   return true;

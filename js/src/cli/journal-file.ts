@@ -2,9 +2,18 @@
  * Journals in files.
  */
 import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 
 import type { JournalSink } from '../journal/writer.js';
 import { describe } from './screen.js';
+
+/** Reads a file. @throws Error (rejects) that names it */
+export async function readWhole(file: string): Promise<Buffer> {
+  return readFile(file).catch((error: unknown) => {
+    // What fails once the file is open, as for a folder, does not name it.
+    throw error instanceof Error && 'path' in error ? error : inFile(file, error);
+  });
+}
 
 /** An error about a file's content. */
 export function inFile(file: string, error: unknown): Error {

@@ -59,6 +59,19 @@ function helpOf(command: string): string {
   return text;
 }
 
-// What writes the output reports a reader that has gone.
-process.stdout.on('error', () => undefined);
+/** Why output was lost. */
+let lost: NodeJS.ErrnoException | undefined;
+
+/** Says that output was lost. A reader that wants no more of it, such as head, has gone by its own will. */
+function tellLost(): void {
+  if (lost === undefined) return;
+  if (process.exitCode === OK) process.exitCode = FAILED;
+  if (lost.code === 'EPIPE') return;
+  new Screen(process.stdout, process.stderr, process.env).failure(
+    new Error(`standard output: ${lost.message}`),
+  );
+}
+
+process.stdout.on('error', (error: Error) => (lost ??= error));
+process.once('exit', tellLost); // everything has been written then
 process.exitCode = await main(process.argv.slice(2));

@@ -104,13 +104,16 @@ export class Session {
     const journal = log === undefined ? undefined : new JournalFile(log);
     this.#journal.file = journal;
     const interrupt = new Interrupt();
-    const brokenPipe = (error: Error): void => interrupt.controller.abort(error);
+    let broken = false;
+    const brokenPipe = (error: Error): void => {
+      broken = true; // which is told as the program ends
+      interrupt.controller.abort(error);
+    };
     process.stdout.once('error', brokenPipe);
     try {
       const result = await this.#run(prompt, view, interrupt.controller);
+      if (broken) return false;
       view.end(result, await this.#store.load(this.#name));
-      if (process.stdout.errored)
-        throw new Error(`standard output: ${process.stdout.errored.message}`);
       return result.status === 'ack';
     } finally {
       process.stdout.off('error', brokenPipe);

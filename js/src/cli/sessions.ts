@@ -1,7 +1,7 @@
 /**
  * turncore sessions.
  */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 
 import { Event } from '../invocations/event.js';
@@ -17,6 +17,7 @@ import { recordToJSON } from '../stored/codec.js';
 import { exportConversation, importConversation } from '../stored/document.js';
 import { parseSessions, type SessionsOptions } from './command-line.js';
 import { openDatabase } from './database.js';
+import { readWhole } from './journal-file.js';
 import { printable } from './screen.js';
 import { countEvents, eventsOf, summary } from './session-events.js';
 import { HELP } from './usage.js';
@@ -66,7 +67,8 @@ export async function sessions(args: string[]): Promise<boolean> {
         yield await exportConversation(from, name);
         return;
       case 'import': {
-        const document = name === '' || name === '-' ? text(process.stdin) : readFile(name, 'utf8');
+        const document =
+          name === '' || name === '-' ? text(process.stdin) : readWhole(name).then(String);
         yield `${printable(await importConversation(from, await document, as))}\n`;
         return;
       }

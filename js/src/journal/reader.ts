@@ -62,10 +62,11 @@ function readHeader(decoder: Decoder): JournalHeader {
   if (map?.['turncore'] !== 'journal' || !Object.entries(map).flat().every(isOfHeader)) {
     throw invalid('the header');
   }
-  if (map['version'] !== JOURNAL_VERSION) {
+  const { version = 0 } = map;
+  if (version !== JOURNAL_VERSION) {
     throw invalid(
       'the header',
-      `its format has version ${String(map['version'])}, this program reads ${JOURNAL_VERSION}`,
+      `its format has version ${String(version)}, this program reads ${JOURNAL_VERSION}`,
     );
   }
   const { abi, features, module, engine, turn } = map;

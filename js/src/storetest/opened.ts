@@ -38,6 +38,12 @@ export const IDS = [
   "'",
 ];
 
+/** What a store of sessions of agents has beside the methods of a Store. */
+const APPENDING = [
+  ...(['append', 'forkAt', 'events', 'state', 'artifacts', 'openArtifact'] as const),
+  ...(['list', 'find', 'fork', 'delete', 'setTitle'] as const),
+];
+
 /** A test, on a store that it opens. */
 export type Run = (maker: Opened) => Promise<void>;
 
@@ -63,7 +69,10 @@ export class Opened {
 
   /** A store that keeps events, state and artifacts. */
   async appender(): Promise<Appender & Sessions> {
-    return (await this.open()) as Appender & Sessions;
+    const store = (await this.open()) as Appender & Sessions;
+    const lacks = APPENDING.filter((method) => typeof store[method] !== 'function');
+    if (lacks.length > 0) throw new Error(`the store lacks ${lacks.join(', ')}`);
+    return store;
   }
 
   /** A store that keeps journals. */

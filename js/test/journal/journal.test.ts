@@ -99,6 +99,9 @@ describe('a journal', () => {
     e.value({ ...header, turncore: 'journal', version: 2 }, 'v');
     invalid(e.bytes(), /the header: its format has version 2, this program reads 1/);
     e.reset();
+    e.value({ ...header, turncore: 'journal' }, 'v');
+    invalid(e.bytes(), /the header: its format has version 0, this program reads 1/);
+    e.reset();
     e.value({ turncore: 'journal', version: 1, abi: 1 }, 'v');
     invalid(e.bytes(), /the header: malformed/);
   });

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/turncore/turncore/host/agents"
@@ -13,7 +14,12 @@ import (
 	"github.com/turncore/turncore/host/turntest"
 )
 
-// load builds the agent and grants it what grant.json does. Its model has a script.
+// built is the agent, which all tests share.
+var built = sync.OnceValues(func() (*build.Agent, error) {
+	return build.Package(context.Background(), ".", build.Options{})
+})
+
+// load loads the agent with the grant in grant.json. Its model has a script.
 func load(t *testing.T, script *turntest.Script) *agents.Agent {
 	t.Helper()
 	text, err := os.ReadFile("grant.json")
@@ -24,19 +30,14 @@ func load(t *testing.T, script *turntest.Script) *agents.Agent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, err := build.Package(t.Context(), ".", build.Options{})
+	agent, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
-	agent, err := agents.Load(t.Context(), built.File, agents.Options{
+	return turntest.LoadBytes(t, agent.File, agents.Options{
 		Grant: grant,
 		Model: func(provider, name string) (turns.Model, error) { return script.Model(), nil },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = agent.Close(context.Background()) })
-	return agent
 }
 
 func TestGreets(t *testing.T) {
