@@ -12,8 +12,8 @@ import (
 	"github.com/turncore/turncore/host/store/internal/sqlstore"
 )
 
-// Two stores of a file that write without pause on a slow disk take turns: neither waits until the other one has nothing
-// more to write.
+// Two stores of a file that write without pause on a slow disk take turns: neither waits until the other one has
+// nothing more to write.
 func TestWritersTakeTurns(t *testing.T) {
 	for _, writers := range []int{1, 2} {
 		t.Run(fmt.Sprint(writers), func(t *testing.T) { takeTurns(t, writers) })
