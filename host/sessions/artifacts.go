@@ -125,12 +125,7 @@ func (b *base) SaveArtifact(name, mimeType string, data []byte) (version int, er
 		return 0, err
 	}
 	if b.state.changes != nil {
-		b.state.changes.change(func(a *Actions) {
-			if a.ArtifactDelta == nil {
-				a.ArtifactDelta = make(map[string]int)
-			}
-			a.ArtifactDelta[name] = version
-		})
+		b.state.changes.save(value.UTF8(name), version)
 	}
 	return version, nil
 }
@@ -145,6 +140,7 @@ func (s *Service) SaveArtifact(ctx context.Context, session *Session, name, mime
 
 // artifactScope is where the store has an artifact, and under which name.
 func (s *Service) artifactScope(user, name string) (scope, plain string) {
+	name = value.UTF8(name) // as the names in events
 	if plain, ofUser := strings.CutPrefix(name, userPrefix); ofUser {
 		return userScope(s.app, user), plain
 	}
@@ -242,6 +238,7 @@ func (s *Service) Artifacts(ctx context.Context, user, id string) (map[string]in
 // Artifact loads a version of an artifact of a session, or of its user; the last one if version is negative. It fails
 // with E_BYTES_NOT_FOUND if there is none.
 func (s *Service) Artifact(ctx context.Context, user, id, name string, version int) (*Artifact, error) {
+	name = value.UTF8(name) // as the names in events
 	if version < 0 {
 		all, err := s.Artifacts(ctx, user, id)
 		if err != nil {

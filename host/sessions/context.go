@@ -89,7 +89,8 @@ type CallbackContext struct {
 	step    *turn.Context // of a callback about a model call; nil for others
 }
 
-// Actions changes what the event of the callback does besides its content.
+// Actions changes what the event of the callback does besides its content. change may write the state and save
+// artifacts; it must not call Actions.
 func (c *CallbackContext) Actions(change func(a *Actions)) { c.changes.change(change) }
 
 // Request returns what the model is asked, in callbacks about a model call or a tool; nil in others.
@@ -135,15 +136,9 @@ func (c *ToolContext) Confirmation() (map[string]any, error) {
 // IdempotencyKey names the call, for systems that must not do the same thing twice.
 func (c *ToolContext) IdempotencyKey() string { return c.call.IdempotencyKey }
 
-// Actions changes what the event of the call's result does besides.
+// Actions changes what the event of the call's result does besides. change may write the state and save artifacts; it
+// must not call Actions.
 func (c *ToolContext) Actions(change func(a *Actions)) { c.changes.change(change) }
-
-func (c *changes) change(change func(a *Actions)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.changed = true
-	change(c.all())
-}
 
 // ModelContext is the context of an [LLMAgent]'s Executor. Its methods may be called from many goroutines.
 type ModelContext struct {

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
@@ -92,6 +94,15 @@ func fieldOf(err error) string {
 		return e.Field
 	}
 	return ""
+}
+
+// tooLarge is the error of a message that cannot be encoded: E_ABI_LIMIT_EXCEEDED for one that no frame holds.
+func tooLarge(err error) error {
+	var e *wire.Error
+	if !errors.As(err, &e) || e.Size == 0 {
+		return err
+	}
+	return turn.TooLarge(e.Field, "", e.Size, abi.MaxFrame, err)
 }
 
 // invalid is an error about a field.

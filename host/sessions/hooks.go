@@ -28,8 +28,8 @@ func (c *CallbackContext) answer(hook uint8, call callback) (abi.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.changes.mu.Lock()
-	defer c.changes.mu.Unlock()
+	c.changes.acting.Lock()
+	defer c.changes.acting.Unlock()
 	return answerOf(hookNames[hook], v, c.changes.all())
 }
 

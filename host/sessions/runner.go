@@ -234,7 +234,7 @@ func (r *Runner) begin(ctx context.Context, key string, in Input) (*running, *ab
 	}
 	if in.Message != nil {
 		if f.Message, err = encoded(nil, in.Message.form(), "message", host.CodeInvalidInvocation); err != nil {
-			return nil, nil, err
+			return nil, nil, tooLarge(err)
 		}
 	}
 	f.State = now.stateValue()

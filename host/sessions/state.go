@@ -1,9 +1,11 @@
 package sessions
 
 import (
+	"maps"
 	"sync"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/internal/wire"
@@ -21,10 +23,13 @@ type State struct {
 
 // changes are what a callback or a tool does besides its result.
 type changes struct {
-	mu      sync.Mutex
+	acting  sync.Mutex // of actions, while code changes them, which may write the state and save artifacts
 	actions Actions
-	writes  []stateWrite // that are not in actions yet: mostly nobody asks
-	changed bool         // by other means than writes of the state
+
+	mu      sync.Mutex
+	writes  []stateWrite   // that are not in actions yet: mostly nobody asks
+	saved   map[string]int // versions of artifacts that are not in actions yet
+	changed bool           // by other means than writes of the state
 }
 
 // stateWrite is a write of the state, with the value as it is encoded: the caller may change its own.
@@ -36,8 +41,15 @@ type stateWrite struct {
 // fewWrites are kept as they are.
 const fewWrites = 16
 
-// all are the actions with all writes of the state. The caller holds c.mu.
+// all are the actions with all writes of the state and all saved artifacts. The caller holds c.acting.
 func (c *changes) all() *Actions {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.saved) > 0 && c.actions.ArtifactDelta == nil {
+		c.actions.ArtifactDelta = make(map[string]int)
+	}
+	maps.Copy(c.actions.ArtifactDelta, c.saved)
+	c.saved = nil
 	for _, w := range c.writes {
 		if c.actions.StateDelta == nil {
 			c.actions.StateDelta = make(map[string]any)
@@ -48,10 +60,50 @@ func (c *changes) all() *Actions {
 	return &c.actions
 }
 
+// write records a write of the state.
+func (c *changes) write(w stateWrite) {
+	c.mu.Lock()
+	c.writes = append(c.writes, w)
+	many := len(c.writes) > fewWrites // a tool may write one name over and over
+	c.mu.Unlock()
+	if many && c.acting.TryLock() {
+		c.all()
+		c.acting.Unlock()
+	}
+}
+
+// save records a version of an artifact.
+func (c *changes) save(name string, version int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.saved == nil {
+		c.saved = make(map[string]int)
+	}
+	c.saved[name], c.changed = version, true
+}
+
+// change lets code change the actions.
+func (c *changes) change(change func(a *Actions)) {
+	c.acting.Lock()
+	defer c.acting.Unlock()
+	a := c.all()
+	c.mu.Lock()
+	c.changed = true
+	c.mu.Unlock()
+	change(a)
+}
+
+// beyondWrites tells whether there is more than writes of the state.
+func (c *changes) beyondWrites() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changed
+}
+
 // Get returns a value by its name with the scope, as plain data: bool, int64, float64, string, []byte, []any,
 // map[string]any. It is nil if there is none.
 func (s *State) Get(name string) (any, error) {
-	v, err := s.of.Invoke(abi.SessionMethodGetState, turn.Payload(&abi.StateKeyArgs{Name: name}))
+	v, err := s.of.Invoke(abi.SessionMethodGetState, turn.Payload(&abi.StateKeyArgs{Name: value.UTF8(name)}))
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +113,7 @@ func (s *State) Get(name string) (any, error) {
 // Set writes a value: any that JSON has. nil deletes it. It fails with E_INVALID_STATE for a misspelled scope and for
 // another value.
 func (s *State) Set(name string, v any) error {
+	name = value.UTF8(name) // as the names in events
 	raw, err := encoded(nil, v, name, host.CodeInvalidState)
 	if err != nil {
 		return err
@@ -69,14 +122,8 @@ func (s *State) Set(name string, v any) error {
 	if _, err := s.of.Invoke(abi.SessionMethodSetState, turn.Payload(args)); err != nil {
 		return err
 	}
-	if s.changes == nil {
-		return nil
-	}
-	s.changes.mu.Lock()
-	defer s.changes.mu.Unlock()
-	s.changes.writes = append(s.changes.writes, stateWrite{name, raw})
-	if len(s.changes.writes) > fewWrites { // a tool may write one name over and over
-		s.changes.all()
+	if s.changes != nil {
+		s.changes.write(stateWrite{name, raw})
 	}
 	return nil
 }

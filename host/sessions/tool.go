@@ -53,9 +53,9 @@ func wrapTool(a *LLMAgent) turns.ToolWrapper {
 		c := &ToolContext{call: call, turn: ctx}
 		c.base = base{Context: ctx, inv: runningOf(state), agent: a.Name, state: State{state, &c.changes, call.ExecutionID}}
 		result, err := next(context.WithValue(ctx, toolKey{}, c), call)
-		c.changes.mu.Lock()
-		defer c.changes.mu.Unlock()
-		if !c.changes.changed || c.changes.all().Empty() {
+		c.changes.acting.Lock()
+		defer c.changes.acting.Unlock()
+		if !c.changes.beyondWrites() || c.changes.all().Empty() {
 			return result, err
 		}
 		actions, failure := wire.Append(nil, c.changes.actions.form(), "actions")

@@ -50,3 +50,18 @@ func tooLargeStart(field string, size int, cause error) error {
 	err.Details = map[string]any{"field": field}
 	return err
 }
+
+// TooLarge is the error of data that no frame can hold: of a field, or of what else is named if field is "".
+func TooLarge(field, what string, actual, most int, cause error) error {
+	if field != "" {
+		what = field
+	}
+	text := what + " of " + strconv.Itoa(actual) + " bytes is over the limit of " + strconv.Itoa(most)
+	err := host.NewError(host.CodeABILimitExceeded, text, cause)
+	details := map[string]any{"limit": "frame", "max": most, "actual": actual}
+	if field != "" {
+		details["field"] = field
+	}
+	err.Details = details
+	return err
+}

@@ -124,7 +124,7 @@ func (t *Turn) feed(a *actor, in []byte) error {
 						return err
 					}
 				}
-				return host.NewError(abi.CodeABILimitExceeded, err.Error(), err)
+				return TooLarge("", "a step", len(in)-cut, int(limits.Frame), err)
 			}
 			if cut+len(frame) > int(limits.Frame) {
 				break

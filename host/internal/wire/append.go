@@ -24,6 +24,7 @@ import (
 type Error struct {
 	Field  string // like "args.items[3].id"
 	Reason string
+	Size   int // of text or bytes that no frame holds; 0 for what is wrong for another reason
 }
 
 // Error returns the message of the error, whose code is CodeInvalidValue.
@@ -57,7 +58,7 @@ func Append(dst []byte, v any, field string) ([]byte, error) {
 	}
 	if err.Reason == errDepth.Error() {
 		if at, found := cycle(v, field, nil); found {
-			err = &Error{at, errCycle}
+			err = &Error{Field: at, Reason: errCycle}
 		}
 	}
 	return dst, err
@@ -115,7 +116,7 @@ func (e *Encoder) fail(reason string) {
 	for i := range e.path {
 		at = e.path[i].appendTo(at)
 	}
-	e.err = &Error{string(at), reason}
+	e.err = &Error{Field: string(at), Reason: reason}
 }
 
 func (e *Encoder) value(v any, depth int) {
@@ -204,8 +205,9 @@ func (e *Encoder) bytes(b []byte) {
 
 // holds tells whether a frame holds so many bytes.
 func (e *Encoder) holds(n int) bool {
-	if n > abi.MaxFrame {
+	if n > abi.MaxFrame && e.err == nil {
 		e.fail(strconv.Itoa(n) + " bytes are more than a frame holds")
+		e.err.Size = n
 	}
 	return e.err == nil
 }

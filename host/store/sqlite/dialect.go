@@ -13,6 +13,7 @@ var dialect = sqlstore.Dialect{
 	Tables: `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name LIKE 'turncore\_%' ESCAPE '\'`,
 	Reason: reason,
 	Again:  func(error) bool { return false },
+	Busy:   func(err error) bool { return result(err) == lib.SQLITE_BUSY },
 }
 
 // reasons by the primary codes of SQLite's results.
@@ -25,10 +26,13 @@ var reasons = map[int]string{
 	lib.SQLITE_PROTOCOL: "it is locked by other processes",
 }
 
-func reason(err error) string {
+func reason(err error) string { return reasons[result(err)] }
+
+// result is the primary code of SQLite's result, 0 for an error that is none.
+func result(err error) int {
 	var e *driver.Error
 	if !errors.As(err, &e) {
-		return ""
+		return 0
 	}
-	return reasons[e.Code()&0xff]
+	return e.Code() & 0xff
 }

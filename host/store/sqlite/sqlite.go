@@ -61,7 +61,10 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 
 // open opens a file with further pragmas for the connection that writes.
 func open(ctx context.Context, path string, o Options, with sqlstore.Options, pragmas ...string) (*Store, error) {
-	with.ReadOnly = o.ReadOnly
+	if o.BusyTimeout == 0 {
+		o.BusyTimeout = busyTimeout
+	}
+	with.ReadOnly, with.Wait = o.ReadOnly, o.BusyTimeout
 	name, err := nameOf(path, o)
 	if err != nil {
 		return nil, err
@@ -84,6 +87,10 @@ func open(ctx context.Context, path string, o Options, with sqlstore.Options, pr
 	s, err := sqlstore.Open(ctx, read, write, &dialect, with)
 	if err != nil {
 		return nil, err
+	}
+	// While a file is opened SQLite waits for other processes, and looks for their end every 100 ms. Then the store does.
+	if _, err := write.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
+		return nil, errors.Join(host.NewError(host.CodeStoreFailed, "it cannot be opened", err), s.Close())
 	}
 	return &Store{s}, nil
 }
@@ -114,12 +121,8 @@ func nameOf(path string, o Options) (*url.URL, error) {
 
 // connect prepares connections to a file.
 func connect(file *url.URL, o Options, pragmas ...string) (*sql.DB, error) {
-	wait := o.BusyTimeout
-	if wait == 0 {
-		wait = busyTimeout
-	}
 	query := url.Values{
-		"_busy_timeout": {strconv.FormatInt(wait.Milliseconds(), 10)},
+		"_busy_timeout": {strconv.FormatInt(o.BusyTimeout.Milliseconds(), 10)},
 		"_pragma":       append([]string{"cell_size_check(1)"}, pragmas...),
 	}
 	if o.ReadOnly {

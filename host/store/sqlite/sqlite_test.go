@@ -34,7 +34,7 @@ func raw(t *testing.T, path string) *sql.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := connect(name, Options{})
+	db, err := connect(name, Options{BusyTimeout: busyTimeout})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/turncore/turncore/host/sessions/sessionstest"
 	"github.com/turncore/turncore/host/store"
@@ -21,19 +20,16 @@ func opened(t *testing.T, path string) *Store {
 	return s
 }
 
-// patient waits for a process that writes all the time, where the disk is slow.
-var patient = Options{BusyTimeout: time.Minute}
-
 func TestSuite(t *testing.T) {
 	storetest.Test(t, storetest.Suite{Place: func(t *testing.T) storetest.Opener {
 		path := filepath.Join(t.TempDir(), "conversations.db")
-		return func() (store.Store, error) { return Open(t.Context(), path, patient) }
+		return func() (store.Store, error) { return Open(t.Context(), path, Options{}) }
 	}})
 }
 
 func TestSessions(t *testing.T) {
 	sessionstest.Test(t, storetest.Suite{Place: func(t *testing.T) storetest.Opener {
 		path := filepath.Join(t.TempDir(), "sessions.db")
-		return func() (store.Store, error) { return Open(t.Context(), path, patient) }
+		return func() (store.Store, error) { return Open(t.Context(), path, Options{}) }
 	}})
 }

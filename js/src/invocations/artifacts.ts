@@ -17,6 +17,11 @@ interface ArtifactBody {
   readonly mimeType: string;
 }
 
+/** A name as events have it: lone surrogates become U+FFFD. */
+function asInEvents(name: string): string {
+  return name.replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
 /** The artifacts of a session: those that are stored, and those that an invocation's code, or who has a handle, has saved. */
 export class SessionArtifacts implements OpenArtifacts {
   readonly #store: SessionStore;
@@ -39,6 +44,7 @@ export class SessionArtifacts implements OpenArtifacts {
     if (typeof name !== 'string' || name === '' || name === 'user:') {
       throw invalidArtifact('must have a name');
     }
+    name = asInEvents(name);
     const [scope, own] = artifactPlace(this.#key, name);
     const { bytes } = partsOf(part);
     const stored = await this.#versions(scope, own);
@@ -53,6 +59,7 @@ export class SessionArtifacts implements OpenArtifacts {
   }
 
   async load(name: string, version?: number): Promise<Part | undefined> {
+    name = asInEvents(name);
     const [scope, own] = artifactPlace(this.#key, name);
     const at = version ?? (this.#next.get(name) ?? (await this.#versions(scope, own))) - 1;
     if (at < 0) return undefined;

@@ -135,6 +135,8 @@ interface Waiting {
   readonly run: (tables: Tables) => Step<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Until when it waits for other processes, in ms. */
+  readonly end: number;
 }
 
 const closed = new Error('the store is closed');
@@ -171,7 +173,8 @@ class FileDatabase implements Database, SqlDatabase {
   update<T>(run: (tables: Tables) => Step<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw closed;
-      this.#waiting.push({ run, resolve: resolve as Waiting['resolve'], reject });
+      const end = performance.now() + this.#busyTimeout;
+      this.#waiting.push({ run, resolve: resolve as Waiting['resolve'], reject, end });
       this.#writing ??= this.#write();
     });
   }
@@ -191,16 +194,15 @@ class FileDatabase implements Database, SqlDatabase {
   /** Runs transactions until nothing waits. */
   async #write(): Promise<void> {
     // What else is to be written in this round of the event loop shares the transaction.
-    await new Promise((resolve) => setTimeout(resolve));
+    await sleep(0);
     while (this.#waiting.length > 0) await this.#writeSome();
     this.#writing = undefined;
   }
 
   /** Runs what waits in one transaction, each in a part that is undone by itself. */
   async #writeSome(): Promise<void> {
-    const wait = this.#patience();
     let some: Waiting[] = [];
-    for (;;) {
+    for (let pause = PAUSE; this.#waiting.length > 0; pause = longer(pause)) {
       try {
         const ends = this.write(() => {
           // Who has come while the transaction waited to begin takes part.
@@ -211,12 +213,23 @@ class FileDatabase implements Database, SqlDatabase {
         for (const end of ends) end();
         return;
       } catch (error) {
-        if (some.length === 0 && (await wait(error))) continue;
-        if (some.length === 0) some = this.#waiting.splice(0);
+        const busy = some.length === 0 && resultOf(error) === 'BUSY';
+        if (busy) some = this.#late();
+        else if (some.length === 0) some = this.#waiting.splice(0);
         for (const { reject } of some) reject(error);
-        return;
+        if (!busy) return;
+        some = [];
+        await sleep(pause);
       }
     }
+  }
+
+  /** Takes those who have waited too long for other processes. */
+  #late(): Waiting[] {
+    const now = performance.now();
+    const late = this.#waiting.filter(({ end }) => end <= now);
+    this.#waiting = this.#waiting.filter(({ end }) => end > now);
+    return late;
   }
 
   /** Runs a computation in its part of a transaction. Returns what ends it once the transaction is written. */
@@ -292,11 +305,20 @@ class FileDatabase implements Database, SqlDatabase {
     let pause = PAUSE;
     return async (error) => {
       if (resultOf(error) !== 'BUSY' || performance.now() >= end) return false;
-      await new Promise((resolve) => setTimeout(resolve, pause));
-      pause = Math.min(2 * pause, LONGEST_PAUSE);
+      await sleep(pause);
+      pause = longer(pause);
       return true;
     };
   }
+}
+
+function sleep(pause: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, pause));
+}
+
+/** The pause behind another one. */
+function longer(pause: number): number {
+  return Math.min(2 * pause, LONGEST_PAUSE);
 }
 
 /** A row with numbers where they are exact. */

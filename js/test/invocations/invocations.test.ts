@@ -599,6 +599,28 @@ describe('invocations', { skip }, () => {
     assert.equal((await load()).state['city'], 'Paris');
   });
 
+  it('reads names that are no UTF-8 alike everywhere', async () => {
+    const [broken, whole] = ['a\ud800', 'a\ufffd'];
+    const seen: unknown[] = [];
+    const { say, load } = await stage({
+      agent: llm('a', answers(calls('t'), 'done'), {
+        tools: [
+          tool('t', async (_: never, ctx) => {
+            ctx.state[broken] = 1;
+            seen.push(ctx.state[broken], ctx.state[whole]);
+            await ctx.saveArtifact(broken, { text: 'text' });
+            seen.push(await ctx.loadArtifact(broken), await ctx.loadArtifact(whole));
+            seen.push(await ctx.listArtifacts());
+          }),
+        ],
+      }),
+    });
+    const events = await say();
+    assert.deepEqual(seen, [1, 1, { text: 'text' }, { text: 'text' }, [whole]]);
+    assert.deepEqual(events[1]!.actions.artifactDelta, { [whole]: 0 });
+    assert.deepEqual((await load()).state, { [whole]: 1 });
+  });
+
   it('keeps artifacts by version', async () => {
     const seen: unknown[] = [];
     const { say, load } = await stage({

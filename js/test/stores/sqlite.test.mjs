@@ -127,6 +127,24 @@ describe('a store in SQLite', () => {
     );
   });
 
+  it('waits for others as long for each caller', async (t) => {
+    const file = database(t);
+    const store = file.open({ busyTimeout: 500 });
+    await store.commit('s', { deltas: [said('m')] });
+    file.raw('BEGIN IMMEDIATE');
+    const later = new Promise((resolve) => setTimeout(resolve, 300)).then(() =>
+      store.commit('s', { deltas: [said('later')] }),
+    );
+    const error = await failureOf(() => store.commit('s', { deltas: [said('first')] }));
+    file.raw('COMMIT');
+    assert.match(error.message, /session "s": it is locked by another process/);
+    await later;
+    assert.deepEqual(
+      (await store.load('s')).messages.map(({ id }) => id),
+      ['m', 'later'],
+    );
+  });
+
   it('reads what may only be read', async (t) => {
     const file = database(t);
     const store = file.open();

@@ -27,6 +27,9 @@ type Dialect struct {
 	Tables string
 	// MaxID is how many bytes an id of a record or of bytes may have; 0 for no bound.
 	MaxID int
+	// Busy says that a transaction did not begin because another process writes. It matters for those that share
+	// transactions.
+	Busy func(err error) bool
 	// Reason says in a few words what is wrong, such as "it is locked"; "" if it does not know the error.
 	Reason func(err error) string
 	// Again says that a transaction that failed with the error may succeed if it is tried again.

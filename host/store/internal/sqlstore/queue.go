@@ -17,7 +17,8 @@ const maxShared = 256
 type queue struct {
 	mu      sync.Mutex
 	waiting []*job
-	running bool // a goroutine serves them
+	running bool      // a goroutine serves them
+	free    time.Time // when the next transaction may begin; of that goroutine
 	closed  bool
 	idle    sync.Cond // not running
 }
@@ -25,6 +26,7 @@ type queue struct {
 // job is what one caller writes.
 type job struct {
 	run  func(*tx) error
+	came time.Time
 	err  error
 	done chan struct{}
 }
@@ -38,7 +40,7 @@ func (s *Store) update(ctx context.Context, session string, run func(*tx) error)
 	if s.d.Alone {
 		return s.failure(ctx, session, s.updateAlone(ctx, run))
 	}
-	j := &job{run: run, done: make(chan struct{})}
+	j := &job{run: run, came: time.Now(), done: make(chan struct{})}
 	if !s.queue.add(j, s.serve) {
 		return s.failure(ctx, session, errClosed)
 	}
@@ -100,6 +102,20 @@ func (q *queue) take() []*job {
 	return jobs
 }
 
+// late takes the jobs that came at a time or before it.
+func (q *queue) late(at time.Time) (jobs []*job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = slices.DeleteFunc(q.waiting, func(j *job) bool {
+		is := !j.came.After(at)
+		if is {
+			jobs = append(jobs, j)
+		}
+		return is
+	})
+	return jobs
+}
+
 // empty tells whether nothing waits; then the goroutine that serves ends.
 func (q *queue) empty() bool {
 	q.mu.Lock()
@@ -125,19 +141,44 @@ func (q *queue) close() {
 	}
 }
 
+// A transaction that meets one of another process is tried again, at first about every poll, later about every
+// longestPoll. One of a slow disk leaves a gap behind itself, a part of the time that it took, in which others that poll
+// begin theirs. Gaps below shortestGap are left out: there transactions are so short that others soon find their end.
+const (
+	poll, longestPoll = time.Millisecond, 4 * time.Millisecond
+	gap, shortestGap  = 32, 100 * time.Microsecond
+)
+
 // serve runs transactions until nothing waits.
 func (s *Store) serve() {
+	var pause time.Duration
 	for !s.queue.empty() {
-		s.shared()
+		time.Sleep(time.Until(s.queue.free))
+		began := time.Now()
+		if !s.shared() {
+			pause = min(max(poll, pause+pause/16), longestPoll)
+			s.queue.free = time.Now().Add(pause/2 + rand.N(pause))
+			continue
+		}
+		pause = 0
+		if left := time.Since(began) / gap; left >= shortestGap {
+			s.queue.free = time.Now().Add(left)
+		}
 	}
 }
 
-// shared runs one transaction. What waits takes part until the transaction has begun: beginning it may take long where
-// other processes write.
-func (s *Store) shared() {
+// shared runs one transaction. It is false if another process writes; then those who have waited too long are told so.
+// What waits takes part until the transaction has begun.
+func (s *Store) shared() bool {
 	ctx := context.Background()
 	b, err := s.write.BeginTx(ctx, s.d.Writing)
-	jobs := s.queue.take()
+	busy := err != nil && s.d.Busy(err)
+	var jobs []*job
+	if busy {
+		jobs = s.queue.late(time.Now().Add(-s.wait))
+	} else {
+		jobs = s.queue.take()
+	}
 	defer func() {
 		for _, j := range jobs {
 			close(j.done)
@@ -153,6 +194,7 @@ func (s *Store) shared() {
 			j.err = err
 		}
 	}
+	return !busy
 }
 
 // together runs jobs in a transaction, each in its savepoint, and commits it. Its error is that of all.

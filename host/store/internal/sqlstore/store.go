@@ -20,7 +20,8 @@ type Store struct {
 	now           func() time.Time
 	tell          func(statement string)
 	queue         queue
-	collected     atomic.Int64 // when bytes were last collected, in microseconds
+	wait          time.Duration // for other processes
+	collected     atomic.Int64  // when bytes were last collected, in microseconds
 	collecting    sync.WaitGroup
 	mu            sync.Mutex
 	closing       bool            // no collecting begins
@@ -36,6 +37,8 @@ var _ store.Sessions = (*Store)(nil)
 type Options struct {
 	// Now is the clock, the system's if nil.
 	Now func() time.Time
+	// Wait is how long a caller waits for other processes that write, where callers share transactions.
+	Wait time.Duration
 	// ReadOnly says that the schema is not to be made or migrated.
 	ReadOnly bool
 	// Schema has the versions of the schema, those of [Schema] if nil.
@@ -47,7 +50,7 @@ type Options struct {
 // Open makes a store of a database. write has the connections of transactions that write, read of those that do not;
 // they may be the same. The store closes both, also if Open fails.
 func Open(ctx context.Context, read, write *sql.DB, d *Dialect, o Options) (*Store, error) {
-	s := &Store{d: d, read: read, write: write, now: o.Now, tell: o.Tell}
+	s := &Store{d: d, read: read, write: write, now: o.Now, tell: o.Tell, wait: o.Wait}
 	s.open, s.giveUp = context.WithCancel(context.Background())
 	if s.now == nil {
 		s.now = time.Now
