@@ -7,8 +7,9 @@ import type { Awaitable } from '../awaitable.js';
 import type { AnyTool, ObjectSchema } from '../tools/tool.js';
 import type { Content } from './content.js';
 import { type CallbackContext, type InvocationContext, invocationOf } from './contexts.js';
-import type { Event, EventData } from './event.js';
+import { type Event, type EventData, isData } from './event.js';
 import type { AgentModel, AgentRequest, AgentResponse } from './model.js';
+import { invalidMember, requireKnown } from './names.js';
 import type { LlmAgentTool, SessionTool } from './tools.js';
 import type { ToolParams, ToolSchema } from './tool-params.js';
 
@@ -92,7 +93,12 @@ export abstract class BaseAgent {
   /** @internal */
   readonly [configOf]: BaseAgentConfig;
 
+  /** @throws TurncoreError E_INVALID_AGENT for what is no configuration; a runner checks its members */
   constructor(config: BaseAgentConfig) {
+    if (!isData(config)) throw invalidMember('config', 'must be an object', 'E_INVALID_AGENT');
+    if (!Array.isArray(config.subAgents ?? [])) {
+      throw invalidMember('subAgents', 'must be a list', 'E_INVALID_AGENT');
+    }
     this.name = config.name;
     this.description = config.description ?? '';
     this.subAgents = [...(config.subAgents ?? [])];
@@ -234,6 +240,9 @@ export interface AgentToolConfig {
   readonly skipSummarization?: boolean | undefined;
 }
 
+/** The members of an agent tool's configuration. */
+const AGENT_TOOL = ['agent', 'inputSchema', 'skipSummarization'];
+
 /**
  * An agent that a model may call as a tool, by the agent's name and description. It sees the arguments as what the user
  * says, and nothing of the conversation. Its events are neither stored nor delivered: what they change in the state is
@@ -244,7 +253,20 @@ export class AgentTool {
   readonly inputSchema: ObjectSchema | undefined;
   readonly skipSummarization: boolean;
 
-  constructor({ agent, inputSchema, skipSummarization = false }: AgentToolConfig) {
+  /** @throws TurncoreError E_INVALID_AGENT, which names the member */
+  constructor(config: AgentToolConfig) {
+    if (config instanceof BaseAgent) {
+      throw invalidMember(
+        'config',
+        'must have the agent as a member: { agent }',
+        'E_INVALID_AGENT',
+      );
+    }
+    requireKnown(config, 'config', AGENT_TOOL, { code: 'E_INVALID_AGENT' });
+    const { agent, inputSchema, skipSummarization = false } = config;
+    if (!(agent instanceof BaseAgent)) {
+      throw invalidMember('agent', 'must be an agent', 'E_INVALID_AGENT');
+    }
     this.agent = agent;
     this.inputSchema = inputSchema;
     this.skipSummarization = skipSummarization;

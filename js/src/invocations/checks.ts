@@ -5,7 +5,7 @@ import { AgentKind } from '../abi/frames.gen.js';
 import { invocationError } from '../session-errors.js';
 import { isTool } from '../tools/is-tool.js';
 import { wrongStateName } from '../validation/state-name.js';
-import { suggest, typos } from '../validation/suggest.js';
+import { typos } from '../validation/suggest.js';
 import {
   AgentTool,
   BaseAgent,
@@ -18,6 +18,8 @@ import {
   SequentialAgent,
 } from './agents.js';
 import { isData } from './event.js';
+import { unknownNames } from './names.js';
+import type { SessionService } from './session-service.js';
 import type { SessionTool } from './tools.js';
 
 const CALLBACKS = ['beforeAgentCallback', 'afterAgentCallback'];
@@ -79,22 +81,6 @@ const TOOL = [
   'runAsync',
 ];
 
-/** Names that other kits have for members of runners and tools. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  contextCompactors: 'compaction',
-  eventsCompactionConfig: 'compaction',
-  execute: 'runAsync',
-  fn: 'runAsync',
-  func: 'runAsync',
-  handler: 'runAsync',
-  maxLlmCalls: 'maxModelCalls',
-  needsApproval: 'requireConfirmation',
-  requireConfirm: 'requireConfirmation',
-  rootAgent: 'agent',
-  run: 'runAsync',
-  schema: 'inputSchema',
-};
-
 /** What is wrong with a configuration. */
 class Checks {
   readonly wrong: string[] = [];
@@ -114,13 +100,7 @@ class Checks {
 
   /** Refuses the members of a configuration that are not known. @param prefix ends with a dot, or is empty */
   known(prefix: string, given: object, known: readonly string[]): void {
-    for (const name of Object.keys(given)) {
-      if (known.includes(name)) continue;
-      const elsewhere = Object.hasOwn(ELSEWHERE, name) ? ELSEWHERE[name]! : '';
-      const meant = known.includes(elsewhere) ? elsewhere : suggest(name, known);
-      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-      this.refuse(`${prefix}${name}`, `is not a known field${hint}`);
-    }
+    for (const [name, why] of unknownNames(given, known)) this.refuse(`${prefix}${name}`, why);
   }
 
   /** Whether a value is a function, or nothing. */
@@ -294,7 +274,15 @@ export function checkTeam(
 /** Checks the names in a runner's configuration. @throws TurncoreError E_INVALID_AGENT, which lists the unknown ones */
 export function checkRunner(config: unknown): void {
   const checks = new Checks();
-  if (isData(config)) checks.known('', config, RUNNER);
-  else checks.refuse('config', 'must be an object');
+  if (isData(config)) {
+    checks.known('', config, RUNNER);
+    const { sessionService, store } = config as Record<string, unknown>;
+    const service = (sessionService ?? undefined) as Partial<SessionService> | undefined;
+    if (service !== undefined && typeof service.load !== 'function') {
+      checks.refuse('sessionService', 'must be a SessionService');
+    } else if (service !== undefined && (store ?? service.store) !== service.store) {
+      checks.refuse('store', 'the session service has a store of its own');
+    }
+  } else checks.refuse('config', 'must be an object');
   checks.end();
 }

@@ -6,6 +6,7 @@ import type { Awaitable } from '../awaitable.js';
 import { invocationError } from '../session-errors.js';
 import type { Content } from './content.js';
 import type { CallbackContext } from './contexts.js';
+import { requireKnown } from './names.js';
 
 /**
  * When a runner sums up a session. At the end of an invocation that passes a threshold it stores an event of the author
@@ -43,6 +44,8 @@ const MEMBERS = ['invocations', 'tokens', 'overlap', 'keep'] as const;
 
 /** A compaction as the module takes it. @throws TurncoreError E_INVALID_AGENT */
 export function compactionOption(compaction: Compaction): object {
+  const known = [...MEMBERS, 'summarize', 'onError'];
+  requireKnown(compaction, 'compaction', known, { prefix: 'compaction.', code: 'E_INVALID_AGENT' });
   const given: [string, number][] = [];
   for (const name of MEMBERS) {
     const value = compaction[name];

@@ -8,7 +8,7 @@ import { stateOf } from '../context/state-of.js';
 import type { ContextState } from '../turn/context-state.js';
 import type { Content, FunctionResponse, Part } from './content.js';
 import type { Abortable, AgentInfo, LiveSession, OpenInvocation } from './contract.js';
-import { actionsValue, EventActions, functionResponses } from './event.js';
+import { actionsValue, EventActions, functionResponses, refuseMisspelled } from './event.js';
 import { writeActions } from './invalid.js';
 import { liveState, type State } from './state.js';
 
@@ -239,6 +239,7 @@ export class ToolContext extends DispatchContext {
 
   /** @internal Tells the module what the handler has done besides its result. */
   tell(): void {
+    refuseMisspelled(this.#actions);
     const actions = actionsValue(this.#actions);
     if (actions === undefined) return;
     const { number } = this[stateOf];

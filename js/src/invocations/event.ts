@@ -4,9 +4,11 @@
 import { decodeValue } from '../codec/decoder.js';
 import { copyValue } from '../stash/copy-value.js';
 import { invocationError } from '../session-errors.js';
+import { suggest } from '../validation/suggest.js';
 import type { Content, EventUsage, FunctionCall, FunctionResponse } from './content.js';
 import { eventJson } from './event-json.js';
 import { checkMembers } from './invalid.js';
+import { invalidMember } from './names.js';
 
 /** What a person is asked before a function call runs. */
 export interface ConfirmationRequest {
@@ -211,6 +213,39 @@ export function eventValue(event: EventData): Record<string, unknown> {
   const given = actionsValue(actions);
   if (given !== undefined) value['actions'] = given;
   return value;
+}
+
+/** The members of actions. */
+const ACTIONS = [
+  'stateDelta',
+  'artifactDelta',
+  'skipSummarization',
+  'transferToAgent',
+  'escalate',
+  'requestedConfirmations',
+  'compaction',
+  'rewindBeforeInvocationId',
+];
+
+/** An event of the host as it crosses. @throws TurncoreError E_INVALID_EVENT, also for a misspelled name of its actions */
+export function givenEvent(event: EventData): Record<string, unknown> {
+  const value = eventValue(event);
+  refuseMisspelled(event.actions);
+  return value;
+}
+
+/**
+ * Members that are not known are kept, but one that is likely misspelled would have no effect.
+ *
+ * @throws TurncoreError E_INVALID_EVENT for the name of one
+ */
+export function refuseMisspelled(actions: ActionsData | undefined): void {
+  for (const name of Object.keys(actions ?? {})) {
+    const meant = ACTIONS.includes(name) ? undefined : suggest(name, ACTIONS);
+    if (meant === undefined) continue;
+    const why = `is not a member of actions; did you mean ${meant}?`;
+    throw invalidMember(`actions.${name}`, why, 'E_INVALID_EVENT');
+  }
 }
 
 /** Actions as they cross; undefined if there are none. */

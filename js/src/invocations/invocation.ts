@@ -27,6 +27,7 @@ import { isTurncoreError } from '../errors.js';
 import type { HttpSettings } from '../http/exchange.js';
 import { toText } from '../primitives/tokenizable.js';
 import { Stash } from '../stash/stash.js';
+import { invocationError } from '../session-errors.js';
 import { ContextState } from '../turn/context-state.js';
 import type { Core } from '../turn/core.js';
 import type { Effect } from '../turn/effect.js';
@@ -40,7 +41,14 @@ import { Channel, stopped } from './channel.js';
 import type { Content } from './content.js';
 import { CallbackContext, InvocationContext, ToolContext } from './contexts.js';
 import type { AgentInfo, LiveSession, OpenInvocation } from './contract.js';
-import { actionsValue, type Event, type EventData, eventValue, revive } from './event.js';
+import {
+  actionsValue,
+  type Event,
+  type EventData,
+  givenEvent,
+  refuseMisspelled,
+  revive,
+} from './event.js';
 import { writeAnswer, writeAs, writeMembers } from './invalid.js';
 import type { SessionKey } from './keys.js';
 import { EffectOrder } from './order.js';
@@ -428,7 +436,11 @@ export class Invocation extends Turn implements OpenInvocation {
         if (!given && actions === undefined) effect.settle();
         else {
           const whole = { ...(given && { value: answer }), ...(actions && { actions }) };
-          settleWith(effect, writeAnswer(hookName(hook), whole));
+          const write = writeAnswer(hookName(hook), whole);
+          settleWith(effect, (enc) => {
+            refuseMisspelled(ctx.actions);
+            write(enc);
+          });
         }
       },
     );
@@ -445,10 +457,14 @@ export class Invocation extends Turn implements OpenInvocation {
   async #drive(agent: BaseAgent, ctx: InvocationContext): Promise<void> {
     const { run } = ctx;
     const generator = agent.runAsyncImpl(ctx);
+    if (typeof (generator as unknown as Partial<typeof generator>).next !== 'function') {
+      const why = `agent ${agent.name}: runAsyncImpl must be an async generator`;
+      throw invocationError('E_INVALID_AGENT', why);
+    }
     let failures = 0;
     for (let step = await generator.next(undefined as never); step.done !== true;) {
       try {
-        const value = eventValue(step.value);
+        const value = givenEvent(step.value);
         const stored = await this.later(SessionMethod.Yield, (enc) =>
           writeYieldArgs(enc, { run, event: writeMembers(value) }),
         );

@@ -39,7 +39,8 @@ export function prefixOf(of: {
  *
  * @throws TurncoreError E_INVALID_INVOCATION for an empty name
  */
-export function storedId({ appName, userId, sessionId }: SessionKey): string {
+export function storedId(key: SessionKey): string {
+  const { appName, userId, sessionId } = Object(key) as SessionKey;
   requireName(appName, 'appName');
   requireName(userId, 'userId');
   requireName(sessionId, 'sessionId');

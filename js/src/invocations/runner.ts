@@ -15,6 +15,7 @@ import { Invocation } from './invocation.js';
 import { type SessionKey, storedId } from './keys.js';
 import { type Events, leavable, type Leaving } from './leaving.js';
 import { enter, type Place } from './queue.js';
+import { invalidMember, requireKnown } from './names.js';
 import type { Plugin } from './plugin.js';
 import { named, notFound, SessionService, sessionCore } from './session-service.js';
 import type { SessionStore } from './session-store.js';
@@ -49,6 +50,8 @@ export interface RunnerConfig {
 
 /** What an invocation answers. */
 export interface RunInput {
+  /** The application of the runner. Another one is refused. */
+  readonly appName?: string | undefined;
   readonly userId: string;
   readonly sessionId: string;
   /**
@@ -61,9 +64,21 @@ export interface RunInput {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** E_INVALID_INVOCATION of a member of the input. */
-function invalid(field: string, why: string): Error {
-  return invocationError('E_INVALID_INVOCATION', `${field}: ${why}`, { details: { field } });
+/** The members of an input; what lists tell of a session may be among them. */
+const INPUT = ['appName', 'userId', 'sessionId', 'newMessage', 'signal', 'createdAt', 'updatedAt'];
+
+/** @throws TurncoreError E_INVALID_INVOCATION, which names the member */
+function checkInput(input: RunInput, appName: string): void {
+  requireKnown(input, 'input', INPUT);
+  const { appName: given = appName, newMessage, signal } = input;
+  if (given !== appName) throw invalidMember('appName', `the runner is of ${appName}`);
+  if (newMessage !== undefined && typeof newMessage !== 'string' && !isData(newMessage)) {
+    throw invalidMember('message', 'must be a text or a content');
+  }
+  const heard: unknown = signal ?? undefined;
+  if (heard !== undefined && typeof (heard as AbortSignal).addEventListener !== 'function') {
+    throw invalidMember('signal', 'must be an AbortSignal');
+  }
 }
 
 /** The content of a message. */
@@ -181,9 +196,10 @@ export class Runner {
   async rewind(
     input: Omit<RunInput, 'newMessage'> & { readonly rewindBeforeInvocationId: string },
   ): Promise<Event> {
+    requireKnown(input, 'input', [...INPUT, 'rewindBeforeInvocationId']);
     const { rewindBeforeInvocationId: rewindBefore, ...who } = input;
     if (typeof rewindBefore !== 'string') {
-      throw invalid('rewindBeforeInvocationId', 'must be a string');
+      throw invalidMember('rewindBeforeInvocationId', 'must be a string');
     }
     const options = { ...this.#options, rewindBefore };
     let last: Event | undefined;
@@ -193,13 +209,12 @@ export class Runner {
   }
 
   async *#run(
-    { userId, sessionId, newMessage, signal }: RunInput,
+    input: RunInput,
     options: Readonly<Record<string, unknown>>,
     leaving: Leaving,
   ): Events {
-    if (newMessage !== undefined && typeof newMessage !== 'string' && !isData(newMessage)) {
-      throw invalid('message', 'must be a text or a content');
-    }
+    checkInput(input, this.appName);
+    const { userId, sessionId, newMessage, signal } = input;
     const message = newMessage === undefined ? undefined : messageOf(newMessage);
     const key = { appName: this.appName, userId, sessionId };
     // Without the caller's signal nothing aborts an invocation.

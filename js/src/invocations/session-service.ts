@@ -25,7 +25,7 @@ import { fullMemoryStore } from '../stores/memory.js';
 import type { Core } from '../turn/core.js';
 import { SessionArtifacts, unsaved } from './artifacts.js';
 import type { Part } from './content.js';
-import { type Event, type EventData, eventValue, isData, revive } from './event.js';
+import { type Event, type EventData, givenEvent, isData, revive } from './event.js';
 import { bodyOf } from './event-bytes.js';
 import { HeldSession } from './held-session.js';
 import { writeMembers, writeState } from './invalid.js';
@@ -39,6 +39,7 @@ import {
   storedId,
   userScope,
 } from './keys.js';
+import { invalidMember, requireCount, requireKnown, unknownNames } from './names.js';
 import { Session } from './session.js';
 import { recentEvents } from './recent.js';
 import { encoded, type EncodedState, type SessionStore } from './session-store.js';
@@ -64,7 +65,7 @@ export interface NewSession extends Omit<SessionKey, 'sessionId'> {
 
 /** Which events of a session are wanted: those that fit both. */
 export interface RecentEvents {
-  /** How many there are at most, the last ones. Default: all. */
+  /** How many there are at most, the last ones: from 1 on. Default: all. */
   readonly last?: number | undefined;
   /**
    * Leaves out the events before the last one whose timestamp is earlier, and that one, in ms since the Unix epoch.
@@ -111,6 +112,26 @@ function requireStore(store: unknown): void {
   throw invalidValue('store', why);
 }
 
+/** @throws TurncoreError E_INVALID_VALUE for what has other members than options do, such as a store */
+function requireOptions(options: unknown): void {
+  if (!isData(options)) throw invalidValue('options', 'must be an object');
+  const prototype: unknown = Object.getPrototypeOf(options);
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw invalidValue('options', 'must be a plain object; a store goes into its member store');
+  }
+  const [unknown] = unknownNames(options, ['store', 'host']);
+  if (unknown !== undefined) throw invalidValue(...unknown);
+}
+
+/** The names by which sessions are listed: those of a session's key will do. */
+const LISTED = ['appName', 'userId', 'sessionId', 'createdAt', 'updatedAt'];
+
+/** @throws TurncoreError E_INVALID_INVOCATION unless a value is a session that was read */
+function requireSession(session: unknown): void {
+  if (session instanceof Session) return;
+  throw invalidMember('session', 'must be what createSession or getSession gave');
+}
+
 /** How many sessions are held at most. */
 const MOST_HELD = 1000;
 
@@ -127,7 +148,9 @@ export class SessionService {
   readonly #artifacts = new WeakMap<Session, SessionArtifacts>();
 
   /** @throws TurncoreError E_INVALID_VALUE for a store that cannot keep sessions */
-  constructor({ store = fullMemoryStore(), host }: SessionServiceOptions = {}) {
+  constructor(options: SessionServiceOptions = {}) {
+    requireOptions(options);
+    const { store = fullMemoryStore(), host } = options;
     requireStore(store);
     this.store = store;
     this.host = sessionHost(host);
@@ -139,13 +162,13 @@ export class SessionService {
    * @throws TurncoreError (rejects) E_SESSION_EXISTS; E_INVALID_STATE for a misspelled scope or an invalid value
    */
   async createSession(given: NewSession): Promise<Session> {
+    requireKnown(given, 'session', ['appName', 'userId', 'sessionId', 'state']);
     const { clock, entropy } = this.host;
     const { appName, userId, state, sessionId = uuidv6(clock(), entropy(UUID_ENTROPY)) } = given;
     const key = { appName, userId, sessionId };
     const stored = storedId(key);
-    if (state !== undefined && !isData(state)) {
-      const details = { field: 'state' };
-      throw invocationError('E_INVALID_STATE', 'state: must be an object', { details });
+    if (state !== undefined && (!isData(state) || Symbol.iterator in state)) {
+      throw invalidMember('state', 'must be an object', 'E_INVALID_STATE');
     }
     const args = await this.#ask(SessionMethod.NewSession, (enc) =>
       writeNewSessionArgs(enc, {
@@ -181,8 +204,13 @@ export class SessionService {
    *   events the session has
    */
   async getSession(key: SessionKey, recent: RecentEvents = {}): Promise<Session | undefined> {
-    const { last = 0, since } = recent;
-    if (last > 0 || since !== undefined) return this.#getRecent(key, last, since);
+    requireKnown(recent, 'recent', ['last', 'since']);
+    const { last, since } = recent;
+    requireCount(last, 'last');
+    if (since !== undefined && !Number.isFinite(since)) {
+      throw invalidMember('since', 'must be a time in ms since the Unix epoch');
+    }
+    if (last !== undefined || since !== undefined) return this.#getRecent(key, last ?? 0, since);
     return this.#read(key);
   }
 
@@ -223,10 +251,11 @@ export class SessionService {
    * A page of the sessions of a user, or of all users of the application, those updated last first. How many sessions
    * others have does not matter to what it costs in a database.
    */
-  async listPage(
-    of: SessionsOf,
-    { cursor, limit }: Omit<PageOptions, 'prefix'> = {},
-  ): Promise<SummaryPage> {
+  async listPage(of: SessionsOf, options: Omit<PageOptions, 'prefix'> = {}): Promise<SummaryPage> {
+    requireKnown(of, 'of', LISTED);
+    requireKnown(options, 'options', ['cursor', 'limit']);
+    const { cursor, limit } = options;
+    requireCount(limit, 'limit');
     const page = await this.store.list({ prefix: prefixOf(of), cursor, limit });
     const sessions = page.sessions.flatMap(({ id, createdAt, updatedAt }) => {
       const key = sessionKeyOf(id);
@@ -259,10 +288,11 @@ export class SessionService {
    *   changes, and {@link retry} loads anew; E_INVALID_EVENT and E_INVALID_STATE, naming the field
    */
   async appendEvent(session: Session, event: EventData): Promise<Event> {
+    requireSession(session);
     const { key } = session;
     const stored = storedId(key);
     const { clock, entropy } = this.host;
-    const value = eventValue(event);
+    const value = givenEvent(event);
     const args = await this.#ask(SessionMethod.Append, (enc) =>
       writeAppendEventArgs(enc, {
         app: key.appName,
@@ -298,6 +328,7 @@ export class SessionService {
    * @returns the number of the version, from 0
    */
   async saveArtifact(session: Session, name: string, part: Part): Promise<number> {
+    requireSession(session);
     return named(session.key, () => this.#artifactsOf(session).save(name, part));
   }
 
@@ -358,6 +389,7 @@ export class SessionService {
     key: SessionKey,
     options: { readonly sessionId?: string; readonly upTo?: string } = {},
   ): Promise<Session> {
+    requireKnown(options, 'options', ['sessionId', 'upTo']);
     const { clock, entropy } = this.host;
     const { sessionId = uuidv6(clock(), entropy(UUID_ENTROPY)), upTo } = options;
     const to = { ...key, sessionId };

@@ -201,7 +201,7 @@ async function dispatchFrom(
       iterations,
     };
   } finally {
-    if (turn.core.alive) turn.core.closeRunner(definition);
+    turn.core.closeRunner(definition);
   }
 }
 
@@ -230,7 +230,7 @@ async function dispatchRaw(values: Input, bus: Bus<TurnEvents>): Promise<Dispatc
       iterations,
     };
   } finally {
-    if (core.alive) core.closeRunner(definition);
+    core.closeRunner(definition);
   }
 }
 

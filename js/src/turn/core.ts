@@ -73,7 +73,7 @@ export class Core implements OpenCore {
   readonly clock: Clock;
   readonly #host: CoreHost;
   readonly #turns = new Map<number, Turn>();
-  readonly #runners = new Map<object, number>();
+  readonly #runners = new WeakMap<object, number>();
   readonly #encoders: Encoder[] = [];
   readonly #batch = new Encoder(1 << 16);
   readonly #histories: HistoryUploads;
@@ -91,6 +91,10 @@ export class Core implements OpenCore {
   #failure: TurncoreError | undefined;
   /** The innermost call outside of turns. */
   #asked: PendingCall | undefined;
+  /** Closes runners that nobody has any more. Some hosts do not tell. */
+  readonly #gone =
+    globalThis.FinalizationRegistry &&
+    new FinalizationRegistry<object>((twin) => this.closeRunner(twin));
 
   constructor(instance: Instance, host: CoreHost) {
     this.instance = instance;
@@ -226,7 +230,9 @@ export class Core implements OpenCore {
     if (open !== undefined) return open;
     const runner = ++this.#lastRunner;
     this.ask((enc, call) => write(enc, runner, call, key as never));
-    this.#runners.set(key, runner);
+    const twin = {};
+    this.#runners.set(key, runner).set(twin, runner);
+    this.#gone?.register(key, twin);
     return runner;
   }
 
@@ -271,9 +277,8 @@ export class Core implements OpenCore {
   /** Forgets a runner. */
   closeRunner(definition: object): void {
     const runner = this.#runners.get(definition);
-    if (runner === undefined) return;
     this.#runners.delete(definition);
-    if (!this.alive) return;
+    if (runner === undefined || !this.alive) return;
     const enc = this.frame();
     writeCloseRunner(enc, { runner });
     this.send(undefined, enc);
@@ -399,13 +404,9 @@ export class Core implements OpenCore {
       }
       if (frame.op === Op.Welcome) throw new CodecError('frame', 0, 'a second Welcome');
       requireOwn(frame, turn);
-      if (turn === undefined) this.#queue.push(frame);
-      else if (frame.op === Op.Sync) {
-        if (turn.sync(frame)) this.#queue.push(frame);
-      } else {
-        turn.note(frame);
-        this.#queue.push(frame);
-      }
+      if (frame.op !== Op.Sync) turn?.note(frame);
+      else if (turn?.sync(frame) === false) continue;
+      this.#queue.push(frame);
     }
     return fault;
   }

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { memoryUsage } from 'node:process';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -15,6 +16,7 @@ import {
   type BaseAgent,
   type Event,
   ParallelAgent,
+  Runner,
   SessionService,
 } from '../../src/entries/sessions.js';
 import { skip } from '../turn/harness.js';
@@ -92,6 +94,31 @@ describe('early ends', { skip }, () => {
     const before = await leave(500);
     const grown = (await leave(2_000)) - before;
     assert.ok(grown < 3 << 20, `2,000 invocations keep ${grown} bytes`);
+  });
+
+  it('keep no runner that nobody has any more', async () => {
+    setFlagsFromString('--expose-gc');
+    const gc = runInNewContext('gc') as () => void;
+    const { service } = await stage({ agent: five().agent });
+    const serve = async (count: number): Promise<number> => {
+      for (let i = 0; i < count; i++) {
+        const tool = { name: 't', description: 'A tool.', runAsync: () => runner.appName };
+        const agent = llm('m', () => 'Hello.', { tools: [tool] });
+        const runner = new Runner({ appName: KEY.appName, agent, sessionService: service });
+        await runner.run({ ...WHO, newMessage: 'hello' });
+        await service.deleteSession(KEY);
+        await service.createSession(KEY);
+      }
+      for (let i = 0; i < 3; i++) {
+        gc();
+        await sleep(10); // in which the engine tells what is gone
+      }
+      const { heapUsed, external } = memoryUsage();
+      return heapUsed + external;
+    };
+    const before = await serve(300);
+    const grown = (await serve(1_500)) - before;
+    assert.ok(grown < 4 << 20, `1,500 runners keep ${grown} bytes`);
   });
 
   it('a caller leaves while the invocation waits for another one of the session', async () => {

@@ -5,7 +5,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { isTurncoreError, memoryStore } from '../../src/index.js';
+import { fullMemoryStore } from '../../src/entries/memory.js';
 import {
+  AgentTool,
   type AgentResponse,
   type EventData,
   LlmAgent,
@@ -207,6 +209,116 @@ describe('what is given to sessions', { skip }, () => {
     assert.equal(await service.getSession({ ...KEY, sessionId: 'x' }), undefined);
   });
 
+  it('has no member of a misspelled name, which would have no effect', async () => {
+    const { runner, service, load } = await stage({ agent: llm('a', answers('never')) });
+    const session = (await load()) as never;
+    const input = 'E_INVALID_INVOCATION ';
+    const unknown = 'is not a known field';
+    const tries: readonly (readonly [refused: string, call: () => unknown])[] = [
+      [`${input}input: must be an object`, () => runner.run(any(undefined))],
+      [
+        `${input}message: ${unknown}; did you mean newMessage?`,
+        () => runner.run(any({ ...WHO, message: 'hello' })),
+      ],
+      [
+        `${input}abortSignal: ${unknown}; did you mean signal?`,
+        () => runner.run(any({ ...WHO, newMessage: 'hello', abortSignal: undefined })),
+      ],
+      [`${input}runConfig: ${unknown}`, () => runner.run(any({ ...WHO, runConfig: {} }))],
+      [
+        `${input}signal: must be an AbortSignal`,
+        () => runner.run(any({ ...WHO, newMessage: 'hello', signal: {} })),
+      ],
+      [
+        `${input}appName: the runner is of app`,
+        () => runner.run({ ...WHO, appName: 'other', newMessage: 'hello' }),
+      ],
+      [`${input}invocationId: ${unknown}`, () => runner.rewind(any({ ...WHO, invocationId: 'x' }))],
+      [
+        `${input}initialState: ${unknown}; did you mean state?`,
+        () => service.createSession(any({ appName: 'app', userId: 'u', initialState: {} })),
+      ],
+      [`${input}session: must be an object`, () => service.createSession(any(undefined))],
+      [
+        'E_INVALID_STATE state: must be an object',
+        () => service.createSession(any({ ...KEY, sessionId: 'm', state: new Map([['a', 1]]) })),
+      ],
+      [`${input}limit: ${unknown}`, () => service.getSession(KEY, any({ limit: 1 }))],
+      [`${input}last: must be an integer from 1 on`, () => service.getSession(KEY, { last: 0 })],
+      [
+        `${input}since: must be a time in ms since the Unix epoch`,
+        () => service.getSession(KEY, any({ since: 'today' })),
+      ],
+      [
+        `${input}limit: must be an integer from 1 on`,
+        () => service.listPage({ appName: 'app' }, { limit: 0 }),
+      ],
+      [
+        `${input}user: ${unknown}; did you mean userId?`,
+        () => service.listSessions(any({ appName: 'app', user: 'u' })),
+      ],
+      [
+        `${input}upto: ${unknown}; did you mean upTo?`,
+        () => service.forkSession(KEY, any({ upto: 'x' })),
+      ],
+      [`${input}appName: must be a non-empty string`, () => service.getSession(any(undefined))],
+      [
+        `${input}session: must be what createSession or getSession gave`,
+        () => service.appendEvent(any(KEY), { author: 'a' }),
+      ],
+      [
+        'E_INVALID_EVENT actions.stateDeltas: is not a member of actions; did you mean stateDelta?',
+        () =>
+          service.appendEvent(session, any({ author: 'a', actions: { stateDeltas: { x: 1 } } })),
+      ],
+      [
+        'E_INVALID_VALUE options: must be a plain object; a store goes into its member store',
+        () => new SessionService(any(fullMemoryStore())),
+      ],
+      [
+        `E_INVALID_VALUE stor: ${unknown}; did you mean store?`,
+        () => new SessionService(any({ stor: fullMemoryStore() })),
+      ],
+    ];
+    for (const [refused, call] of tries) assert.equal(await refusal(call), refused);
+    assert.equal((await load()).events.length, 0);
+    const page = await service.listSessions({ appName: 'app' });
+    assert.equal(page.length, 1, 'no session was made');
+    // What lists tell of a session names it.
+    await runner.run({ ...page[0]!, newMessage: 'hello' });
+    assert.equal((await service.listSessions(page[0]!)).length, 1);
+  });
+
+  it('as actions has no member of a misspelled name in agents, callbacks and tools', async () => {
+    const known = 'is not a member of actions; did you mean transferToAgent?';
+    const wrong = any({ transferToAgents: 'b' });
+    const custom = new Script('a', async function* () {
+      yield { content: { parts: [{ text: 'x' }] }, actions: wrong };
+    });
+    const callback = llm('a', answers('never'), {
+      beforeAgentCallback: (ctx) => void Object.assign(ctx.actions, wrong),
+    });
+    for (const agent of [custom, callback]) {
+      const { runner, load } = await stage({ agent });
+      assert.equal(
+        await refusal(() => runner.run({ ...WHO, newMessage: 'hello' })),
+        `E_INVALID_EVENT actions.transferToAgents: ${known}`,
+      );
+      assert.equal((await load()).events.length, 1);
+    }
+    const tool: SessionTool = {
+      name: 't',
+      description: 'A tool.',
+      runAsync: (_, ctx) => void Object.assign(ctx.actions, wrong),
+    };
+    const { runner } = await stage({
+      agent: llm('a', answers(calls('t'), 'done'), { tools: [tool] }),
+    });
+    const [, told] = await runner.run({ ...WHO, newMessage: 'hello' });
+    const [answer] = told!.getFunctionResponses();
+    assert.match(String(answer!.response!['error']), /actions\.transferToAgents: is not a member/u);
+  });
+
   it('as a list of whose sessions names an application, and a user unless it is all of them', async () => {
     const { service } = await stage({ agent: llm('a', answers()) });
     await service.createSession({ appName: 'app', userId: 'v/w', sessionId: 't%' });
@@ -405,6 +517,46 @@ describe('a runner', { skip }, () => {
         );
       }
     }
+  });
+
+  it('refuses configurations that are none, and tells what is wrong', async () => {
+    const made = llm('b', answers());
+    const tries: readonly (readonly [refused: string, call: () => unknown])[] = [
+      ['config: must be an object', () => new LlmAgent(any(undefined))],
+      ['subAgents: must be a list', () => new SequentialAgent({ name: 's', subAgents: any(made) })],
+      ['config: must have the agent as a member: { agent }', () => new AgentTool(any(made))],
+      ['name: is not a known field', () => new AgentTool(any({ name: 'n', agent: made }))],
+      ['agent: must be an agent', () => new AgentTool(any({}))],
+      [
+        'compaction.kep: is not a known field; did you mean keep?',
+        () => new Runner({ appName: 'app', agent: made, compaction: any({ tokens: 1, kep: 1 }) }),
+      ],
+      [
+        'sessionService: must be a SessionService',
+        () => new Runner({ appName: 'app', agent: made, sessionService: any({}) }),
+      ],
+      [
+        'store: the session service has a store of its own',
+        () =>
+          new Runner({
+            ...{ appName: 'app', agent: made, store: fullMemoryStore() },
+            sessionService: new SessionService(),
+          }),
+      ],
+    ];
+    for (const [refused, call] of tries) {
+      assert.equal(await refusal(call), `E_INVALID_AGENT ${refused}`);
+    }
+    const { runner } = await stage({
+      agent: new Script(
+        'c',
+        any(() => Promise.resolve()),
+      ),
+    });
+    assert.equal(
+      await refusal(() => runner.run({ ...WHO, newMessage: 'hello' })),
+      'E_INVALID_AGENT agent c: runAsyncImpl must be an async generator',
+    );
   });
 
   it('takes classes of its users that are configured with more', () => {

@@ -3,10 +3,13 @@
  * die.
  */
 import assert from 'node:assert/strict';
+import { memoryUsage } from 'node:process';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
-import { ChatExecutor, Host, type HostOptions } from '../../src/index.js';
+import { ChatExecutor, createRunner, Host, type HostOptions, Tool } from '../../src/index.js';
 import { makeRun, runTurn, skip, testHost } from './harness.js';
 
 /** A controller that counts the listeners of its signal. */
@@ -73,6 +76,35 @@ describe('what a turn leaves behind', { skip }, () => {
     const after = pulls;
     await sleep(30);
     assert.equal(pulls, after);
+  });
+});
+
+describe('runners that nobody has any more', { skip }, () => {
+  it('are forgotten, as a runner per request is', async () => {
+    setFlagsFromString('--expose-gc');
+    const gc = runInNewContext('gc') as () => void;
+    const host = new Host(await testHost());
+    const serve = async (count: number): Promise<number> => {
+      for (let i = 0; i < count; i++) {
+        const echo = new Tool({
+          name: 'echo',
+          description: 'Says it again.',
+          inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+          handler: (): string => typeof runner, // so the runner keeps itself
+        });
+        const runner = createRunner({ host, tools: [echo], executor: (ctx) => ctx.ack() });
+        await runner.run({ message: 'hello' });
+      }
+      for (let i = 0; i < 3; i++) {
+        gc();
+        await sleep(10); // in which the engine tells what is gone
+      }
+      const { heapUsed, external } = memoryUsage();
+      return heapUsed + external;
+    };
+    const before = await serve(300);
+    const grown = (await serve(1_000)) - before;
+    assert.ok(grown < 6 << 20, `1,000 runners keep ${grown} bytes`);
   });
 });
 
