@@ -163,11 +163,14 @@ func (t *Turn) appendRecord(dst []byte, r record.Record) ([]byte, error) {
 		return nil, err
 	}
 	if n := len(out) - len(dst); n > t.core.MaxBody() {
-		return nil, tooLarge(n, t.core.MaxBody())
+		return nil, overLimit("a record", n, t.core.MaxBody())
 	}
 	return out, nil
 }
 
-func tooLarge(size, limit int) error {
-	return host.NewError(abi.CodeABILimitExceeded, "a record of "+strconv.Itoa(size)+" bytes, at most "+strconv.Itoa(limit)+" fit a frame", nil)
+// overLimit is the error for data that no frame can hold.
+func overLimit(what string, size, limit int) error {
+	err := host.NewError(abi.CodeABILimitExceeded, what+" of "+strconv.Itoa(size)+" bytes is over the limit of "+strconv.Itoa(limit), nil)
+	err.Details = map[string]any{"limit": "frame", "max": limit, "actual": size}
+	return err
 }

@@ -124,6 +124,9 @@ func (t *Turn) feed(a *actor, in []byte) error {
 						return err
 					}
 				}
+				if rest := len(in) - cut; rest > int(limits.Frame) {
+					return overLimit("a step", rest, int(limits.Frame))
+				}
 				return host.NewError(abi.CodeABILimitExceeded, err.Error(), err)
 			}
 			if cut+len(frame) > int(limits.Frame) {
