@@ -53,6 +53,8 @@ type TurnRunnerConfig struct {
 
 	// Host runs the turns. nil gives the runner its own host, which Close closes.
 	Host *Host
+
+	front bool // made by New, whose Config has other fields
 }
 
 // definition is a runner as it is told to a core.
@@ -81,12 +83,19 @@ func (c *TurnRunnerConfig) validate() error {
 	switch {
 	case c.Executor == nil && c.Chat == nil && c.agent() == nil:
 		missing := abi.Violation(abi.RuleRequired, "field", "executorCallback")
+		if c.front {
+			missing = abi.Violation(abi.RuleExactlyOne, "field", "model", "other", "executor")
+		}
 		if c.Host.agent() != nil {
 			missing = "`executor` must be given: the module has no agent inside, and its grant names no model"
 		}
 		list = append(list, missing)
 	case c.Executor != nil && c.Chat != nil:
-		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", "executorCallback", "other", "chat"))
+		one, other := "executorCallback", "chat"
+		if c.front {
+			one, other = "model", "executor"
+		}
+		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", one, "other", other))
 	}
 	list = append(list, c.Callbacks.missing(abi.TurnRunnerConfigRules)...)
 	list = append(list, c.Callbacks.mixed()...)

@@ -110,6 +110,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	default:
 		return nil, check.Invalid(abi.TurnRunnerConfigRules, []string{"`whenBusy` must be \"queue\" or \"refuse\""})
 	}
+	hasModel := config.Model.Name != "" || config.Model.Engine != nil
 	keeper := keeperOf(config.Store)
 	full := TurnRunnerConfig{
 		Executor: config.Executor, Callbacks: storeCallbacks(keeper), Tools: config.Tools, Host: config.Host,
@@ -121,6 +122,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		Tokenizers:             config.Tokenizers,
 		WrapTool:               config.WrapTool,
 		WrapModel:              config.WrapModel,
+		front:                  true,
 	}
 	switch config.MaxIterations {
 	case 0:
@@ -129,7 +131,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		full.MaxIterations = 0
 	}
 	var credentials map[string]model.Credential
-	if config.Model.Name != "" || config.Model.Engine != nil {
+	if hasModel {
 		full.Chat, credentials = config.Model.chat()
 		full.Chat.Schema = config.Schema
 	} else if config.Schema != nil {

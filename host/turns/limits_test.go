@@ -2,6 +2,7 @@ package turns_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -53,6 +54,34 @@ func TestLoweredLimitsOfTheChatExecutor(t *testing.T) {
 			})
 		}
 	}
+}
+
+// What an executor passes and no frame can hold is refused with its length and the limit, as in JavaScript; the turn goes
+// on.
+func TestTooLargeCallSaysHowLarge(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		long := strings.Repeat("x", abi.MaxFrame+1)
+		_, result := play(t, h, turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, hs *turns.Helpers) error {
+			for what, refused := range map[string]error{
+				"a step of 167":   hs.ReportMessage("m", long, true),
+				"a record of 167": ctx.StoreMessage(message("m", long)),
+			} {
+				var e *host.Error
+				if !errors.As(refused, &e) || e.Code != host.CodeABILimitExceeded || !strings.Contains(e.Message, what) {
+					t.Errorf("%v, want %s", refused, what)
+					continue
+				}
+				details, _ := e.Details.(map[string]any)
+				if !strings.Contains(e.Message, fmt.Sprintf("%d bytes is over the limit of %d", details["actual"], details["max"])) || details["limit"] != "frame" {
+					t.Errorf("%s, details %v", e.Message, e.Details)
+				}
+			}
+			return ctx.Ack()
+		}}, turns.TurnInput{})
+		if result.Status != event.Ack {
+			t.Errorf("%+v", result)
+		}
+	})
 }
 
 // A start that does not fit a frame, or breaks a limit inside of one, names the field that is to blame; the runner goes

@@ -109,6 +109,22 @@ func TestModelEngineFails(t *testing.T) {
 	})
 }
 
+// What New refuses is said by the fields of its Config, together with all else that is wrong.
+func TestNewNamesTheFieldsOfItsConfig(t *testing.T) {
+	ack := func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Ack() }
+	for name, config := range map[string]turns.Config{
+		"neither": {},
+		"both":    {Executor: ack, Model: turns.Model{Name: "m"}},
+	} {
+		config.WrapTool = []turns.ToolWrapper{nil}
+		_, err := turns.New(t.Context(), config)
+		const want = "exactly one of `model` and `executor` is required; `wrapTool[0]` must be a function"
+		if !errors.Is(err, host.CodeInvalidTurnRunnerConfig) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
 // Who cancels the run is not kept waiting: the engine's context is done at once, and what it sends later is refused.
 func TestModelEngineStops(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {

@@ -30,10 +30,13 @@ type wrapped struct {
 // name is how messages name the wrapper.
 func (w *wrapped) name() string { return check.At(w.field, w.index) }
 
-// enter tells whether next may still run.
-func (w *wrapped) enter() error {
+// enter tells whether next may still run, and was given a call.
+func (w *wrapped) enter(given bool) error {
 	if w.over.Load() {
 		return newError(abi.CodeCallAfterEnd, "next of "+w.name()+", which has returned", nil)
+	}
+	if !given {
+		return newError(abi.CodeInvalidValue, "what next was given: must be a call", nil)
 	}
 	return nil
 }

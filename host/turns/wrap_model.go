@@ -83,7 +83,7 @@ func (m *modelCall) wrapped(from int, ctx context.Context, call *ModelInvocation
 	layer := &wrapped{field: "wrapModel", index: from}
 	return layer.run(func() error {
 		return wrappers[from](ctx, call, send, func(ctx context.Context, call *ModelInvocation, send func(ModelChunk) error) error {
-			if err := layer.enter(); err != nil {
+			if err := layer.enter(call != nil); err != nil {
 				return err
 			}
 			err := m.wrapped(from+1, ctx, call, send)

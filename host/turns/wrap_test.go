@@ -190,6 +190,24 @@ func TestNextAfterTheEnd(t *testing.T) {
 	})
 }
 
+// Next without a call runs nothing, and the error says so.
+func TestNextWithoutACall(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		tool := workTool(func(*turns.DispatchContext, int) (any, error) { t.Error("it ran"); return "x", nil })
+		var result any
+		var failed error
+		play(t, h, turns.TurnRunnerConfig{
+			Tools: []*turns.Tool{tool}, Executor: callWork(1, &result, &failed),
+			WrapTool: []turns.ToolWrapper{func(ctx *turns.DispatchContext, _ *turns.ToolInvocation, next turns.ToolNext) (any, error) {
+				return next(ctx, nil)
+			}},
+		}, turns.TurnInput{})
+		if !errors.Is(failed, host.CodeInvalidValue) || wrapperOf(failed) != "wrapTool[0]" || !strings.Contains(failed.Error(), "what next was given: must be a call") {
+			t.Errorf("%v", failed)
+		}
+	})
+}
+
 // Calls of a chat executor run at once, each inside wrappers of its own; a gate inside a tool waits inside them too,
 // and an artifact goes through them as it is.
 func TestWrapToolAtOnce(t *testing.T) {

@@ -70,7 +70,7 @@ func (d *definition) wrappedTool(from int, ctx *DispatchContext, call *ToolInvoc
 	err = layer.run(func() error {
 		var err error
 		result, err = d.wrapTool[from](ctx, call, func(in context.Context, call *ToolInvocation) (any, error) {
-			if err := layer.enter(); err != nil {
+			if err := layer.enter(call != nil); err != nil {
 				return nil, err
 			}
 			result, err := d.wrappedTool(from+1, ctx.within(in), call, tool)

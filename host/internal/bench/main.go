@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/turncore/turncore/host/internal/bench/figure"
@@ -94,7 +95,7 @@ func run(ctx context.Context, args []string) error {
 	return os.WriteFile(*out, append(data, '\n'), 0o644)
 }
 
-// measureEngine takes all figures of an engine, or those of one part.
+// measureEngine takes all figures of an engine, or those of one part. An engine may have none of a part.
 func measureEngine(ctx context.Context, p pace, name, only string) ([]figure.Row, error) {
 	cache, err := os.MkdirTemp("", "turncore-bench")
 	if err != nil {
@@ -111,6 +112,7 @@ func measureEngine(ctx context.Context, p pace, name, only string) ([]figure.Row
 	}
 	defer e.Close(ctx)
 	var rows []figure.Row
+	var names []string
 	for _, part := range []struct {
 		name    string
 		measure func() ([]figure.Row, error)
@@ -131,6 +133,7 @@ func measureEngine(ctx context.Context, p pace, name, only string) ([]figure.Row
 		{"metering", func() ([]figure.Row, error) { return measureMetered(ctx, p, e, cache) }},
 		{"instances", func() ([]figure.Row, error) { return measureInstances(ctx, p, e, cache) }},
 	} {
+		names = append(names, part.name)
 		if only != "" && part.name != only {
 			continue
 		}
@@ -139,10 +142,13 @@ func measureEngine(ctx context.Context, p pace, name, only string) ([]figure.Row
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
 		}
+		if len(more) == 0 {
+			fmt.Fprintf(os.Stderr, "%s: %s does not apply to this engine\n", name, part.name)
+		}
 		rows = append(rows, more...)
 	}
-	if rows == nil {
-		return nil, fmt.Errorf("no part is called %q", only)
+	if only != "" && !slices.Contains(names, only) {
+		return nil, fmt.Errorf("no part is called %q: there are %s", only, strings.Join(names, ", "))
 	}
 	return rows, nil
 }

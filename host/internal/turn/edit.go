@@ -1,10 +1,8 @@
 package turn
 
 import (
-	"strconv"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/record"
 )
@@ -163,11 +161,7 @@ func (t *Turn) appendRecord(dst []byte, r record.Record) ([]byte, error) {
 		return nil, err
 	}
 	if n := len(out) - len(dst); n > t.core.MaxBody() {
-		return nil, tooLarge(n, t.core.MaxBody())
+		return nil, TooLarge("", "a record", n, t.core.MaxBody(), nil)
 	}
 	return out, nil
-}
-
-func tooLarge(size, limit int) error {
-	return host.NewError(abi.CodeABILimitExceeded, "a record of "+strconv.Itoa(size)+" bytes, at most "+strconv.Itoa(limit)+" fit a frame", nil)
 }

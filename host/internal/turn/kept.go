@@ -19,7 +19,7 @@ func (e *Effect) KeepResult(result any) {
 func (e *Effect) StandFor(result any, parts []byte) error {
 	t := e.turn
 	if n := len(parts); n > t.core.MaxBody() {
-		return tooLarge(n, t.core.MaxBody())
+		return TooLarge("", "a result", n, t.core.MaxBody(), nil)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

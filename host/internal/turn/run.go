@@ -150,7 +150,7 @@ func (s Start) Say(m *record.Message) error {
 		return err
 	}
 	if n := len(body) - len(room); n > t.core.MaxBody() {
-		return tooLargeStart("message", n, tooLarge(n, t.core.MaxBody()))
+		return tooLargeStart("message", n, TooLarge("", "a record", n, t.core.MaxBody(), nil))
 	}
 	*s.bodies = body
 	s.frame.Message = abi.Block{

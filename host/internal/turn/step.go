@@ -124,7 +124,10 @@ func (t *Turn) feed(a *actor, in []byte) error {
 						return err
 					}
 				}
-				return TooLarge("", "a step", len(in)-cut, int(limits.Frame), err)
+				if rest := len(in) - cut; rest > int(limits.Frame) {
+					return TooLarge("", "a step", rest, int(limits.Frame), err)
+				}
+				return host.NewError(abi.CodeABILimitExceeded, err.Error(), err)
 			}
 			if cut+len(frame) > int(limits.Frame) {
 				break

@@ -8,6 +8,7 @@ import { ChatExecutor, type EngineOptions } from '../chat/chat-executor.js';
 import { UUID_ENTROPY, uuidv6 } from '../entropy.js';
 import { invalidValue, isTurncoreError, messageOf, TurncoreError } from '../errors.js';
 import { errorJSON } from '../events/error-json.js';
+import { checkConfig } from '../front/agent-config.js';
 import {
   type AgentConfig,
   type AgentInput,
@@ -165,8 +166,10 @@ export class Agent {
   createRunner(
     config: Omit<AgentSettings, 'host'> & Pick<Partial<AgentConfig>, 'executor'> = {},
   ): AgentRunner {
+    if (!isObject(config)) checkConfig(config); // which refuses it
     const { tools, store, model, engines, others } = this.#granted;
-    const { executor, ...settings } = config;
+    const { executor: given, ...settings } = config;
+    const executor = given ?? undefined;
     if (!isAbsent((settings as { host?: unknown }).host)) {
       const why = '`host` cannot be given: the agent has its own';
       throw TurncoreError.of('E_INVALID_TURN_RUNNER_CONFIG', why);
@@ -175,9 +178,11 @@ export class Agent {
       const why = '`executor` cannot be given: the agent decides what happens in a turn';
       throw TurncoreError.of('E_INVALID_TURN_RUNNER_CONFIG', why);
     }
+    const added = settings.tools ?? [];
+    const listed: boolean = Array.isArray(added);
     const common = {
       ...settings,
-      tools: [...tools, ...(settings.tools ?? []), ...toolsOf(this.manifest)],
+      tools: listed ? [...tools, ...added, ...toolsOf(this.manifest)] : added,
       store: settings.store ?? store,
       host: this.host,
     };

@@ -2,7 +2,7 @@
  * Checks the options of `loadAgent`.
  */
 import type { TypeRules } from '../abi/rules.gen.js';
-import { isAbsent } from '../validation/field-kinds.js';
+import { isAbsent, isObject } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
 
 const common: TypeRules['fields'] = {
@@ -28,8 +28,8 @@ const inWorker: TypeRules = {
 };
 
 /** @throws TurncoreError E_INVALID_VALUE listing every option that is unknown or wrong */
-export function requireOptions(options: object): void {
-  const isInWorker = !isAbsent((options as { worker?: unknown }).worker);
+export function requireOptions(options: unknown): void {
+  const isInWorker = isObject(options) && !isAbsent(options['worker']);
   check(isInWorker ? inWorker : here, options, {
     also: ({ maxBytes: most }) =>
       isAbsent(most) || (typeof most === 'number' && most >= 0)

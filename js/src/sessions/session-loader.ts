@@ -10,7 +10,7 @@ import {
 import { requireRecord } from '../collections/kinds.js';
 import type { RecordSet } from '../collections/record-set.js';
 import type { TurnContext } from '../context/turn-context.js';
-import { invalidValue } from '../errors.js';
+import { invalidValue, requireList } from '../errors.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Awaitable } from '../awaitable.js';
 import type { Conversation } from './conversation.js';
@@ -125,6 +125,7 @@ function next(before: Loaded, conversation: Conversation | null | undefined): Lo
   // When a session was loaded in full, its histories stay as far as they hold the same records.
   const follow = <K extends HistoryKind>(kind: K, list: Iterable<RecordOfKind[K]> = []) => {
     const known = before.records[kind];
+    requireList(`what the store loaded: ${kind}`, list);
     const records = [...list];
     for (const [i, record] of records.entries()) {
       requireRecord(kind, record, `what the store loaded: ${kind}[${i}]`);

@@ -1,7 +1,7 @@
 /**
  * Wrappers around single calls: of tools' handlers, and of models.
  */
-import { TurncoreError, messageOf } from '../errors.js';
+import { invalidValue, TurncoreError, messageOf } from '../errors.js';
 
 /** A call of a tool's handler, of which only the arguments count here. */
 interface AnyInvocation {
@@ -74,10 +74,16 @@ class Layer {
     this.#place = `${field}[${index}]`;
   }
 
-  /** @throws TurncoreError E_CALL_AFTER_END when the wrapper has ended */
-  enter(): void {
-    if (!this.over) return;
-    throw TurncoreError.of('E_CALL_AFTER_END', `next of ${this.#place}, which has returned`);
+  /**
+   * @throws TurncoreError E_CALL_AFTER_END when the wrapper has ended, E_INVALID_VALUE for what is no call
+   */
+  enter(call: unknown): void {
+    if (this.over) {
+      throw TurncoreError.of('E_CALL_AFTER_END', `next of ${this.#place}, which has returned`);
+    }
+    if (typeof call !== 'object' || call === null) {
+      throw invalidValue('what next was given', 'must be a call');
+    }
   }
 
   /** Notes what `next` throws. */
@@ -110,7 +116,7 @@ export async function wrappedTool(
   const layer = new Layer('wrapTool', from);
   try {
     return await wrapper(call as never, async (inner) => {
-      layer.enter();
+      layer.enter(inner);
       try {
         return await wrappedTool(wrappers, inner, handler, from + 1);
       } catch (error) {
@@ -122,6 +128,11 @@ export async function wrappedTool(
   } finally {
     layer.over = true;
   }
+}
+
+function isChunks(answer: unknown): answer is AsyncIterable<ModelChunk> {
+  const { [Symbol.asyncIterator]: iterate } = (answer ?? {}) as Partial<AsyncIterable<unknown>>;
+  return typeof iterate === 'function';
 }
 
 /** Runs the wrappers of a model from one on, and then the call. */
@@ -138,7 +149,7 @@ export async function* wrappedModel(
   }
   const layer = new Layer('wrapModel', from);
   async function* next(inner: ModelInvocation): AsyncGenerator<ModelChunk, void, undefined> {
-    layer.enter();
+    layer.enter(inner);
     try {
       yield* wrappedModel(wrappers, inner, run, from + 1);
     } catch (error) {
@@ -146,7 +157,11 @@ export async function* wrappedModel(
     }
   }
   try {
-    yield* wrapper(call, next);
+    const answer: unknown = wrapper(call, next);
+    if (!isChunks(answer)) {
+      throw invalidValue('what the wrapper gave', 'must be an async iterable of chunks');
+    }
+    yield* answer;
   } catch (error) {
     throw layer.failure(error);
   } finally {

@@ -271,6 +271,28 @@ describe('a module without an agent inside', () => {
     });
   });
 
+  it('refuses settings that are none, and names those of a wrong kind', async () => {
+    const agent = await loadAgent(file(empty));
+    const code = 'E_INVALID_TURN_RUNNER_CONFIG';
+    for (const none of [null, 5, 'settings', [], () => 5]) {
+      assert.throws(() => agent.createRunner(none as never), {
+        code,
+        message: /must be an object/,
+      });
+    }
+    const executor = (): void => undefined;
+    const wrong = { executor, tools: 5 } as never;
+    assert.throws(() => agent.createRunner(wrong), { code, message: /`tools` must be a list/ });
+    assert.throws(() => agent.createRunner({ executor: null } as never), {
+      code,
+      message: /`executor` must be given/,
+    });
+    for (const none of [null, 5, 'options']) {
+      const refused = { code: 'E_INVALID_VALUE', message: /must be an object/ };
+      await assert.rejects(loadAgent(file(empty), none as never), refused);
+    }
+  });
+
   it('is told what is wrong with its model, its settings and its input', async () => {
     for (const [given, says] of [
       [{ baseURL: 'nonsense' }, /`baseURL` must be/],

@@ -251,6 +251,20 @@ describe('a loaded conversation', { skip }, () => {
     await assert.rejects(saw(), /revision: must not be empty where after is set/);
   });
 
+  it('is refused when its records are no lists', async () => {
+    for (const [wrong, reason] of [
+      [{ messages: 5 }, 'what the store loaded: messages: must be a list'],
+      [{ thoughts: 'text' }, 'what the store loaded: thoughts: must be a list'],
+    ] as const) {
+      const saw = await watch(rebuilding(false, () => wrong as never));
+      await assert.rejects(saw(), (error: Error) => {
+        assert.equal(codeOf(error.cause), 'E_INVALID_VALUE');
+        assert.ok(error.message.endsWith(reason), error.message);
+        return true;
+      });
+    }
+  });
+
   it('may be nothing, for a session that the store does not know', async () => {
     const nothing = undefined as unknown as Conversation;
     const saw = await watch(rebuilding(false, () => nothing));

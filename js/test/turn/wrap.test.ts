@@ -112,6 +112,36 @@ void test('next after the end', async () => {
   assert.equal(calls, 0);
 });
 
+void test('next without a call, as of middleware', async () => {
+  for (const none of [undefined, null, 5]) {
+    const { error } = await call([(_, next) => next(none as never)], () => assert.fail());
+    assert.equal(error?.code, 'E_TOOL_DOWNSTREAM_ERROR');
+    const { message, cause } = error.cause as Error & { cause: { code: string } };
+    assert.equal(cause.code, 'E_INVALID_VALUE');
+    assert.match(message, /^wrapTool\[0\]: .*: what next was given: must be a call$/);
+  }
+});
+
+void test('a wrapper of models that gives no answer', async () => {
+  const engine = {
+    name: 'e',
+    generate: () => assert.fail(),
+  };
+  for (const [wrapper, says] of [
+    [() => undefined, 'what the wrapper gave: must be an async iterable of chunks'],
+    [() => [], 'what the wrapper gave: must be an async iterable of chunks'],
+    [(c, next) => Promise.resolve(next(c)), 'what the wrapper gave: must be an async iterable'],
+    [(_, next) => next(undefined as never), 'what next was given: must be a call'],
+  ] as [(...args: Parameters<ModelWrapper>) => unknown, string][]) {
+    const runner = createRunner({ model: { engine }, wrapModel: [wrapper as ModelWrapper] });
+    const { status, error } = await runner.stream({ message: 'go' }).result;
+    assert.equal(status, 'nack');
+    const { message, cause } = error as Error & { cause: { code: string } };
+    assert.ok(message.startsWith('wrapModel[0]: ') && message.includes(says), message);
+    assert.equal(cause.code, 'E_INVALID_VALUE');
+  }
+});
+
 const SSE =
   'data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n' +
   'data: {"choices":[{"delta":{"content":"lo."},"finish_reason":"stop"}]}\n\n' +

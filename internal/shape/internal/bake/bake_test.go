@@ -3,12 +3,14 @@ package bake
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
@@ -131,6 +133,21 @@ func TestStartsThatCannotBeKept(t *testing.T) {
 				t.Errorf("%v, want %s", err, says)
 			}
 		})
+	}
+}
+
+func TestStartThatDoesNotEnd(t *testing.T) {
+	file := compiled(t, "loop")
+	ended, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	if _, err := Module(ended, file); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+	defer func(usual time.Duration) { patience = usual }(patience)
+	patience = 100 * time.Millisecond
+	const want = "bake: _initialize: it has not ended after 100ms: an init function or the value of a package variable may loop for ever"
+	if _, err := Module(t.Context(), file); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

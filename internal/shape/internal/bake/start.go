@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
@@ -23,6 +24,9 @@ const (
 	maxNap  = 1_000_000
 )
 
+// patience bounds a start, which takes a second, or some on a slow machine.
+var patience = 30 * time.Second
+
 // image is what an instance consists of between two calls.
 type image struct {
 	memory  []byte
@@ -31,7 +35,10 @@ type image struct {
 
 // start runs the module's _initialize, and returns what it has made.
 func (m *module) start(ctx context.Context) (*image, error) {
-	runtime := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter())
+	endless := fmt.Errorf("it has not ended after %v: an init function or the value of a package variable may loop for ever", patience)
+	bounded, cancel := context.WithTimeoutCause(ctx, patience, endless)
+	defer cancel()
+	runtime := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter().WithCloseOnContextDone(true))
 	defer runtime.Close(ctx)
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, runtime); err != nil {
 		return nil, fmt.Errorf("bake: %w", err)
@@ -51,8 +58,10 @@ func (m *module) start(ctx context.Context) (*image, error) {
 			}
 		}).
 		WithRandSource(random)
-	instance, err := runtime.InstantiateWithConfig(ctx, m.transparent(), config)
+	instance, err := runtime.InstantiateWithConfig(bounded, m.transparent(), config)
 	switch {
+	case err != nil && bounded.Err() != nil:
+		return nil, fmt.Errorf("bake: %s: %w", initialize, context.Cause(bounded))
 	case err != nil && said.Len() > 0: // it says more than a trace of functions without names
 		return nil, fmt.Errorf("bake: %s fails: %s", initialize, bytes.TrimSpace(said.Bytes()))
 	case err != nil:

@@ -41,6 +41,10 @@ func init() {
 		crypto.Read(make([]byte, 16))
 	case "sleep":
 		time.Sleep(time.Second)
+	case "loop":
+		for {
+			worked++
+		}
 	}
 }
 
