@@ -3,6 +3,7 @@ package sqlite
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/turncore/turncore/host/sessions/sessionstest"
 	"github.com/turncore/turncore/host/store"
@@ -20,16 +21,19 @@ func opened(t *testing.T, path string) *Store {
 	return s
 }
 
+// patient waits for a disk that does nothing for seconds.
+var patient = Options{BusyTimeout: time.Minute}
+
 func TestSuite(t *testing.T) {
 	storetest.Test(t, storetest.Suite{Place: func(t *testing.T) storetest.Opener {
 		path := filepath.Join(t.TempDir(), "conversations.db")
-		return func() (store.Store, error) { return Open(t.Context(), path, Options{}) }
+		return func() (store.Store, error) { return Open(t.Context(), path, patient) }
 	}})
 }
 
 func TestSessions(t *testing.T) {
 	sessionstest.Test(t, storetest.Suite{Place: func(t *testing.T) storetest.Opener {
 		path := filepath.Join(t.TempDir(), "sessions.db")
-		return func() (store.Store, error) { return Open(t.Context(), path, Options{}) }
+		return func() (store.Store, error) { return Open(t.Context(), path, patient) }
 	}})
 }

@@ -149,7 +149,7 @@ export class Core implements OpenCore {
       if (fault !== undefined) this.fail(`refused frame: ${fault.message}`, fault);
       this.drain(turn);
     } catch (error) {
-      if (this.alive) this.fail(`frame that cannot be sent: ${messageOf(error)}`, error);
+      if (this.alive) this.fail(`frame that cannot be delivered: ${messageOf(error)}`, error);
     }
   }
 
@@ -163,7 +163,7 @@ export class Core implements OpenCore {
   drainUntil(waiting: { readonly done: boolean }): void {
     while (!waiting.done) {
       if (this.#head >= this.#queue.length) {
-        throw this.#failure ?? this.fail('a call was not answered in its step');
+        throw this.#failure ?? this.fail('a call was not answered');
       }
       this.#deliver(this.#next());
     }
@@ -274,14 +274,18 @@ export class Core implements OpenCore {
     this.#encoders.push(enc, reply);
   }
 
-  /** Forgets a runner. */
+  /** Forgets a runner. If that ends the instance, its turns hear of it. */
   closeRunner(definition: object): void {
     const runner = this.#runners.get(definition);
     this.#runners.delete(definition);
-    if (runner === undefined || !this.alive) return;
+    if (runner === undefined) return;
     const enc = this.frame();
     writeCloseRunner(enc, { runner });
-    this.send(undefined, enc);
+    try {
+      this.send(undefined, enc);
+    } catch {
+      // its turns have heard
+    }
   }
 
   /** Defines a tool in a turn. @throws TurncoreError for a schema that the module does not support */
@@ -501,7 +505,7 @@ export class Core implements OpenCore {
       try {
         runEffect(turn, frame, instead);
       } catch (error) {
-        this.fail(`effect that cannot be run: ${messageOf(error)}`, error);
+        this.fail(`effect that cannot be delivered: ${messageOf(error)}`, error);
       }
     }
   }

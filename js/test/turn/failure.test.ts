@@ -99,6 +99,16 @@ describe('a module that lies', () => {
   ]);
   const end = (turn: unknown): unknown[] => [Op.End, turn, 0, 0, null];
 
+  it('tells its turns when it dies of a runner that nobody has any more', async () => {
+    const { core, turn } = fakeTurn(([op, turn]) =>
+      op === Op.CloseRunner ? new Error('unreachable') : [start(turn), [Op.Timer, turn, 1e6]],
+    );
+    assert.ok(core.alive);
+    core.closeRunner(turn.root.definition);
+    const { status, error } = await turn.done;
+    assert.deepEqual([status, codeOf(error), core.alive], ['failed', 'E_INSTANCE_FAILED', false]);
+  });
+
   it('an honest one is believed', async () => {
     const { turn, events } = fakeTurn(([op, turn]) =>
       op === Op.StartTurn ? [start(turn), end(turn)] : [],
