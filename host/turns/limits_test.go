@@ -56,8 +56,8 @@ func TestLoweredLimitsOfTheChatExecutor(t *testing.T) {
 	}
 }
 
-// What an executor passes and no frame can hold is refused with its length and the limit, as in JavaScript; the turn goes
-// on.
+// What an executor passes and no frame can hold is refused with its length and the limit, as in JavaScript; the turn
+// goes on.
 func TestTooLargeCallSaysHowLarge(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		long := strings.Repeat("x", abi.MaxFrame+1)

@@ -88,7 +88,7 @@ func TestDocumentsThatAreWrong(t *testing.T) {
 		{`"base64": "hK`, `"text": "hK`, "the document: events[0].body: it is not the encoding of an event"},
 	} {
 		wrong := in(strings.Replace(string(text), c[0], c[1], 1), "sessions", "import")
-		if got := wrong.run(t); got.status != 1 || got.stdout != "" || !strings.HasSuffix(strings.TrimSpace(got.stderr), c[2]) {
+		if got := wrong.run(t); got.status != 1 || got.stdout != "" || !strings.Contains(got.stderr, c[2]+"\n") {
 			t.Errorf("%s: %+v", c[1], got)
 		}
 		list, right := wrong, wrong

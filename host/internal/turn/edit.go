@@ -1,7 +1,6 @@
 package turn
 
 import (
-
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/record"

@@ -142,8 +142,9 @@ func (q *queue) close() {
 }
 
 // A transaction that meets one of another process is tried again, at first about every poll, later about every
-// longestPoll. One of a slow disk leaves a gap behind itself, a part of the time that it took, in which others that poll
-// begin theirs. Gaps below shortestGap are left out: there transactions are so short that others soon find their end.
+// longestPoll. One of a slow disk leaves a gap behind itself, a part of the time that it took, in which others that
+// poll begin theirs. Gaps below shortestGap are left out: there transactions are so short that others soon find their
+// end.
 const (
 	poll, longestPoll = time.Millisecond, 4 * time.Millisecond
 	gap, shortestGap  = 32, 100 * time.Microsecond
