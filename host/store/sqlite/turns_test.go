@@ -67,7 +67,7 @@ func takeTurns(t *testing.T, writers int) {
 	t.Logf("%d and %d transactions", written(0), written(1))
 }
 
-// Each caller waits for another process as long as the option says, whoever came before it.
+// Every caller waits its own full BusyTimeout for another process.
 func TestEachWaitsForItself(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "locked.db")
 	s, err := Open(t.Context(), path, Options{BusyTimeout: 500 * time.Millisecond})

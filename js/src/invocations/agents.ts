@@ -93,7 +93,7 @@ export abstract class BaseAgent {
   /** @internal */
   readonly [configOf]: BaseAgentConfig;
 
-  /** @throws TurncoreError E_INVALID_AGENT for what is no configuration; a runner checks its members */
+  /** @throws TurncoreError E_INVALID_AGENT unless it is an object; a runner checks its members */
   constructor(config: BaseAgentConfig) {
     if (!isData(config)) throw invalidMember('config', 'must be an object', 'E_INVALID_AGENT');
     if (!Array.isArray(config.subAgents ?? [])) {

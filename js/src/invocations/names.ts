@@ -48,7 +48,7 @@ export function invalidMember(
 }
 
 /**
- * Refuses what is no object, and an object with a member that is not known.
+ * Requires an object whose members are all known.
  *
  * @param field what it is, for errors
  * @param prefix of its members in errors: ends with a dot, or is empty

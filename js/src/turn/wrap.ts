@@ -75,7 +75,7 @@ class Layer {
   }
 
   /**
-   * @throws TurncoreError E_CALL_AFTER_END when the wrapper has ended, E_INVALID_VALUE for what is no call
+   * @throws TurncoreError E_CALL_AFTER_END when the wrapper has ended, E_INVALID_VALUE unless it gets a call
    */
   enter(call: unknown): void {
     if (this.over) {
