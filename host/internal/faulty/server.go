@@ -15,7 +15,7 @@ import (
 )
 
 // patience is how long the server waits for a client to close a connection, and for what it is asked about.
-const patience = 5 * time.Second
+const patience = 30 * time.Second
 
 // Server serves the cases on loopback:
 //

@@ -192,9 +192,10 @@ func cases(faults []Fault) ([]*Case, error) {
 	return list, nil
 }
 
-// options are the chat executor's for a case: waits are short unless the fault is about them.
+// options are the chat executor's for a case. Retries come at once unless the fault is about them. The idle timeout is
+// the executor's own, so that no pause of a busy machine looks like a fault.
 func (f *Fault) options() map[string]any {
-	all := map[string]any{"idleTimeoutMs": 5000, "retry": map[string]any{"baseDelayMs": 1, "maxDelayMs": 20}}
+	all := map[string]any{"retry": map[string]any{"baseDelayMs": 1, "maxDelayMs": 20}}
 	maps.Copy(all, f.Options)
 	return all
 }
