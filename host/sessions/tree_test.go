@@ -7,6 +7,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/sessions"
+	"github.com/turncore/turncore/host/turns"
 )
 
 // TestInvalidAgents lists all that is wrong with a configuration.
@@ -39,5 +40,27 @@ func TestInvalidAgents(t *testing.T) {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("the message lacks %q: %v", part, err)
 		}
+	}
+}
+
+// A tool has the name of the one that hands over, beside agents that it could hand over to.
+func TestTransferHasItsName(t *testing.T) {
+	answer := func(*sessions.ModelContext, func(*sessions.Response) error) error { return nil }
+	agent := &sessions.LLMAgent{
+		Name: "root", Executor: answer,
+		Tools:  []*turns.Tool{tool("transfer_to_agent", func(*sessions.ToolContext) (any, error) { return "ok", nil })},
+		Agents: []sessions.Agent{&sessions.LLMAgent{Name: "sub", Executor: answer}},
+	}
+	_, err := sessions.New(t.Context(), sessions.Config{App: "app", Agent: agent})
+	if !errors.Is(err, host.CodeInvalidAgent) || !strings.Contains(err.Error(), `agent "root": tools: two have the name "transfer_to_agent"`) {
+		t.Error(err)
+	}
+	agent.Agents = nil
+	r, err := sessions.New(t.Context(), sessions.Config{App: "app", Agent: agent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -41,14 +41,17 @@ func (a *Agent) offer(t *agentTool, options []byte, number uint32) error {
 		}
 		if err := t.Compile(); err != nil {
 			what = fault.MessageOf(err)
-		} else if !a.hasTool(of.Name) {
+		} else if of.Name != transferTool && !a.hasTool(of.Name) {
 			return nil
 		} else {
-			what = "two have the name " + quote(of.Name)
+			return a.twice(of.Name)
 		}
 	}
 	return a.invalid("tools", what)
 }
+
+// twice is the error of two tools of one name.
+func (a *Agent) twice(name string) error { return a.invalid("tools", "two have the name "+quote(name)) }
 
 func (a *Agent) hasTool(name string) bool {
 	for _, t := range a.Config.Tools {
@@ -56,7 +59,7 @@ func (a *Agent) hasTool(name string) bool {
 			return true
 		}
 	}
-	return name == transferTool || a.asTool(name) != nil
+	return a.asTool(name) != nil
 }
 
 // asTool is the agent that is the tool of a name, nil for none.

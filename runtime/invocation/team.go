@@ -125,7 +125,9 @@ func NewTeam(app string, root uint32, definitions []Definition, plugins []Plugin
 	}
 	for _, a := range team.Agents {
 		if a.Kind == LLM {
-			a.offerTransfer()
+			if err := a.offerTransfer(); err != nil {
+				return nil, err
+			}
 			if err := team.offerAgents(a); err != nil {
 				return nil, err
 			}

@@ -35,10 +35,13 @@ func (a *Agent) targets() []*Agent {
 }
 
 // offerTransfer makes the tool with which an agent hands over, if it can.
-func (a *Agent) offerTransfer() {
+func (a *Agent) offerTransfer() error {
 	targets := a.targets()
 	if len(targets) == 0 {
-		return
+		return nil
+	}
+	if a.hasTool(transferTool) {
+		return a.twice(transferTool)
 	}
 	a.introduction = a.introduce(targets)
 	var names []byte
@@ -53,6 +56,7 @@ func (a *Agent) offerTransfer() {
 		Number: transferNumber, Name: transferTool, InputSchema: schemaOf("agent_name", name.value()), Trusted: true,
 		Description: "Hands the conversation over to another agent, which answers the user in your place.",
 	}
+	return nil
 }
 
 // schemaOf is the schema of an object that must have one property.

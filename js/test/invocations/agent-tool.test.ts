@@ -115,6 +115,22 @@ describe('agents that are tools', { skip }, () => {
     await assert.rejects(say(), (error) => isTurncoreError(error, 'E_INVALID_AGENT'));
   });
 
+  it('leave the name of the tool that hands over to it, where there is one', async () => {
+    const own = { name: 'transfer_to_agent', description: 'a tool', runAsync: () => undefined };
+    const { service } = await stage({ agent: llm('other', answers('x')) });
+    const run = (subAgents: BaseAgent[]): Promise<unknown> => {
+      const agent = llm('root', answers('x'), { tools: [own], subAgents });
+      const runner = new Runner({ appName: 'app', agent, sessionService: service });
+      return runner.run({ ...WHO, newMessage: 'hi' });
+    };
+    await run([]);
+    await assert.rejects(run([llm('sub', answers('y'))]), (error) => {
+      assert.ok(isTurncoreError(error, 'E_INVALID_AGENT'), String(error));
+      assert.match(error.message, /agent "root": tools: two have the name "transfer_to_agent"/);
+      return true;
+    });
+  });
+
   it('are refused with the name of another tool', async () => {
     const expert = { name: 'expert', description: 'a tool', runAsync: () => undefined };
     const agent = llm('root', answers('x'), {
