@@ -220,7 +220,8 @@ func (s *Service) Append(ctx context.Context, session *Session, e *Event) (*Even
 	return decodeEvent(a.Event)
 }
 
-// Retry loads a session and calls fn, and does so again when fn fails with E_SESSION_CONFLICT, up to 16 times.
+// Retry loads a session and calls fn, and does so again when fn fails with E_SESSION_CONFLICT, up to 16 times. The
+// conflict of an event whose id the session has already would come again, and is returned at once.
 func (s *Service) Retry(ctx context.Context, user, id string, fn func(session *Session) error) error {
 	const most = 16
 	for n := 1; ; n++ {
@@ -228,13 +229,23 @@ func (s *Service) Retry(ctx context.Context, user, id string, fn func(session *S
 		if err != nil {
 			return err
 		}
-		if err = fn(session); n == most || !errors.Is(err, host.CodeSessionConflict) {
+		if err = fn(session); n == most || !errors.Is(err, host.CodeSessionConflict) || isTaken(err) {
 			return err
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// isTaken reports whether a conflict is that of an event whose id the session has.
+func isTaken(conflict error) bool {
+	var e *host.Error
+	if !errors.As(conflict, &e) {
+		return false
+	}
+	details, _ := e.Details.(map[string]any)
+	return details["kind"] == "event"
 }
 
 // ask has the core make an append; nil if there is nothing to store.

@@ -3,6 +3,7 @@ package sessionstest
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/turncore/turncore/host"
@@ -81,6 +82,14 @@ func appendCases() []testCase {
 			p.details(failure, "kind", "event")
 			p.details(failure, "id", e.ID)
 			p.append(s, said("next")) // the handle is still good
+			tries := 0
+			err := p.all.Retry(p.Context(), user, session, func(of *sessions.Session) error {
+				tries++
+				_, err := p.all.Append(p.Context(), of, e)
+				return err
+			})
+			p.code("a retry of it", err, host.CodeSessionConflict)
+			p.is("its tries", strconv.Itoa(tries), "1")
 		}},
 		{"of two handles the second is refused, and a retry loads anew", func(p *place) {
 			s := p.create(session, map[string]any{"n": 0})

@@ -356,7 +356,7 @@ export class SessionService {
 
   /**
    * Runs a function with a session. When another writer has come first, it loads the session anew and runs the function
-   * again.
+   * again. The conflict of an event whose id the session has already would come again: it rejects at once.
    *
    * @param attempts how often it runs at most. Default 16
    * @throws TurncoreError (rejects) E_SESSION_CONFLICT after the last attempt; what the function throws;
@@ -371,7 +371,9 @@ export class SessionService {
       try {
         return await run(current);
       } catch (error) {
-        if (left <= 1 || !isTurncoreError(error, 'E_SESSION_CONFLICT')) throw error;
+        if (left <= 1 || !isTurncoreError(error, 'E_SESSION_CONFLICT') || isTaken(error)) {
+          throw error;
+        }
       }
       const fresh = await this.getSession(session.key);
       if (fresh === undefined) throw notFound(session.key);
@@ -589,6 +591,11 @@ export function inSession(error: unknown, key: SessionKey): unknown {
     ...named,
     ...('cause' in error && { cause: error.cause }),
   });
+}
+
+/** Whether a conflict is that of an event whose id the session has. */
+function isTaken({ details }: TurncoreError): boolean {
+  return (details as { readonly kind?: unknown } | undefined)?.kind === 'event';
 }
 
 /** E_SESSION_NOT_FOUND. */

@@ -64,6 +64,13 @@ export const appends: Record<string, Run> = {
     const { session: id, kind, id: of } = await place.refused(session, again, CONFLICT);
     equal([id, kind, of], ['s', 'event', event.id], 'details');
     await place.append(session, said('next'));
+    let tries = 0;
+    const retried = place.service.retry(session, (of) => {
+      tries++;
+      return place.service.appendEvent(of, again);
+    });
+    await fails(() => retried, CONFLICT);
+    equal(tries, 1, 'the tries of a retry');
   },
 
   'of two handles the second is refused, and a retry loads anew': async (place) => {
