@@ -76,5 +76,9 @@ func readGrant(path string) (*agents.Grant, error) {
 	if err != nil {
 		return nil, err
 	}
-	return agents.ReadGrant(text)
+	grant, err := agents.ReadGrant(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return grant, nil
 }

@@ -40,6 +40,7 @@ func TestExplainAgent(t *testing.T) {
 		},
 		{"too little", []string{"--grant", write("less.json", []byte(`{"agent":"research"}`)), agent}, exitFailed, "It is refused"},
 		{"a wrong grant", []string{agent, "--grant", write("wrong.json", []byte(`{"agent":"research","tool":[]}`))}, exitFailed, "`tool` is unknown"},
+		{"a wrong grant, whose file is named", []string{agent, "--grant", write("other.json", []byte("{"))}, exitFailed, "other.json: "},
 		{"no agent", []string{write("text.wasm", []byte("text"))}, exitFailed, "E_INVALID_MODULE"},
 		{"no file", nil, exitUsage, "give one file"},
 		{"help", []string{"-h"}, exitOK, "-grant file"},
