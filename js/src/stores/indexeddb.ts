@@ -83,8 +83,14 @@ class BrowserDatabase implements Database {
     this.files = new OriginFiles(name, opfs);
   }
 
-  view<T>(run: (tables: IndexedDBTables) => Step<T>): Promise<T> {
-    return this.#transaction('readonly', run);
+  async view<T>(run: (tables: IndexedDBTables) => Step<T>): Promise<T> {
+    try {
+      return await this.#transaction('readonly', run);
+    } catch (error) {
+      // The browser has closed the database, as it does when it takes the data away: what is there now can be read.
+      if ((error as Error).name !== 'AbortError') throw error;
+      return this.#transaction('readonly', run);
+    }
   }
 
   update<T>(run: (tables: IndexedDBTables) => Step<T>): Promise<T> {

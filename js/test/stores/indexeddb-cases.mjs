@@ -2,8 +2,8 @@
 import { Message } from 'turncore';
 import { openIndexedDB } from 'turncore-internal/stores/indexeddb.js';
 
-const { DOMException, FileSystemWritableFileStream, IDBFactory, IDBObjectStore } = globalThis;
-const { indexedDB, StorageManager } = globalThis;
+const { DOMException, FileSystemWritableFileStream, IDBFactory, IDBIndex } = globalThis;
+const { IDBObjectStore, indexedDB, StorageManager } = globalThis;
 const MiB = 2 ** 20;
 const HOUR = 3_600_000;
 let databases = 0;
@@ -405,6 +405,23 @@ const plain = {
     await store.commit('s', { deltas: [said('other')] });
     await fails(() => store.commit('s', stale), /^E_SESSION_CONFLICT /);
     equal(await messagesOf(store), 'other', 'the fresh start');
+    await store.close();
+  },
+
+  async 'a read that the browser ends is made again, once'() {
+    const store = openIndexedDB(named(), {});
+    await store.commit('s', { deltas: [said('m')] });
+    const ending = (most) => (get) =>
+      function (...args) {
+        const request = get.apply(this, args);
+        if (most-- > 0) this.objectStore.transaction.abort();
+        return request;
+      };
+    const reading = (most, run) => having(IDBIndex.prototype, 'get', ending(most), run);
+    equal(await reading(1, () => messagesOf(store)), 'm', 'what it reads');
+    const ended = /^E_STORE_FAILED .*session "s": the browser has ended the transaction/;
+    await reading(2, () => fails(() => store.load('s'), ended));
+    equal(await messagesOf(store), 'm', 'what it reads later');
     await store.close();
   },
 
