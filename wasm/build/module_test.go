@@ -110,7 +110,7 @@ func TestModulesFitTheirBudgets(t *testing.T) {
 			continue
 		}
 		built(t, which)
-		weights, err := weigh(t.Context(), testRoot(t), filepath.Join(buildDir, which.file))
+		weights, err := size.Weigh(t.Context(), testRoot(t), filepath.Join(buildDir, which.file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func toldSize(t *testing.T, file string) int {
 
 // agentBudget is what an agent that does nothing may add to the core module, in bytes: as it is, and after brotli 11.
 // The latter differs by 2,000 with any change of the core: brotli finds other places to begin a block.
-var agentBudget = weight{Raw: 60_000, Brotli: 10_000}
+var agentBudget = size.Weight{Raw: 60_000, Brotli: 10_000}
 
 func TestAnAgentAddsLittle(t *testing.T) {
 	core := filepath.Join(buildDir, wasip1Target.file)
@@ -155,7 +155,7 @@ func TestAnAgentAddsLittle(t *testing.T) {
 	if err := compile(t.Context(), testRoot(t), source, agent, shipped); err != nil {
 		t.Fatal(err)
 	}
-	weights, err := weigh(t.Context(), testRoot(t), core, agent)
+	weights, err := size.Weigh(t.Context(), testRoot(t), core, agent)
 	if err != nil {
 		t.Fatal(err)
 	}

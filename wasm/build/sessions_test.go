@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/internal/shape"
+	"github.com/turncore/turncore/internal/size"
 )
 
 // sessionsBudget is what sessions and invocations may add to the full module, in bytes after brotli 11. The same
@@ -20,7 +21,7 @@ func TestSessionsAddLittle(t *testing.T) {
 	full, turns := filepath.Join(buildDir, fullTarget.file), filepath.Join(buildDir, turnsTarget.file)
 	built(t, fullTarget)
 	built(t, turnsTarget)
-	weights, err := weigh(t.Context(), testRoot(t), full, turns)
+	weights, err := size.Weigh(t.Context(), testRoot(t), full, turns)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"text/tabwriter"
@@ -17,53 +12,14 @@ import (
 	"github.com/turncore/turncore/internal/size"
 )
 
-// A weight is the size of one file in bytes: as it is, and as a web server
-// would send it.
-type weight struct{ Raw, Gzip, Brotli int }
-
-// weigh says what files weigh. It asks the command in wasm/size, a module of its own, and has build/weights keep what
-// that says.
-func weigh(ctx context.Context, root string, files ...string) ([]weight, error) {
-	folder, err := filepath.Abs(filepath.Join(root, "build", "weights"))
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, "go", "run", ".", "-keep", folder)
-	for _, file := range files {
-		path, err := filepath.Abs(file)
-		if err != nil {
-			return nil, err
-		}
-		cmd.Args = append(cmd.Args, path)
-	}
-	cmd.Dir = filepath.Join(root, "wasm", "size")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("weigh the files: %w", err)
-	}
-	weights := make([]weight, len(files))
-	lines := json.NewDecoder(bytes.NewReader(out))
-	for i := range files {
-		if err := lines.Decode(&weights[i]); err != nil {
-			return nil, fmt.Errorf("weigh %s: %w", files[i], err)
-		}
-	}
-	return weights, nil
-}
-
 // printSizes prints the weight of every file the build wrote, and which
 // packages pay for the code of the full module.
 func printSizes(ctx context.Context, out io.Writer, root string, place func(target) string, packages int) error {
 	files := make([]string, len(targets))
 	for i, t := range targets {
-		path, err := filepath.Abs(place(t))
-		if err != nil {
-			return err
-		}
-		files[i] = path
+		files[i] = place(t)
 	}
-	weights, err := weigh(ctx, root, files...)
+	weights, err := size.Weigh(ctx, root, files...)
 	if err != nil {
 		return err
 	}
