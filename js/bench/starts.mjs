@@ -60,7 +60,7 @@ const hosts = {
     after.push(() => server.stop());
     return async (file) => {
       const name = Object.keys(modules).find((each) => modules[each] === file);
-      const browser = await launchChromium();
+      const browser = await launchChromium({ optimized: true });
       try {
         const page = await browser.newPage();
         await page.goto(server.address);

@@ -35,7 +35,7 @@ async function onIndexedDB() {
   const server = await startPackageServer({
     folders: { bench: new URL('./', import.meta.url) },
   });
-  const browser = await launchChromium();
+  const browser = await launchChromium({ optimized: true });
   try {
     const page = await browser.newPage();
     await page.goto(`${server.address}/`);

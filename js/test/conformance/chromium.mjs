@@ -15,7 +15,7 @@ const corpus = await readCorpus();
 const files = JSON.stringify(corpus);
 const some = JSON.stringify(partOf(corpus, part));
 const server = await startPackageServer();
-const browser = await launchChromium();
+const browser = await launchChromium({ optimized: true });
 let failed = false;
 try {
   const page = await browser.newPage();

@@ -11,7 +11,7 @@ import { startServer } from './processes.mjs';
 /** Each launches a browser. @returns functions that open an address, evaluate an expression and close the browser */
 export const browsers = {
   async Chromium() {
-    const browser = await launchChromium();
+    const browser = await launchChromium({ optimized: true });
     return onePage(browser);
   },
 
