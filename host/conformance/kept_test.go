@@ -8,4 +8,4 @@ import (
 )
 
 // A store keeps what storage callbacks get in the corpus as it was written.
-func TestStoreKeepsTheCorpus(t *testing.T) { storecorpus.Keep(t, store.NewInMemory()) }
+func TestStoreKeepsTheCorpus(t *testing.T) { storecorpus.Keep(t, "../..", store.NewInMemory()) }

@@ -96,7 +96,7 @@ func (s *spelling) spell(session string, row *store.Row) (record.Record, error) 
 // Every record that the corpus writes has a stored form that gives it again, with the same bytes in JavaScript.
 func TestStoredForms(t *testing.T) {
 	s := &spelling{store.NewInMemory(), map[string][]byte{}, map[string]bool{}, map[string]int{}}
-	storecorpus.Keep(t, s)
+	storecorpus.Keep(t, "../..", s)
 	for k := record.Kind(0); k < record.Kinds; k++ {
 		if s.count[k.String()] == 0 {
 			t.Errorf("the corpus writes no %s", k)

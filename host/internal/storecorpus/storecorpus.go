@@ -5,7 +5,6 @@ package storecorpus
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/turncore/turncore/host/conformance"
@@ -13,13 +12,11 @@ import (
 	"github.com/turncore/turncore/host/store"
 )
 
-// Keep plays every scenario and has a store keep what its storage callbacks get. What the store has in the end of a
-// scenario must be what a store in memory has.
-func Keep(t *testing.T, s store.Store) {
+// Keep plays every scenario of the repository in the folder root and has a store keep what its storage callbacks get.
+// What the store has in the end of a scenario must be what a store in memory has.
+func Keep(t *testing.T, root string, s store.Store) {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	folder := filepath.Join(filepath.Dir(here), "../../../runtime/testdata/conformance")
-	files, err := conformance.Load(os.DirFS(folder))
+	files, err := conformance.Load(os.DirFS(filepath.Join(root, "runtime/testdata/conformance")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ var Hostile = sync.OnceValues(func() ([]byte, error) {
 	file := filepath.Join(dir, "hostile.wasm")
 	const source = "github.com/turncore/turncore/host/testdata/guests/hostile"
 	build := exec.Command("go", "build", "-buildmode=c-shared", "-ldflags=-s -w", "-o", file, source)
-	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=")
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build %s: %w: %s", source, err, out)
 	}

@@ -7,4 +7,4 @@ import (
 )
 
 // The folder has what storage callbacks get in the conformance corpus as it was written.
-func TestKeepsTheCorpus(t *testing.T) { storecorpus.Keep(t, open(t, t.TempDir())) }
+func TestKeepsTheCorpus(t *testing.T) { storecorpus.Keep(t, "../../..", open(t, t.TempDir())) }

@@ -7,4 +7,4 @@ import (
 )
 
 // The database has what storage callbacks get in the conformance corpus as it was written.
-func TestKeepsTheCorpus(t *testing.T) { storecorpus.Keep(t, opened(t)) }
+func TestKeepsTheCorpus(t *testing.T) { storecorpus.Keep(t, "../../..", opened(t)) }

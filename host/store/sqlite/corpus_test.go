@@ -9,5 +9,5 @@ import (
 
 // The database has what storage callbacks get in the conformance corpus as it was written.
 func TestKeepsTheCorpus(t *testing.T) {
-	storecorpus.Keep(t, opened(t, filepath.Join(t.TempDir(), "corpus.db")))
+	storecorpus.Keep(t, "../../..", opened(t, filepath.Join(t.TempDir(), "corpus.db")))
 }

@@ -21,7 +21,7 @@ func compiled(t *testing.T, fault string) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "reactor.wasm")
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-buildmode=c-shared", "-ldflags=-s -w -X main.fault="+fault, "-o", path, "./testdata/reactor")
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=")
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

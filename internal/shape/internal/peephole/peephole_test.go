@@ -17,7 +17,7 @@ func compiled(t *testing.T) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "program.wasm")
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", path, "./testdata/program")
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=")
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
