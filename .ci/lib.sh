@@ -4,6 +4,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# Without the paths of this machine, what is compiled of Go's library and of dependencies for one lane is found again by
+# all others: also by the modules, which are built so, and by the release, which lies elsewhere.
+[[ " ${GOFLAGS:-} " == *' -trimpath '* ]] || export GOFLAGS="${GOFLAGS:+$GOFLAGS }-trimpath"
+
 # tests_ran N: the lane has run N tests.
 tests_ran() {
   echo "$1" >>"${LANE_COUNT:-/dev/null}"
@@ -68,6 +72,14 @@ one_at_a_time() {
   exec {lock}>&-
 }
 
+# alone_with THING: waits until no other lane has what lanes share; this one has it until it ends.
+alone_with() {
+  local lock
+  mkdir -p build
+  exec {lock}>"build/lock.$1"
+  flock "$lock"
+}
+
 # make_once COMMAND...: makes what lanes share. Within a run of .ci/test.sh, whose sources stay as they are, the first
 # lane that needs it makes it, and those behind it do not look again. MADE names the folder where the run notes it.
 make_once() { one_at_a_time note_made "$@"; }
@@ -128,13 +140,13 @@ build_wasm() {
 }
 wasm_form=(${PLAIN:+-plain} ${LINKED:+-linked})
 
-# need_js: the npm package in js/dist, with the module in it.
+# need_js: the npm package in js/dist, with the module in it. Whether its types are right is for need_js_types.
 need_js() { make_once build_js; }
 build_js() {
   need_npm
   need_wasm
   built js/dist js/src js/tools js/package.json js/tsconfig.json wasm/core wasm/full LICENSE && return
-  (cd js && node tools/clean.mjs dist && npm run -s build && npm run -s copy-assets)
+  (cd js && node tools/clean.mjs dist && npm run -s build:unchecked && npm run -s copy-assets)
   keep_stamp js/dist
 }
 
@@ -278,16 +290,17 @@ need_c_compiler() {
 }
 
 # go_test ARGUMENT...: go test, with failures and skipped tests printed and passed ones counted. What vet says is for
-# lane lint, which asks it for more.
+# lane lint, which asks it for more. GOROOT is for tests that read the sources of Go's library: -trimpath leaves out where
+# they are.
 go_test() {
-  go test -vet=off -json "$@" 2>&1 | node .ci/go-reporter.mjs
+  GOROOT=$(go env GOROOT) go test -vet=off -json "$@" 2>&1 | node .ci/go-reporter.mjs
 }
 
 # go_test_in FOLDER ARGUMENT...: likewise for a module of its own in a folder.
 go_test_in() {
   local folder=$1
   shift
-  go -C "$folder" test -vet=off -json "$@" ./... 2>&1 | node .ci/go-reporter.mjs
+  GOROOT=$(go env GOROOT) go -C "$folder" test -vet=off -json "$@" ./... 2>&1 | node .ci/go-reporter.mjs
 }
 
 # beside COMMAND...: runs a command beside what follows, until together.
@@ -312,7 +325,7 @@ together() {
 }
 
 # Modules of their own, so that their dependencies are not the library's.
-own_modules=(host/cmd/turncore host/store/sqlite host/store/postgres host/wasmtime wasm/release wasm/size)
+own_modules=(host/cmd/turncore host/store/sqlite host/store/postgres host/wasmtime wasm/release)
 
 # node_test FILE...: node's test runner, likewise, with a process for each processor; left alone it spares one. V8 does
 # not optimize the module, which costs such short programs more than it gives; lane conformance has it optimized.
@@ -357,19 +370,20 @@ pack_js() {
   keep_stamp build/package
 }
 
-# new_consumer: packs the npm package and installs it into the empty project
-# that the variable consumer then names. Lanes share what is installed, and nothing else.
+# new_consumer: packs the npm package and installs it into an empty project of the lane's own, which the variable
+# consumer then names.
 new_consumer() {
   need_js
-  consumer=$PWD/build/consumer
   make_once install_consumer
-  find "$consumer" -mindepth 1 -maxdepth 1 ! -name node_modules ! -name 'package*.json' ! -name 'turncore-*.tgz' \
-    -exec rm -r {} +
+  consumer=$PWD/build/consumers/$(basename "$0" .sh)
+  rm -rf "$consumer"
+  mkdir -p build/consumers
+  cp -a build/consumer "$consumer"
 }
 install_consumer() {
-  pack "$consumer"
+  pack build/consumer
   (
-    cd "$consumer"
+    cd build/consumer
     echo '{ "name": "consumer", "version": "1.0.0", "private": true, "type": "module" }' >package.json
     npm install --ignore-scripts --no-audit --no-fund --loglevel=error ./turncore-*.tgz
   )

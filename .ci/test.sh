@@ -9,8 +9,9 @@
 # tells how many tests it ran with tests_ran of lib.sh: a lane that ran none
 # fails, so that a pattern which matches nothing cannot pass.
 #
-# Lanes that say BESIDE in their first line run one after the other beside those that do not, and print when all are
-# done: what waits more than it works, and as many of the others as give both rows the same time.
+# Lanes that say BESIDE in their first line, since they need none of the others, run one after the other beside those
+# that do not, and print when all are done. When those that do not are done, they take over lanes from the end of that
+# row.
 #
 # For the lanes: FUZZTIME (time for each fuzz target; without it 5 s for what takes bytes from outside, less for the
 # rest), ROUNDS (how often the race lane runs its tests, 1), LANE_TIMEOUT (for each lane, 15m). What would take too long
@@ -60,10 +61,15 @@ run() {
   printf '%-12s %6d s %6d s %8d  %s\n' "$name" "$seconds" "$cpu" "$tests" "$result" >>"$work/summary"
 }
 
-# run_beside SCRIPT...: runs lanes one after the other.
-run_beside() {
+# claim SCRIPT: succeeds for the first that asks for the lane.
+claim() { mkdir "$work/claimed.$(name_of "$1")" 2>/dev/null; }
+
+# run_unclaimed SCRIPT...: runs lanes one after the other, those that nobody has claimed.
+run_unclaimed() {
   local script
-  for script in "$@"; do run "$(name_of "$script")" "$script"; done
+  for script in "$@"; do
+    if claim "$script"; then run "$(name_of "$script")" "$script"; fi
+  done
 }
 
 # join: waits for the lanes that run beside and prints what they said.
@@ -102,13 +108,17 @@ for script in "${chosen[@]}"; do
       printf '\n=== beside the others:'
       for each in "${waiting[@]}"; do printf ' %s' "$(name_of "$each")"; done
       echo
-      run_beside "${waiting[@]}" >"$work/beside.log" 2>&1 &
+      run_unclaimed "${waiting[@]}" >"$work/beside.log" 2>&1 &
       beside=$!
     fi
     continue
   fi
   run "$(name_of "$script")" "$script"
 done
+if ((${#waiting[@]} > 0)); then
+  mapfile -t last_first < <(printf '%s\n' "${waiting[@]}" | tac)
+  run_unclaimed "${last_first[@]}"
+fi
 join
 
 if [[ -n ${asked// /} ]]; then

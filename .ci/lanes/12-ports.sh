@@ -8,7 +8,7 @@ for system in windows/amd64 darwin/arm64; do
   export GOOS=${system%/*} GOARCH=${system#*/}
   for module in . host/cmd/turncore host/store/sqlite host/store/postgres; do
     echo "$system $module"
-    (cd "$module" && "$vet" ./...)
+    (cd "$module" && GOROOT=$(go env GOROOT) "$vet" ./...)
     tests_ran 1
     if [[ -n ${TURNCORE_LONG:-} ]]; then
       go -C "$module" vet ./...

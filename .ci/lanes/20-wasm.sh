@@ -6,6 +6,4 @@ need_wasm
 commit=$(git rev-parse HEAD)
 export TURNCORE_SEED=${TURNCORE_SEED:-$((16#${commit::8}))}
 go run ./wasm/build # first, so that the tests find what the modules weigh
-beside go_test -count=1 ./wasm/build/... ./wasm/core ./wasm/full
-beside go_test_in wasm/size -count=1
-together
+go_test -count=1 ./wasm/build/... ./wasm/core ./wasm/full

@@ -43,6 +43,8 @@ if [[ -z ${TURNCORE_LONG:-} ]]; then
   export CORPUS_SHARD=${CORPUS_SHARD:-$(shard_of 4)} MODULES_SHARD=${MODULES_SHARD:-$(shard_of 4)}
 fi
 if [[ ${watched[0]} == "$command_module" ]]; then
+  # Once for both that follow: beside each other they would compile the same twice.
+  go -C "$command_module" build -race -o /dev/null .
   beside go_test_in "$command_module" -race -count="${ROUNDS:-1}" -skip="$elsewhere${commands:-}"
   watched=("${watched[@]:1}")
 fi

@@ -10,5 +10,6 @@ pack "$work"
 "$node24" js/test/hosts/play.mjs "$work"/turncore-*.tgz --shard="$shard" >"$work/played.txt" 2>"$work/errors.txt" ||
   { cat "$work/played.txt" "$work/errors.txt"; exit 1; }
 hosts_passed "$(seq 20 | of_shard "$shard" | wc -l)" <"$work/played.txt"
+alone_with examples-edge
 need_packages examples/edge
 node_test js/test/hosts/edge-example.test.mjs

@@ -15,7 +15,7 @@ taken() {
   mv "$JOURNALS/$1" "$recorded/$1"
 }
 if ! taken go; then
-  TURNCORE_RECORD_TO="$recorded/go" go test -count=1 ./host/turns ./host/native ./internal/guest
+  TURNCORE_RECORD_TO="$recorded/go" go test -vet=off -count=1 ./host/turns ./host/native ./internal/guest
 fi
 if ! taken node; then
   need_js_tests
@@ -31,7 +31,7 @@ played() {
   TURNCORE_REPLAY_FROM="$recorded/$suite" go_test -count=1 -run='^TestReplayFolder$' ./host/journal
   node --expose-gc .ci/recordings/folder.mjs "$recorded/$suite"
   if [[ $suite == go ]]; then node .ci/recordings/inspect.mjs damage "$recorded/$suite"; fi
-  TURNCORE_INSPECT_FROM="$recorded/$suite" go -C host/cmd/turncore test -count=1 -run='^TestInspectFolder$' .
+  TURNCORE_INSPECT_FROM="$recorded/$suite" go -C host/cmd/turncore test -vet=off -count=1 -run='^TestInspectFolder$' .
   node .ci/recordings/inspect.mjs compare "$recorded/$suite"
   tests_ran $((2 * count)) # replayed and shown
 }
