@@ -290,8 +290,8 @@ need_c_compiler() {
 }
 
 # go_test ARGUMENT...: go test, with failures and skipped tests printed and passed ones counted. What vet says is for
-# lane lint, which asks it for more. GOROOT is for tests that read the sources of Go's library: -trimpath leaves out where
-# they are.
+# lane lint, which asks it for more. GOROOT is for tests that read the sources of Go's library: -trimpath leaves out
+# where they are.
 go_test() {
   GOROOT=$(go env GOROOT) go test -vet=off -json "$@" 2>&1 | node .ci/go-reporter.mjs
 }

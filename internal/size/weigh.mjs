@@ -2,8 +2,8 @@
 //
 //   node weigh.mjs FOLDER FILE...
 //
-// It prints a JSON object for each file. A module takes six seconds, once for the same bytes: FOLDER keeps what was said
-// of them.
+// It prints a JSON object for each file. A module takes six seconds, once for the same bytes: FOLDER keeps what was
+// said of them.
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
