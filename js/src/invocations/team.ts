@@ -131,6 +131,17 @@ function wrongAnswer(field: string, why: string, agent: string, plugin: string):
   return invocationError('E_INVALID_EVENT', `${field}: ${why} (${whose})`, { details: { field } });
 }
 
+/** A tool of an agent. @throws TurncoreError E_INVALID_AGENT for a wrong definition */
+function toolWith(agent: BaseAgent, tool: LlmAgentTool): AnyTool {
+  try {
+    return toolOf(tool);
+  } catch (cause) {
+    const whose = `agent "${agent.name}", tool ${JSON.stringify(tool.name)}`;
+    const why = `${whose}: ${(cause as Error).message}`;
+    throw invocationError('E_INVALID_AGENT', why, { cause, details: [why] });
+  }
+}
+
 /** What agents do not use of a definition. */
 const NO_WRITE = [unused, unused, unused] as const;
 const CALLBACKS: TurnCallbacks = {
@@ -204,7 +215,10 @@ export class Team {
     }
     const models = agents.filter((agent) => agent[kindOf] === AgentKind.LLM);
     const toolsOf = new Map(
-      models.map((agent) => [agent, handled(agent[configOf] as LlmAgentConfig).map(toolOf)]),
+      models.map((agent) => [
+        agent,
+        handled(agent[configOf] as LlmAgentConfig).map((tool) => toolWith(agent, tool)),
+      ]),
     );
     const all = [...toolsOf.values()].flat();
     const credentials: Record<string, Credential> = {};

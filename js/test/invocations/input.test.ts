@@ -466,6 +466,21 @@ describe('a runner', { skip }, () => {
     );
   });
 
+  it('names the agent and the tool of a wrong definition', () => {
+    const tool = { name: 'look', description: '', runAsync: () => 1 };
+    const agent = llm('a', answers('x'), { tools: [tool] });
+    const why = "The tool's definition is invalid: `description` must be a non-empty string";
+    assert.throws(
+      () => new Runner({ appName: 'app', agent }),
+      (error) => {
+        assert.ok(isTurncoreError(error, 'E_INVALID_AGENT'), String(error));
+        assert.ok(error.message.endsWith(`agent "a", tool "look": ${why}`), error.message);
+        assert.ok(isTurncoreError(error.cause, 'E_INVALID_INITIAL_TOOL_VALUE'));
+        return true;
+      },
+    );
+  });
+
   it('takes plugins and tools that are objects of classes with more', async () => {
     class Counter implements Plugin {
       readonly name = 'counter';
