@@ -11,8 +11,18 @@ import (
 
 // base is what TurnContext and DispatchContext have in common.
 type base struct {
+	*common
+	call   context.Context // of a tool's call that has a signal of its own, or that a wrapper gave; nil otherwise
+	effect *effectKey      // of the storage function or the tool's handler that got the context; nil otherwise
+	scope  *tokens.Scope   // nil until tokens are counted; guarded by the turn's lock
+}
+
+// common is what all contexts of a turn, or of a dispatch, have: its own and those of single calls.
+type common struct {
 	state        *turn.Context
 	program      *program
+	config       *definition // of a dispatch
+	helpers      Helpers     // of its executor
 	instructions Collection[*record.Instruction]
 	memories     Collection[*record.Memory]
 	retrievables Collection[*record.Retrievable]
@@ -20,15 +30,11 @@ type base struct {
 	thoughts     Collection[*record.Thought]
 	toolCalls    Collection[*record.ToolCall]
 	stash        Stash
-	registry     ToolRegistry
-	tools        *ToolRegistry   // registry, but in a tool's call that of the dispatch
-	call         context.Context // of a tool's call that has a signal of its own, or that a wrapper gave; nil otherwise
-	effect       *effectKey      // of the storage function or the tool's handler that got the context; nil otherwise
-	scope        *tokens.Scope   // nil until tokens are counted; guarded by the turn's lock
+	tools        ToolRegistry
 }
 
-func (b *base) fill(p *program, c *turn.Context, tools toolSet) {
-	*b = base{
+func newCommon(p *program, c *turn.Context, tools toolSet) common {
+	return common{
 		state:        c,
 		program:      p,
 		instructions: Collection[*record.Instruction]{c},
@@ -38,9 +44,8 @@ func (b *base) fill(p *program, c *turn.Context, tools toolSet) {
 		thoughts:     Collection[*record.Thought]{c},
 		toolCalls:    Collection[*record.ToolCall]{c},
 		stash:        Stash{c},
-		registry:     ToolRegistry{c, p, tools},
+		tools:        ToolRegistry{c, p, tools},
 	}
-	b.tools = &b.registry
 }
 
 // TurnID is the turn's id; "" in a standalone dispatch.
@@ -71,7 +76,7 @@ func (b *base) TurnToolCalls() *Collection[*record.ToolCall] { return &b.toolCal
 func (b *base) Stash() *Stash { return &b.stash }
 
 // Tools is the registry of the tools that the context offers.
-func (b *base) Tools() *ToolRegistry { return b.tools }
+func (b *base) Tools() *ToolRegistry { return &b.tools }
 
 // Aborted reports whether the context was aborted.
 func (b *base) Aborted() bool {
@@ -188,11 +193,20 @@ func (c *TurnContext) ID() string { return c.state.Turn().ID }
 // which may have a time limit.
 type DispatchContext struct {
 	base
-	helpers Helpers
-	config  *definition
 }
 
 var _ Context = (*DispatchContext)(nil)
+
+// newDispatchContext makes the context of a dispatch.
+func newDispatchContext(p *program, c *turn.Context, config *definition, tools toolSet) *DispatchContext {
+	made := &struct {
+		DispatchContext
+		common common
+	}{common: newCommon(p, c, tools)}
+	made.common.config, made.common.helpers.ctx = config, &made.DispatchContext
+	made.base.common = &made.common
+	return &made.DispatchContext
+}
 
 // keyed is the same context for one call, with a key to fill in. The caller holds the turn's lock.
 func (c *TurnContext) keyed() *TurnContext {
@@ -225,7 +239,7 @@ func (c *DispatchContext) ID() string { return c.state.ID() }
 // Iteration is the number of the current iteration, from 0.
 func (c *DispatchContext) Iteration() int { return c.state.Iteration() }
 
-// IsSignalled reports whether the dispatch was acked or nacked, by host code or inside the core.
+// IsSignalled reports whether the dispatch was acked or nacked, by host code or common the core.
 func (c *DispatchContext) IsSignalled() bool {
 	acked, nacked, _ := c.state.Signalled()
 	return acked || nacked
@@ -251,7 +265,7 @@ func (c *DispatchContext) Ack() error { return c.state.Ack() }
 // discarded. nil stands for an unspecified error.
 func (c *DispatchContext) Nack(cause error) error { return c.state.Nack(cause) }
 
-// OnAck calls a function once when the dispatch is acked: before Ack returns or, for an ack inside the core, before
+// OnAck calls a function once when the dispatch is acked: before Ack returns or, for an ack common the core, before
 // the next event. It does not call it if the dispatch has already been acked, or on a nack. A panic in it is ignored.
 // The returned function removes it. OnAck panics for a nil function.
 func (c *DispatchContext) OnAck(fn func()) (cancel func()) {

@@ -125,8 +125,8 @@ func runTool(e *turn.Effect, handle func() (any, error), tool *Tool, how *abi.To
 // prepareStorage prepares what storage does.
 func (p *program) prepareStorage(e *turn.Effect, raw abi.Raw) error {
 	t := p.turn
-	ctx, callbacks := p.storage(e.Context)
-	ctx = p.under(ctx, e.Number)
+	of, callbacks := p.storage(e.Context)
+	ctx := p.under(of, e.Number)
 	switch e.Kind {
 	case abi.EffectStore:
 		var args abi.Delta
@@ -149,10 +149,12 @@ func (p *program) prepareStorage(e *turn.Effect, raw abi.Raw) error {
 		if err != nil {
 			return err
 		}
-		if !callbacks.atOnce() {
-			e.Total = len(deltas)
+		if callbacks.atOnce() {
+			e.Perform = func() (abi.Raw, error) { return nil, callbacks.Commit(ctx, deltas) }
+			break
 		}
-		e.Perform = func() (abi.Raw, error) { return nil, callbacks.commit(ctx, deltas, &e.Applied) }
+		e.Partial = &turn.Partial{Total: len(deltas)}
+		e.Perform = func() (abi.Raw, error) { return nil, callbacks.commit(ctx, deltas, &e.Partial.Applied) }
 	case abi.EffectDiscard:
 		var args abi.DiscardArgs
 		err := args.Unmarshal(raw)

@@ -103,7 +103,7 @@ func (t *team) Begin(ctx context.Context, id string, journal io.Writer, prepare 
 			return nil, err
 		}
 		p.turn = turn.New(c, r, ctx, s)
-		p.root.fill(&p.program, p.turn.Root(), toolSet{shared: true})
+		p.enter(nil)
 		retry, err := p.turn.Join()
 		switch {
 		case err != nil:
@@ -164,10 +164,7 @@ func (p *invoked) Step(c *turn.Context, agent uint32) error {
 		return fmt.Errorf("context %d is a step of agent %d, which has no model", c.Number(), agent)
 	}
 	d := p.team.models[i]
-	ctx := &DispatchContext{config: d}
-	ctx.fill(&p.program, c, toolSet{tools: d.tools, shared: true})
-	ctx.helpers.ctx = ctx
-	c.Face, c.Agent = ctx, agent
+	c.Face, c.Agent = newDispatchContext(&p.program, c, d, toolSet{tools: d.tools, shared: true}), agent
 	return nil
 }
 

@@ -15,6 +15,7 @@ type program struct {
 	config  *definition
 	tools   toolNumbers
 	root    TurnContext
+	common  common                                         // of root
 	writing writing                                        // has a lock of its own
 	waitFor func(ctx context.Context, g Gate) (any, error) // of a standalone dispatch
 }
@@ -29,7 +30,7 @@ func (h *Host) begin(ctx context.Context, config *definition, s turn.Spec) (*pro
 			return nil, err
 		}
 		p.turn = turn.New(c, r, ctx, s)
-		p.root.fill(p, p.turn.Root(), toolSet{tools: config.tools, shared: true})
+		p.enter(config.tools)
 		// A core that has died or begun to drain in between leaves the turn to another one.
 		retry, err := p.turn.Join()
 		switch {
@@ -41,15 +42,19 @@ func (h *Host) begin(ctx context.Context, config *definition, s turn.Spec) (*pro
 	}
 }
 
+// enter fills in the context of the turn, which offers tools.
+func (p *program) enter(tools []*Tool) {
+	p.common = newCommon(p, p.turn.Root(), toolSet{tools: tools, shared: true})
+	p.root.common = &p.common
+}
+
 // Open implements turn.Program.
 func (p *program) Open(c, from *turn.Context, d core.Definition) {
 	config := p.config
 	if d != nil {
 		config = d.(*definition)
 	}
-	ctx := &DispatchContext{config: config}
-	ctx.fill(p, c, contextOf(from).shared().tools.set.snapshot())
-	ctx.helpers.ctx = ctx
+	ctx := newDispatchContext(p, c, config, contextOf(from).shared().tools.set.snapshot())
 	c.Face, c.Listen = ctx, config.listen
 }
 

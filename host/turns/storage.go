@@ -90,9 +90,6 @@ func (c *Callbacks) atOnce() bool { return c.Commit != nil && c.apart == nil }
 // commit writes deltas in order. Where that takes several calls it counts those that were written, also when one fails,
 // panics or ends its goroutine.
 func (c *Callbacks) commit(ctx Context, deltas []store.Delta, applied *int) error {
-	if c.atOnce() {
-		return c.Commit(ctx, deltas)
-	}
 	for at := 0; len(deltas) > 0; {
 		n := c.together(deltas)
 		ctx.shared().effect.of("." + strconv.Itoa(at))

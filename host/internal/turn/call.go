@@ -62,13 +62,14 @@ func (c *Context) invokeThen(method uint8, args func() (abi.Raw, error), taken f
 type waiter struct {
 	actor actor
 	call  call
+	few   [1]*Effect // room for what the actor's steps cause
 }
 
 func (t *Turn) waiter() *waiter {
 	n := len(t.waiters)
 	if n == 0 {
 		w := &waiter{}
-		w.actor.call = &w.call
+		w.actor = actor{call: &w.call, effects: w.few[:0]}
 		return w
 	}
 	w := t.waiters[n-1]

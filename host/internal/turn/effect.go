@@ -17,38 +17,43 @@ type Effect struct {
 	Number  uint32
 	Kind    uint8
 
-	Begin   func() error            // takes in what comes with it, once nothing is before it; nil for nothing. Under the turn's lock
-	Perform func() (abi.Raw, error) // runs user code; no lock is held
-	Cancel  context.CancelFunc      // of a request that the core may give up
-	GiveUp  context.CancelCauseFunc // of a tool's call that the core may give up
-	Model   *event.ModelCall        // what call of a model it is; nil for none
 	// Apart says that it may wait for what the goroutine does whose call caused it: it gets one of its own.
 	Apart bool
 	// Gives says that it may set Given, which the goroutine takes that runs the invocation, before it is settled.
 	Gives bool
-	Given any
 	// Yields says that what it performs may have other effects give something, other than in calls that it waits for: it
 	// must not hold up who takes that.
 	Yields bool
 	// Ahead says that the core has gone on: the effects behind it wait for it, and fail with it.
 	Ahead bool
-	// Applied and Total count the writes of a commit that goes write by write.
-	Applied, Total int
 
-	turn  *Turn
-	named func() abi.Raw // the result's value, once it is sent; under the turn's lock
-	late  bool           // the core has given it up; under the turn's lock
-	// What is cancelled when nobody wants the result, made when it is first asked for, and why; under the turn's lock.
-	own     context.Context
-	cancel  context.CancelCauseFunc
-	stopped error
-	head    int // status of the answer, 0 until it is known; under the turn's lock
-
-	tokens int64 // of a model's answer, counted so far; under the turn's lock
-
-	owner   *actor // whose steps caused it, while that waits
+	late    bool   // the core has given it up; under the turn's lock
 	ready   bool   // all that came before it has been delivered
-	started bool
+	started bool   // likewise begun
+	head    uint16 // status of the answer, 0 until it is known; under the turn's lock
+
+	Begin   func() error            // takes in what comes with it, once nothing is before it; nil for nothing. Under the turn's lock
+	Perform func() (abi.Raw, error) // runs user code; no lock is held
+	Cancel  context.CancelFunc      // of a request that the core may give up
+	GiveUp  context.CancelCauseFunc // of a tool's call that the core may give up
+	Model   *event.ModelCall        // what call of a model it is; nil for none
+	Given   any
+	Partial *Partial // of a commit that goes write by write; nil for others
+
+	turn   *Turn
+	owner  *actor         // whose steps caused it, while that waits
+	named  func() abi.Raw // the result's value, once it is sent; under the turn's lock
+	own    *wanted        // made when it is first asked for; under the turn's lock
+	tokens int64          // of a model's answer, counted so far; under the turn's lock
+}
+
+// Partial counts the writes of a commit.
+type Partial struct{ Applied, Total int }
+
+// wanted is what is cancelled when nobody wants the result of an effect.
+type wanted struct {
+	context.Context
+	cancel context.CancelCauseFunc
 }
 
 // outcome is how an effect ended.
@@ -124,7 +129,7 @@ func (e *Effect) Send(f *abi.Chunk) bool {
 	}
 	f.Turn, f.Effect, f.Elapsed = t.number, e.Number, t.tick()
 	if f.Status != 0 {
-		e.head = int(f.Status)
+		e.head = f.Status
 	}
 	a := actor{busy: true}
 	if err := t.exchange(&a, f); err != nil && !t.closed {
@@ -154,10 +159,8 @@ func (e *Effect) stop() {
 		e.Context.abort(cause)
 		return
 	}
-	e.stopped = cause
-	if e.cancel != nil {
-		e.cancel(cause)
-	}
+	e.made()
+	e.own.cancel(cause)
 }
 
 // Later is a context for what performs the effect: that of the effect's own context, which is cancelled also when
@@ -171,10 +174,8 @@ func (e *Effect) made() context.Context {
 		return e.Context.Signal()
 	}
 	if e.own == nil {
-		e.own, e.cancel = context.WithCancelCause(e.Context.Signal())
-		if e.stopped != nil {
-			e.cancel(e.stopped)
-		}
+		e.own = &wanted{}
+		e.own.Context, e.own.cancel = context.WithCancelCause(e.Context.Signal())
 	}
 	return e.own
 }
@@ -221,8 +222,8 @@ func (e *Effect) callerLeaves() bool {
 // failed is the outcome of an effect that failed.
 func (e *Effect) failed(err error) outcome {
 	about := describe(err, e.Context.Reason())
-	if e.Total > 0 {
-		about.Details = (&abi.CommitResult{Applied: uint32(e.Applied), Total: uint32(e.Total)}).Append(nil)
+	if p := e.Partial; p != nil {
+		about.Details = (&abi.CommitResult{Applied: uint32(p.Applied), Total: uint32(p.Total)}).Append(nil)
 	}
 	return outcome{err: err, about: about}
 }
@@ -248,7 +249,7 @@ func (t *Turn) settleEffect(a *actor, e *Effect, r outcome) {
 	if e.named != nil && r.err == nil {
 		r.value = e.named()
 	}
-	t.endModel(e.Number, e.head, r.err)
+	t.endModel(e.Number, int(e.head), r.err)
 	defer t.forgetModels()
 	f := &t.sent.result
 	*f = abi.Result{Turn: t.number, Effect: e.Number, Elapsed: t.tick(), Value: r.value}

@@ -30,7 +30,7 @@ func (t *Turn) Run(fill func(s Start) error) (Outcome, error) {
 	f.Turn, f.Runner, f.Standalone, f.Now, f.Seed = t.number, t.runner.Number, t.Standalone, t.now, seed
 	f.ID, f.SystemPrompt = value.UTF8(t.ID), value.UTF8(t.SystemPrompt)
 	f.Aborted = t.abortedBefore()
-	a := actor{whole: true}
+	a := actor{whole: true, effects: t.first.effects[:0]}
 	if err := t.exchange(&a, f); err != nil && !t.closed {
 		return Outcome{}, refusedStart(err, f)
 	}

@@ -36,14 +36,14 @@ type call struct {
 // delivery is something that came out of the core and has not had its effect on user code yet.
 type delivery struct {
 	event  event.Event
-	scope  uint8
 	number uint32 // of the dispatch that an event is from
+	scope  uint8  // of the event
+	end    bool
+	cancel uint32
 	call   *call
 	effect *Effect
 	acked  *Context // was acked inside the core
-	cancel uint32
-	tick   uint64 // a Timer that is due already
-	end    bool
+	tick   uint64   // a Timer that is due already
 }
 
 // Push hands the queued edits to the core. The caller holds the turn's lock.

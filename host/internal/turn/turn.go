@@ -142,8 +142,9 @@ type Turn struct {
 type firstRoom struct {
 	contexts               [4]*Context
 	given, behind, effects [2]*Effect
-	queue                  [1]delivery
+	queue                  [4]delivery
 	waiters                [1]*waiter
+	begun                  [3]begun
 }
 
 // streamKey names a stream of text: streams of different dispatches are different ones.
@@ -178,7 +179,7 @@ func New(c *core.Core, runner *core.Runner, outer context.Context, s Spec) *Turn
 	t.root = Context{Face: s.Face, turn: t, stash: s.Stash}
 	t.root.later.of = &t.root
 	t.contexts, t.queue, t.waiters = append(t.first.contexts[:0], &t.root), t.first.queue[:0], t.first.waiters[:0]
-	t.given, t.behind = t.first.given[:0], t.first.behind[:0]
+	t.given, t.behind, t.begun = t.first.given[:0], t.first.behind[:0], t.first.begun[:0]
 	return t
 }
 
