@@ -16,10 +16,8 @@ import { measureCrowd } from './crowd.mjs';
 import { measureFrames } from './frames.mjs';
 import { measureGates } from './gates.mjs';
 import { measureAdding, measureHistories } from './histories.mjs';
-import { measureInvocations } from './invocations.mjs';
 import { measureMemory } from './memory.mjs';
 import { full, quick } from './meter.mjs';
-import { measureMetered } from './metered.mjs';
 import { measureSeams } from './seams.mjs';
 import { measureStart } from './start.mjs';
 import { measureTurns } from './turns.mjs';
@@ -46,8 +44,12 @@ for (const part of [
   measureHistories,
   measureAdding,
   measureMemory, // before what a program of turns does not load
-  measureInvocations,
-  measureMetered,
+  async function measureInvocations(pace) {
+    return (await import('./invocations.mjs')).measureInvocations(pace);
+  },
+  async function measureMetered(pace) {
+    return (await import('./metered.mjs')).measureMetered(pace);
+  },
 ]) {
   if (part.name !== (values.only ?? part.name)) continue;
   console.error(`Node: ${part.name}`);

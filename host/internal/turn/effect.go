@@ -29,7 +29,7 @@ type Effect struct {
 
 	late    bool   // the core has given it up; under the turn's lock
 	ready   bool   // all that came before it has been delivered
-	started bool   // likewise begun
+	started bool   // somebody performs it
 	head    uint16 // status of the answer, 0 until it is known; under the turn's lock
 
 	Begin   func() error            // takes in what comes with it, once nothing is before it; nil for nothing. Under the turn's lock

@@ -71,15 +71,19 @@ export abstract class BaseContext {
    * `TURN@START.eN`, the number of its effect in this run of the turn; each of several calls for one effect has a part
    * more. docs/tools.md and docs/turn-runner.md tell when two keys are equal.
    */
-  readonly idempotencyKey: string | undefined;
+  get idempotencyKey(): string | undefined {
+    return this.#key?.();
+  }
+
+  readonly #key: (() => string) | undefined;
 
   /** Of the call alone; undefined if it has none. */
   readonly #signal: AbortSignal | undefined;
 
   /** @internal */
-  constructor(state: ContextState, key?: string, signal?: AbortSignal) {
+  constructor(state: ContextState, key?: () => string, signal?: AbortSignal) {
     this[stateOf] = state;
-    this.idempotencyKey = key;
+    this.#key = key;
     this.#signal = signal;
   }
 

@@ -8,12 +8,12 @@ import { TurnContext } from './turn-context.js';
 /**
  * Makes the context object for user code: number 0 is the turn's, the others are dispatches'.
  *
- * @param key of the call that it is for
+ * @param key makes the key of the call that it is for
  * @param signal of that call alone
  */
 export function facadeOf(
   state: ContextState,
-  key?: string,
+  key?: () => string,
   signal?: AbortSignal,
 ): TurnContext | DispatchContext {
   const Context = state.number === 0 ? TurnContext : DispatchContext;

@@ -153,7 +153,7 @@ export class ToolContext extends DispatchContext {
   /** @internal */
   constructor(
     state: ContextState,
-    key: string | undefined,
+    key: (() => string) | undefined,
     signal: AbortSignal | undefined,
     execution: ToolExecution | undefined,
   ) {

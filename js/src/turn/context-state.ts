@@ -19,7 +19,7 @@ interface StreamText {
 }
 
 /** Makes what user code sees: in all calls, or in a single one that has a key, and may have a signal of its own. */
-export type MakeFacade = (state: ContextState, key?: string, signal?: AbortSignal) => object;
+export type MakeFacade = (state: ContextState, key?: () => string, signal?: AbortSignal) => object;
 
 /** What TurnContext and DispatchContext have in common, and what the core needs of them. */
 export class ContextState implements OpenContext {

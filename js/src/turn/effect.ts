@@ -32,7 +32,7 @@ export class Effect {
   writing(part = ''): object {
     const { turn, number } = this;
     const state = turn.contexts[0] ?? this.state;
-    return turn.makeFacade(state, `${turn.run}.e${number}${part}`);
+    return turn.makeFacade(state, () => `${turn.run}.e${number}${part}`);
   }
 
   /**

@@ -15,8 +15,8 @@ export class TimedCall {
   readonly #outer: AbortSignal;
   readonly #controller = new AbortController();
 
-  /** @param key the call's */
-  constructor(effect: Effect, key: string) {
+  /** @param key makes the call's */
+  constructor(effect: Effect, key: () => string) {
     this.#effect = effect;
     this.#outer = effect.state.signal;
     const { turn, state } = effect;

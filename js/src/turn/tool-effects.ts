@@ -15,8 +15,9 @@ export function runTool(effect: Effect, args: ToolArgs, { path, ordinal }: Effec
   const { turn, state } = effect;
   const { keep, spool } = args;
   const tool = turn.tools.get(args.tool);
-  const valid = turn.kept.has(args.valid) ? turn.takeKept(args.valid) : args.args;
-  const key = `${turn.id}.${path}.${args.callId}.${ordinal}`;
+  const checked = args.valid !== 0 && turn.kept.has(args.valid);
+  const valid = checked ? turn.takeKept(args.valid) : args.args;
+  const key = (): string => `${turn.id}.${path}.${args.callId}.${ordinal}`;
   const timed = args.timed ? new TimedCall(effect, key) : undefined;
   const settle = (value: unknown): void => {
     if (timed?.late === true) effect.settle();
@@ -42,7 +43,7 @@ export function runTool(effect: Effect, args: ToolArgs, { path, ordinal }: Effec
       dispatchId: state.id,
       iteration: state.iteration,
       attempt: ordinal,
-      idempotencyKey: key,
+      idempotencyKey: key(),
       signal: (facade as { readonly abortSignal: AbortSignal }).abortSignal,
       ctx: facade,
     };

@@ -65,7 +65,6 @@ export class Turn implements EventSource, OpenTurn {
   readonly definition: Definition;
   readonly http: HttpSettings;
   readonly now: number;
-  readonly run: string;
   readonly publicTurnId: string | undefined;
   readonly systemPrompt: Tokenizable;
   readonly edits: EditQueue;
@@ -79,8 +78,7 @@ export class Turn implements EventSource, OpenTurn {
   readonly contexts: (ContextState | undefined)[] = [];
   /** Running requests, answers of engines and tool calls that the module may give up, by effect. */
   requests: Map<number, { cancel(): void; readonly facade?: object }> | undefined;
-  /** Results of handlers that do not cross, by the number of their effect. */
-  readonly kept = new Map<number, unknown>();
+  #kept: Map<number, unknown> | undefined;
   readonly watch = new Watch();
   /** The calls of models, once somebody wants to know of one. */
   models: OpenModelCalls | undefined;
@@ -126,7 +124,6 @@ export class Turn implements EventSource, OpenTurn {
     this.definition = input.definition;
     this.http = input.http;
     this.now = core.clock();
-    this.run = `${this.id}@${this.now.toString(36)}`;
     this.standalone = input.standalone;
     this.waitFor = input.waitFor;
     this.gates = new Gates(this, input.gates);
@@ -148,6 +145,10 @@ export class Turn implements EventSource, OpenTurn {
     } else {
       this.#openStandalone(input);
     }
+  }
+
+  get run(): string {
+    return `${this.id}@${this.now.toString(36)}`;
   }
 
   /** The turn's context, or the standalone dispatch's. */
@@ -491,6 +492,11 @@ export class Turn implements EventSource, OpenTurn {
     return this.context(dispatch).addText(kind - EventKind.Message, id, delta);
   }
 
+  /** Results of handlers that do not cross, by the number of their effect. */
+  get kept(): Map<number, unknown> {
+    return (this.#kept ??= new Map());
+  }
+
   /** Removes and returns the kept result of an effect, or undefined. */
   takeKept(effect: number): unknown {
     const result = this.kept.get(effect);
@@ -607,7 +613,7 @@ export class Turn implements EventSource, OpenTurn {
     this.edits.close();
     if (this.requests !== undefined) for (const request of this.requests.values()) request.cancel();
     this.requests = undefined;
-    this.kept.clear();
+    this.#kept?.clear();
     if (this.core.calling !== undefined || this.#pending.size > 0)
       this.#refusePending(outcome.error);
     this.core.closed(this);
