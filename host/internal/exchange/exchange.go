@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -45,7 +46,10 @@ func (c *Client) Do(ctx context.Context, args *abi.HTTPArgs, media []Splice, all
 	if !pass(&abi.Chunk{Status: uint16(resp.StatusCode), Headers: headers(resp.Header, r.secret)}) {
 		return context.Canceled
 	}
-	buf := make([]byte, most)
+	room := rooms.Get().(*[]byte)
+	defer rooms.Put(room)
+	*room = slices.Grow(*room, most)
+	buf := (*room)[:most]
 	for {
 		n, err := resp.Body.Read(buf)
 		data := r.secret.write(buf[:n])
@@ -65,6 +69,9 @@ func (c *Client) Do(ctx context.Context, args *abi.HTTPArgs, media []Splice, all
 		}
 	}
 }
+
+// rooms are what answers are read into: a buffer for each request would soon have the collector run.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
 // Failure is what the core is told of a request that could not be made up.
 func Failure(ctx context.Context, err error) error { return (&request{}).failure(ctx, err) }
