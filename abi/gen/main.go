@@ -61,6 +61,10 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	documents, err := loadDocuments(filepath.Join(dir, "documents.json"))
+	if err != nil {
+		return nil, err
+	}
 	src, err := loadSource(dir)
 	if err != nil {
 		return nil, err
@@ -93,7 +97,9 @@ func generate(root string) (map[string][]byte, error) {
 		"js/src/abi/agent-codes.gen.ts":        codes.agents(),
 		"js/src/abi/session-codes.gen.ts":      codes.sessionCodes(),
 		"js/src/agents/schemas.gen.ts":         schemas.typeScript(),
+		"js/src/stored/document-forms.gen.ts":  documents.typeScript(),
 		"host/agents/schemas_gen.go":           schemas.goSource(),
+		"host/store/document_forms_gen.go":     documents.goSource(),
 		"js/src/abi/remedies.gen.ts":           codes.remedies(),
 		"js/src/error-classes.gen.ts":          codes.classes(),
 		"js/src/abi/rules.gen.ts":              rules.typeScript(),

@@ -9,44 +9,35 @@ import (
 	"github.com/turncore/turncore/host/internal/check"
 )
 
-// What members of events must be. JavaScript has the same table and says the same.
-const (
-	wantString  = "must be a string"
-	wantBoolean = "must be a boolean"
-	wantInteger = "must be an integer"
-	wantMap     = "must be a map"
-	wantList    = "must be a list"
-)
-
-// wantedKinds are the kinds that members of no parts must have.
-var wantedKinds = map[any]value.Kind{
-	wantString: value.KindString, wantBoolean: value.KindBool, wantInteger: value.KindInt,
-}
-
-// form says what members of a map must be: one of the constants, another form for a map, or a listOf.
+// form says what members of a map must be: a kind, another form for a map, or a listOf. What it does not name may be
+// anything.
 type form map[string]any
 
 // listOf is the form of a list.
 type listOf struct{ element any }
 
-// eventForm is the form of an event. What it does not name may be anything.
-var eventForm = form{
-	"id":           wantString,
-	"invocationId": wantString,
-	"author":       wantString,
-	"timestamp":    wantInteger,
-	"branch":       wantString,
-	"content":      form{"role": wantString, "parts": listOf{form{"text": wantString, "thought": wantBoolean}}},
-	"partial":      wantBoolean, "turnComplete": wantBoolean, "interrupted": wantBoolean,
-	"finishReason": wantString, "errorCode": wantString, "errorMessage": wantString,
-	"usage":              form{},
-	"longRunningToolIds": listOf{wantString},
-	"customMetadata":     form{},
-	"actions": form{
-		"stateDelta": form{}, "artifactDelta": form{}, "requestedConfirmations": form{}, "compaction": form{},
-		"skipSummarization": wantBoolean, "escalate": wantBoolean,
-		"transferToAgent": wantString, "rewindBeforeInvocationId": wantString,
-	},
+// kind is the form of a value without parts: "string", "boolean" or "integer".
+type kind string
+
+// has tells whether a value is of the kind.
+func (k kind) has(v []byte) bool {
+	switch value.KindOf(v) {
+	case value.KindString:
+		return k == "string"
+	case value.KindBool:
+		return k == "boolean"
+	case value.KindInt:
+		return k == "integer"
+	}
+	return false
+}
+
+// String says what a value must be.
+func (k kind) String() string {
+	if k == "integer" {
+		return "must be an integer"
+	}
+	return "must be a " + string(k)
 }
 
 // encoded tells whether bytes are a value that a frame can hold.
@@ -71,19 +62,19 @@ func wrongArtifact(body []byte) string {
 	if !encoded(body) || value.KindOf(body) != value.KindMap {
 		return "it is not the encoding of a map"
 	}
-	return wrongIn("", form{"mimeType": wantString}, body)
+	return wrongIn("", artifactForm, body)
 }
 
 // wrongIn says what is not of its form in a value that is well-formed; "" for nothing. nil is of every form.
 func wrongIn(at string, want any, v []byte) (why string) {
-	kind := value.KindOf(v)
-	if kind == value.KindNil {
+	have := value.KindOf(v)
+	if have == value.KindNil {
 		return ""
 	}
 	switch want := want.(type) {
 	case form:
-		if kind != value.KindMap {
-			return at + ": " + wantMap
+		if have != value.KindMap {
+			return at + ": must be a map"
 		}
 		_ = value.Each(v, func(key, v []byte) bool { // it was checked
 			if of, known := want[string(key)]; known {
@@ -92,16 +83,16 @@ func wrongIn(at string, want any, v []byte) (why string) {
 			return why == ""
 		})
 	case listOf:
-		if kind != value.KindList {
-			return at + ": " + wantList
+		if have != value.KindList {
+			return at + ": must be a list"
 		}
 		_ = value.EachItem(v, func(i int, v []byte) bool {
 			why = wrongIn(fmt.Sprintf("%s[%d]", at, i), want.element, v)
 			return why == ""
 		})
-	default:
-		if kind != wantedKinds[want] {
-			return at + ": " + want.(string)
+	case kind:
+		if !want.has(v) {
+			return at + ": " + want.String()
 		}
 	}
 	return why

@@ -4,9 +4,7 @@
 import { decodeValue } from '../codec/decoder.js';
 import { isObject } from '../validation/field-kinds.js';
 import { MAX_STATE, MAX_VALUE, scopeOf, wrongStateName } from '../validation/state-name.js';
-
-/** What a member must be: one of these, a map whose members have forms, or a list of elements of a form. */
-type Form = 'string' | 'boolean' | 'integer' | { readonly [name: string]: Form } | readonly [Form];
+import { type Form, FORMS } from './document-forms.gen.js';
 
 const KINDS = {
   string: (value: unknown) => typeof value === 'string',
@@ -14,40 +12,11 @@ const KINDS = {
   integer: Number.isInteger,
 };
 
-/** The form of an event. What it does not name may be anything. */
-const EVENT: Form = {
-  id: 'string',
-  invocationId: 'string',
-  author: 'string',
-  timestamp: 'integer',
-  branch: 'string',
-  content: { role: 'string', parts: [{ text: 'string', thought: 'boolean' }] },
-  partial: 'boolean',
-  turnComplete: 'boolean',
-  interrupted: 'boolean',
-  finishReason: 'string',
-  errorCode: 'string',
-  errorMessage: 'string',
-  usage: {},
-  longRunningToolIds: ['string'],
-  customMetadata: {},
-  actions: {
-    stateDelta: {},
-    artifactDelta: {},
-    requestedConfirmations: {},
-    compaction: {},
-    skipSummarization: 'boolean',
-    escalate: 'boolean',
-    transferToAgent: 'string',
-    rewindBeforeInvocationId: 'string',
-  },
-};
-
 /** Why a body is not that of the event of an id; undefined if it is. */
 export function wrongEvent(id: string, body: Uint8Array): string | undefined {
   const event = decoded(body);
   if (!isMap(event)) return 'it is not the encoding of an event';
-  const wrong = wrongIn('', EVENT, event);
+  const wrong = wrongIn('', FORMS.event, event);
   return wrong ?? (event['id'] === id ? undefined : `id: it is not ${JSON.stringify(id)}`);
 }
 
@@ -55,7 +24,7 @@ export function wrongEvent(id: string, body: Uint8Array): string | undefined {
 export function wrongArtifact(body: Uint8Array): string | undefined {
   const described = decoded(body);
   if (!isMap(described)) return 'it is not the encoding of a map';
-  return wrongIn('', { mimeType: 'string' }, described);
+  return wrongIn('', FORMS.artifact, described);
 }
 
 /** What is not of its form in a value; undefined for nothing. null is of every form. */
