@@ -35,6 +35,11 @@ export class CodecError extends Error {
   }
 }
 
+/** The error for a frame that is well-formed and has no place in what the module and its host have said so far. */
+export function wrongFrame(message: string): CodecError {
+  return new CodecError('frame', 0, message);
+}
+
 /** Bounds on a module's output in one step: bytes, enough for three of the largest frames, and frames. */
 export const MAX_STEP_OUTPUT = 48 << 20;
 export const MAX_STEP_FRAMES = 1 << 18;

@@ -2,7 +2,7 @@
  * Makes records from the module's bodies. The module is not trusted: every field is checked.
  */
 import { Collection } from '../abi/frames.gen.js';
-import { CodecError, valueOf } from '../codec/decoder.js';
+import { valueOf, wrongFrame } from '../codec/decoder.js';
 import {
   type IdentityRecord,
   type MemoryRecord,
@@ -52,7 +52,7 @@ export function decodeBody(collection: number, bytes: Uint8Array, kept?: BulkyRe
     case Collection.Retrievables:
       return retrievable(valueOf(readRetrievable, bytes));
     default:
-      throw new CodecError('frame', 0, `collection ${collection} has no records`);
+      throw wrongFrame(`unknown collection ${collection}`);
   }
 }
 
@@ -152,5 +152,5 @@ function oneOf(field: string, value: string, ...allowed: readonly string[]): str
 }
 
 function wrong(field: string, what: string): never {
-  throw new CodecError('frame', 0, `${field} of a record is not ${what}`);
+  throw wrongFrame(`${field} of a record is not ${what}`);
 }

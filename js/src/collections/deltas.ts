@@ -3,7 +3,7 @@
  */
 import { Write } from '../abi/frames.gen.js';
 import type { Delta as WireDelta } from '../codec/tuples.gen.js';
-import { CodecError } from '../codec/decoder.js';
+import { wrongFrame } from '../codec/decoder.js';
 import type { HandleTable } from './handle-table.js';
 import type { Entry } from './kinds.js';
 import type { ToolCall } from '../primitives/tool-call.js';
@@ -25,7 +25,7 @@ export type RecordName = (typeof singular)[number];
 export function recordName(collection: number): RecordName {
   const name = singular[collection];
   if (name === undefined) {
-    throw new CodecError('frame', 0, `collection ${collection} has no records`);
+    throw wrongFrame(`unknown collection ${collection}`);
   }
   return name;
 }
@@ -87,12 +87,12 @@ export function deltaOf(wire: WireDelta, handles: HandleTable): Delta {
       };
     }
     default:
-      throw new CodecError('frame', 0, `unknown write ${write}`);
+      throw wrongFrame(`unknown write ${write}`);
   }
 }
 
 function entryOf(handles: HandleTable, handle: number): Entry {
   const entry = handles.entryOf(handle);
-  if (entry === undefined) throw new CodecError('frame', 0, `unknown handle ${handle}`);
+  if (entry === undefined) throw wrongFrame(`unknown handle ${handle}`);
   return entry;
 }

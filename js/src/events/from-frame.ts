@@ -19,7 +19,7 @@ import type {
   TurnEndEvent,
   WarningEvent,
 } from '../codec/tuples.gen.js';
-import { CodecError } from '../codec/decoder.js';
+import { wrongFrame } from '../codec/decoder.js';
 import { recordName } from '../collections/deltas.js';
 import * as E from './events.js';
 import { gateResultOf } from './turn-gate.js';
@@ -149,7 +149,7 @@ function textEvent(
   const kind = textKindOf(told);
   const isInterrupted = kind !== told;
   if (isInterrupted && !complete) {
-    throw new CodecError('frame', 0, 'a stream that is interrupted and not complete');
+    throw wrongFrame('a stream that is interrupted and not complete');
   }
   const full = from.text(dispatch, kind, id, delta);
   const made = kind === EventKind.Message ? E.MessageEvent : E.ThoughtEvent;

@@ -4,7 +4,7 @@
  */
 import { Redirect } from '../abi/frames.gen.js';
 import type { HTTPArgs } from '../codec/tuples.gen.js';
-import { CodecError } from '../codec/decoder.js';
+import { wrongFrame } from '../codec/decoder.js';
 import { TurncoreError } from '../errors.js';
 import { type Credential, Redactor } from './credential.js';
 import { insertMedia, type MediaSplice, mediaSplices, type RecordOf } from './splice.js';
@@ -80,7 +80,7 @@ export class HttpExchange {
     this.#url = args.url;
     this.#headers = args.headers.map(([name, value, ...more]) => {
       if (name === undefined || value === undefined || more.length > 0) {
-        throw new CodecError('frame', 0, 'HTTPArgs: a header is a name and a value');
+        throw wrongFrame('HTTPArgs: a header is a name and a value');
       }
       return [name, value];
     });
@@ -90,7 +90,7 @@ export class HttpExchange {
     this.#redirects = Math.min(args.redirects, MAX_REDIRECTS);
     this.#splices = mediaSplices(args.splices, this.#body?.length ?? 0, recordOf);
     if (this.#redirect > Redirect.Manual) {
-      throw new CodecError('frame', 0, `HTTPArgs: redirect ${this.#redirect}`);
+      throw wrongFrame(`HTTPArgs: redirect ${this.#redirect}`);
     }
   }
 

@@ -3,7 +3,7 @@
  */
 import { joined } from '../bytes.js';
 import type { Splice } from '../codec/tuples.gen.js';
-import { CodecError } from '../codec/decoder.js';
+import { wrongFrame } from '../codec/decoder.js';
 import { TurncoreError } from '../errors.js';
 import { Media } from '../primitives/media.js';
 import { Message } from '../primitives/message.js';
@@ -40,7 +40,7 @@ export function mediaSplices(
   for (const { at, handle, part, max } of wire) {
     const media = mediaOf(recordOf(handle), part);
     if (media === undefined || at < last || at > length) {
-      throw new CodecError('frame', 0, `splice of ${handle} (${part}) at ${at}`);
+      throw wrongFrame(`splice of ${handle} (${part}) at ${at}`);
     }
     splices.push({ at, media, max });
     last = at;

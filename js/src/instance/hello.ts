@@ -3,7 +3,7 @@
  */
 import { ABI_MAJOR, ABI_MINOR, Op } from '../abi/frames.gen.js';
 import { type OutboundFrame, readFrame, writeGCPercent, writeHello } from '../codec/tuples.gen.js';
-import { CodecError, framesOf } from '../codec/decoder.js';
+import { framesOf, wrongFrame } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
 import type { Limits, Quota } from './limits.js';
 
@@ -57,7 +57,7 @@ export function decodeWelcome(bytes: Uint8Array, asked: Readonly<Limits>): Welco
   const frames = framesOf(readFrame, bytes, asked);
   const frame = frames[0];
   if (frame?.op !== Op.Welcome || frames.length > 1) {
-    throw new CodecError('frame', 0, `${describe(frames)} instead of Welcome`);
+    throw wrongFrame(`${describe(frames)} instead of Welcome`);
   }
   const limits = { ...asked };
   for (const key of Object.keys(limits) as (keyof Limits)[]) {

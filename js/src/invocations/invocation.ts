@@ -3,7 +3,7 @@
  */
 import { EffectKind, SessionEffect, SessionMethod, SyncKind } from '../abi/frames.gen.js';
 import { type Awaitable, isThenable } from '../awaitable.js';
-import { CodecError } from '../codec/decoder.js';
+import { wrongFrame } from '../codec/decoder.js';
 import type { Encoder, Write } from '../codec/encoder.js';
 import {
   type AppendArgs,
@@ -332,7 +332,7 @@ export class Invocation extends Turn implements OpenInvocation {
   override sync({ sync, context, other }: SyncFrame): boolean {
     const member = this.#setup.team.member(other);
     if (sync !== SyncKind.Open || member?.definition === undefined) {
-      throw new CodecError('frame', 0, `agent ${other} has no model call ${context}`);
+      throw wrongFrame(`agent ${other} has no model call ${context}`);
     }
     const { definition } = member;
     this.#agents[context] = member;
@@ -364,7 +364,7 @@ export class Invocation extends Turn implements OpenInvocation {
       if (parts !== undefined) this.#requests[number] = withTools(parts, member);
     }
     if (typeof executor !== 'function') {
-      throw new CodecError('frame', 0, 'the chat executor has no host function');
+      throw wrongFrame('the chat executor has no host function');
     }
     effect.perform(
       () => executor(effect.state.facade as never, undefined as never),
@@ -424,8 +424,7 @@ export class Invocation extends Turn implements OpenInvocation {
     const { hook, plugin, index, agent, value } = args;
     const { team } = this.#setup;
     const callback = team.callback(hook, plugin, agent, index);
-    if (callback === undefined)
-      throw new CodecError('frame', 0, `unknown callback of hook ${hook}`);
+    if (callback === undefined) throw wrongFrame(`unknown callback of hook ${hook}`);
     const context = effect.state.number;
     const ctx = new CallbackContext(this, code, team.member(agent)?.agent.name ?? '');
     effect.perform(
@@ -449,7 +448,7 @@ export class Invocation extends Turn implements OpenInvocation {
   /** Runs the generator of an agent. */
   generate(effect: Effect, args: ReturnType<typeof toAgentArgs>, code: Stoppable): void {
     const member = this.#setup.team.member(args.agent);
-    if (member === undefined) throw new CodecError('frame', 0, `unknown agent ${args.agent}`);
+    if (member === undefined) throw wrongFrame(`unknown agent ${args.agent}`);
     const of = member.agent;
     effect.perform(() => this.#drive(of, new InvocationContext(this, code, of, args)));
   }

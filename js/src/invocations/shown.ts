@@ -3,7 +3,7 @@
  * once.
  */
 import { type ModelRequest, type RequestArgs, toModelRequest } from '../codec/tuples.gen.js';
-import { CodecError } from '../codec/decoder.js';
+import { wrongFrame } from '../codec/decoder.js';
 import type { ToolDescription } from '../tools/tool.js';
 import type { Content } from './content.js';
 import { freeze } from './event.js';
@@ -44,7 +44,7 @@ export class ShownContents {
       const before = this.#list.length;
       const request = this.take(toModelRequest(ask({ ...this.kept, tools })));
       if (request !== undefined) return request;
-      if (this.#list.length <= before) throw new CodecError('frame', 0, 'a request without an end');
+      if (this.#list.length <= before) throw wrongFrame('a request without an end');
     }
   }
 

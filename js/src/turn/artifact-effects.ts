@@ -12,7 +12,7 @@ import {
   writeItem,
   writeReadResult,
 } from '../codec/tuples.gen.js';
-import { CodecError } from '../codec/decoder.js';
+import { wrongFrame } from '../codec/decoder.js';
 import { type Encoder, utf8Length } from '../codec/encoder.js';
 import { TurncoreError } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
@@ -35,7 +35,7 @@ export function runSpool(effect: Effect, { handle }: SpoolArgs): void {
   const { turn } = effect;
   const record = turn.handles.entryOf(handle);
   if (!(record instanceof Retrievable)) {
-    throw new CodecError('frame', 0, `${handle} is no retrievable`);
+    throw wrongFrame(`${handle} is no retrievable`);
   }
   const ctx = effect.writing();
   spoolRetrievable(ctx, turn.definition.callbacks.storeRetrievableBytes, record).then(
@@ -77,7 +77,7 @@ export function runRead(effect: Effect, args: ReadArgs): void {
 function requireArtifact(entry: unknown, handle: number, part: number): SpooledArtifact {
   const artifact = artifactOf(entry, part);
   if (artifact !== undefined) return artifact;
-  throw new CodecError('frame', 0, `part ${part} of ${handle} is no artifact`);
+  throw wrongFrame(`part ${part} of ${handle} is no artifact`);
 }
 
 /** The artifact at a place in a record. */
@@ -105,7 +105,7 @@ async function readArtifact(
     if (length > max) throw tooLarge('a text', length, max);
     return { bytes, count, lines: [text] };
   }
-  if (how !== Read.Lines) throw new CodecError('frame', 0, `unknown read ${how}`);
+  if (how !== Read.Lines) throw wrongFrame(`unknown read ${how}`);
   const lines: string[] = [];
   let room = max;
   for (let i = from; i < to && i < count; i++) {
@@ -133,7 +133,7 @@ export function runEstimate(effect: Effect, { encoding, texts, handle, part }: E
   const { turn, state } = effect;
   const { tokenizers } = state.definition;
   if (!tokenizers.has(encoding)) {
-    throw new CodecError('frame', 0, `there is no tokenizer for ${encoding}`);
+    throw wrongFrame(`there is no tokenizer for ${encoding}`);
   }
   const settle = (counts: unknown): void => effect.settle(counts);
   if (handle === 0) {

@@ -19,7 +19,7 @@ import {
   writeReply,
   writeToolDef,
 } from '../codec/tuples.gen.js';
-import { CodecError, type Decoder, valueOf } from '../codec/decoder.js';
+import { CodecError, type Decoder, valueOf, wrongFrame } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
 import type { Instance } from '../instance/instance.js';
 import type { Clock } from '../entropy.js';
@@ -406,7 +406,7 @@ export class Core implements OpenCore {
         fault = frame;
         continue;
       }
-      if (frame.op === Op.Welcome) throw new CodecError('frame', 0, 'a second Welcome');
+      if (frame.op === Op.Welcome) throw wrongFrame('a second Welcome');
       requireOwn(frame, turn);
       if (frame.op !== Op.Sync) turn?.note(frame);
       else if (turn?.sync(frame) === false) continue;
@@ -519,11 +519,11 @@ function requireOwn(
   const number = turn?.number ?? 0;
   if (frame.turn !== number) {
     const text = `a frame of turn ${frame.turn} came in answer to those of turn ${number}`;
-    throw new CodecError('frame', 0, text);
+    throw wrongFrame(text);
   }
   // A call may have crossed with the end.
   if (turn?.watch.over === true && frame.op !== Op.Reply) {
-    throw new CodecError('frame', 0, `a frame came after the end of turn ${number}`);
+    throw wrongFrame(`a frame came after the end of turn ${number}`);
   }
 }
 

@@ -12,7 +12,7 @@ import {
   writeCommitResult,
 } from '../codec/tuples.gen.js';
 import { isThenable, type NextFn } from '../awaitable.js';
-import { CodecError } from '../codec/decoder.js';
+import { wrongFrame } from '../codec/decoder.js';
 import { ChatExecutor } from '../chat/chat-executor.js';
 import { deltaOf } from '../collections/deltas.js';
 import type { Delta } from '../collections/deltas.js';
@@ -66,7 +66,7 @@ export function runEffect(
   }
   const runs: AnyRuns = kind in early ? early : lateEffects()!;
   const run = (turn.runs as AnyRuns | undefined)?.[kind] ?? runs[kind];
-  if (run === undefined) throw new CodecError('frame', 0, `unknown effect ${kind}`);
+  if (run === undefined) throw wrongFrame(`unknown effect ${kind}`);
   run(effect, args as never, frame);
 }
 
@@ -75,7 +75,7 @@ function runExecutor(effect: Effect, { iteration }: ExecutorArgs): void {
   state.iteration = iteration;
   const { executor } = state.definition;
   if (executor instanceof ChatExecutor) {
-    throw new CodecError('frame', 0, 'the chat executor has no host function');
+    throw wrongFrame('there is no executor');
   }
   const ctx = state.facade as DispatchFacade;
   effect.perform(() => executor(ctx as never, ctx.helpers as never));
@@ -84,7 +84,7 @@ function runExecutor(effect: Effect, { iteration }: ExecutorArgs): void {
 function runMiddleware(effect: Effect, { pipeline, index }: MiddlewareArgs): void {
   const { state } = effect;
   const middleware = state.definition.pipelines[pipeline]?.[index];
-  if (middleware === undefined) throw new CodecError('frame', 0, `unknown middleware ${index}`);
+  if (middleware === undefined) throw wrongFrame(`unknown middleware ${index}`);
   effect.perform(() => middleware(state.facade as never, nextOf(effect) as never));
 }
 
@@ -124,7 +124,7 @@ function writeOne(effect: Effect, { collection, delta }: QueuedWrite, part: stri
   const { callbacks } = effect.turn.definition;
   const ctx = effect.writing(part);
   const writes = callbacks.writes[collection];
-  if (writes === undefined) throw new CodecError('frame', 0, `unknown collection ${collection}`);
+  if (writes === undefined) throw wrongFrame(`unknown collection ${collection}`);
   switch (delta.op) {
     case 'store':
       return writes[Write.Store](ctx, delta.record);

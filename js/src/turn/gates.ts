@@ -8,7 +8,7 @@ import type {
   GateOpenEvent,
   SettleGateArgs,
 } from '../codec/tuples.gen.js';
-import { CodecError } from '../codec/decoder.js';
+import { wrongFrame } from '../codec/decoder.js';
 import type { Write } from '../codec/encoder.js';
 import { setHead } from '../events/base-event.js';
 import type { GateBook } from '../events/gate-book.js';
@@ -57,7 +57,7 @@ export class Gates {
   /** The gate of an event. @throws CodecError if there is none */
   of(number: number): TurnGate {
     const numbered = this.#gates.get(number);
-    if (numbered === undefined) throw new CodecError('frame', 0, `unknown gate ${number}`);
+    if (numbered === undefined) throw wrongFrame(`unknown gate ${number}`);
     return numbered.gate;
   }
 

@@ -3,7 +3,7 @@
  */
 import { writeDropHistory, writeHistory } from '../codec/tuples.gen.js';
 import { Encoder } from '../codec/encoder.js';
-import { CodecError } from '../codec/decoder.js';
+import { wrongFrame } from '../codec/decoder.js';
 import type { Instance } from '../instance/instance.js';
 import type { StepRecorder } from '../journal/writer.js';
 import { encodeBody, type Encodable } from '../primitives/body.js';
@@ -142,6 +142,6 @@ export class HistoryUploads implements HistorySink {
 
   #step(): void {
     const out = this.#instance.step(this.#enc.bytes());
-    if (out.length > 0) throw new CodecError('frame', 0, 'a history was not taken');
+    if (out.length > 0) throw wrongFrame('a history was not taken');
   }
 }

@@ -3,7 +3,7 @@
  */
 import { Signal, SyncKind } from '../abi/frames.gen.js';
 import { readErrorValue, readToolDef, type SyncFrame } from '../codec/tuples.gen.js';
-import { CodecError, type Decoder } from '../codec/decoder.js';
+import { type Decoder, wrongFrame } from '../codec/decoder.js';
 import { decodeBody } from '../collections/decode-body.js';
 import type { HandleTable } from '../collections/handle-table.js';
 import { type Entry, isRecordOf, RECORD_KINDS } from '../collections/kinds.js';
@@ -23,14 +23,14 @@ export function applySync(turn: OpenTurn, state: ContextState, frame: SyncFrame)
     case SyncKind.Signal:
       return syncSignal(turn, state, frame.handle, data);
     case SyncKind.Define:
-      if (data === null) throw new CodecError('frame', 0, 'malformed ToolDef');
+      if (data === null) throw wrongFrame('malformed ToolDef');
       turn.tools.define(turn.core.read(data, readToolDef));
       return false;
     case SyncKind.Tools:
       syncTools(turn, state, data);
       return false;
     case SyncKind.Set:
-      if (data === null) throw new CodecError('frame', 0, 'malformed value');
+      if (data === null) throw wrongFrame('malformed value');
       turn.core.read(data, (d) =>
         state.stash.share({ ...state.stashSnapshot(), [d.str()]: d.value() }),
       );
@@ -43,7 +43,7 @@ export function applySync(turn: OpenTurn, state: ContextState, frame: SyncFrame)
 
 function syncRecords(turn: OpenTurn, state: ContextState, frame: SyncFrame): void {
   const { collection, sync, handle, other, data } = frame;
-  if (collection >= RECORD_KINDS) throw new CodecError('frame', 0, 'unknown collection');
+  if (collection >= RECORD_KINDS) throw wrongFrame(`unknown collection ${collection}`);
   const items = state.set(collection).mirror;
   const { handles } = turn;
   switch (sync) {
@@ -70,7 +70,7 @@ function syncRecords(turn: OpenTurn, state: ContextState, frame: SyncFrame): voi
       entryOf(handles, collection, handle, data);
       return;
     default:
-      throw new CodecError('frame', 0, `unknown sync ${sync}`);
+      throw wrongFrame(`unknown sync ${sync}`);
   }
 }
 
@@ -88,7 +88,7 @@ function entryOf(
     handles.bind(handle, entry);
   }
   if (entry === undefined || !isRecordOf(collection, entry)) {
-    throw new CodecError('frame', 0, `unknown handle ${handle}`);
+    throw wrongFrame(`unknown handle ${handle}`);
   }
   return entry;
 }
@@ -97,7 +97,7 @@ function entryOf(
 function keptBy(turn: OpenTurn, effect: number): BulkyResults | undefined {
   if (effect === 0) return undefined;
   const kept = bulkyResults(turn.takeKept(effect));
-  if (kept === undefined) throw new CodecError('frame', 0, `nothing is kept of effect ${effect}`);
+  if (kept === undefined) throw wrongFrame(`nothing is kept of effect ${effect}`);
   return kept;
 }
 
@@ -123,14 +123,14 @@ function syncSignal(
     return false;
   }
   if (state.number === 0 || state.acked || state.nacked) {
-    throw new CodecError('frame', 0, `context ${state.number} takes no signal`);
+    throw wrongFrame(`context ${state.number} takes no signal`);
   }
   if (signal === Signal.Ack) {
     state.acked = true;
     return !state.acking;
   }
   if (signal !== Signal.Nack || data === null) {
-    throw new CodecError('frame', 0, `malformed signal ${signal}`);
+    throw wrongFrame(`malformed signal ${signal}`);
   }
   state.nackError = turn.errors.decode(turn.core.read(data, readErrorValue));
   state.nacked = true;

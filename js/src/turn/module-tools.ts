@@ -3,7 +3,7 @@
  */
 import { ToolFlag } from '../abi/frames.gen.js';
 import type { ToolDef } from '../codec/tuples.gen.js';
-import { CodecError } from '../codec/decoder.js';
+import { wrongFrame } from '../codec/decoder.js';
 import { TurncoreError } from '../errors.js';
 import { type AnyTool, ArtifactTool, type ObjectSchema, Tool } from '../tools/tool.js';
 
@@ -19,7 +19,7 @@ export class ModuleTools {
   define(def: ToolDef): void {
     const { number } = def;
     if (number < FIRST_MADE || this.#tools.has(number)) {
-      throw new CodecError('frame', 0, `malformed number ${number} of a tool`);
+      throw wrongFrame(`malformed number ${number} of a tool`);
     }
     const tool = made(def);
     this.#tools.set(number, tool);
@@ -65,6 +65,6 @@ function made({ name, description, inputSchema, flags }: ToolDef): AnyTool {
       onCollision: 'replace',
     });
   } catch (error) {
-    throw new CodecError('frame', 0, `malformed tool: ${String(error)}`);
+    throw wrongFrame(`malformed tool: ${String(error)}`);
   }
 }

@@ -2,7 +2,7 @@
  * Effects of tools: calls of their handlers, and their own validation.
  */
 import type { EffectFrame, ToolArgs, ValidateArgs } from '../codec/tuples.gen.js';
-import { CodecError } from '../codec/decoder.js';
+import { wrongFrame } from '../codec/decoder.js';
 import { copyValue } from '../stash/copy-value.js';
 import { isStandardSchema, validateArguments } from '../tools/standard-schema.js';
 import type { Effect } from './effect.js';
@@ -15,8 +15,7 @@ export function runTool(effect: Effect, args: ToolArgs, { path, ordinal }: Effec
   const { turn, state } = effect;
   const { keep, spool } = args;
   const tool = turn.tools.get(args.tool);
-  const checked = args.valid !== 0 && turn.kept.has(args.valid);
-  const valid = checked ? turn.takeKept(args.valid) : args.args;
+  const valid = turn.kept.has(args.valid) ? turn.takeKept(args.valid) : args.args;
   const key = (): string => `${turn.id}.${path}.${args.callId}.${ordinal}`;
   const timed = args.timed ? new TimedCall(effect, key) : undefined;
   const settle = (value: unknown): void => {
@@ -58,7 +57,7 @@ export function runValidate(effect: Effect, { tool: number, args }: ValidateArgs
   const tool = turn.tools.get(number);
   const schema = tool.inputSchema;
   if (!isStandardSchema(schema)) {
-    throw new CodecError('frame', 0, `tool ${tool.name} has no validation of its own`);
+    throw wrongFrame(`tool ${tool.name} has no validation`);
   }
   validateArguments(schema, tool.name, args).then(
     (valid) => {

@@ -2,7 +2,7 @@
  * The tools of one turn, by number: its runner's, its own, and those that the module made.
  */
 import type { ToolDef } from '../codec/tuples.gen.js';
-import { CodecError } from '../codec/decoder.js';
+import { wrongFrame } from '../codec/decoder.js';
 import { TurncoreError } from '../errors.js';
 import type { AnyTool } from '../tools/tool.js';
 import type { OpenTurn } from './contract.js';
@@ -52,7 +52,7 @@ export class TurnTools {
     const tool = this.#turn.definition.tools[number - 1] ?? this.#made?.get(number);
     if (tool !== undefined) return tool;
     for (const [own, n] of this.#own ?? []) if (n === number) return own;
-    throw new CodecError('frame', 0, `unknown tool ${number}`);
+    throw wrongFrame(`unknown tool ${number}`);
   }
 
   /** Takes the definition of a tool that the module made. @throws CodecError if it is malformed */

@@ -15,7 +15,7 @@ import {
   type OutboundFrame,
 } from '../codec/tuples.gen.js';
 import { rejected } from '../attempt.js';
-import { CodecError } from '../codec/decoder.js';
+import { wrongFrame } from '../codec/decoder.js';
 import type { Encoder } from '../codec/encoder.js';
 import { HandleTable } from '../collections/handle-table.js';
 import { TurncoreError } from '../errors.js';
@@ -78,7 +78,8 @@ export class Turn implements EventSource, OpenTurn {
   readonly contexts: (ContextState | undefined)[] = [];
   /** Running requests, answers of engines and tool calls that the module may give up, by effect. */
   requests: Map<number, { cancel(): void; readonly facade?: object }> | undefined;
-  #kept: Map<number, unknown> | undefined;
+  /** Results of handlers that do not cross, by the number of their effect. */
+  readonly kept = new Map<number, unknown>();
   readonly watch = new Watch();
   /** The calls of models, once somebody wants to know of one. */
   models: OpenModelCalls | undefined;
@@ -160,7 +161,7 @@ export class Turn implements EventSource, OpenTurn {
   context(number: number): ContextState {
     if (this.#recent?.number === number) return this.#recent;
     const state = this.contexts[number];
-    if (state === undefined) throw new CodecError('frame', 0, `unknown context ${number}`);
+    if (state === undefined) throw wrongFrame(`unknown context ${number}`);
     this.#recent = state;
     return state;
   }
@@ -374,7 +375,7 @@ export class Turn implements EventSource, OpenTurn {
       case Op.Effect: {
         const most = this.core.instance.limits.turnEffects;
         if (++watch.effects > most) {
-          throw new CodecError('frame', 0, `more than ${most} effects are outstanding`);
+          throw wrongFrame(`more than ${most} effects are outstanding`);
         }
         return;
       }
@@ -383,7 +384,7 @@ export class Turn implements EventSource, OpenTurn {
         return;
       case Op.End:
         if (frame.status > Status.Refused) {
-          throw new CodecError('frame', 0, `the turn ends with status ${frame.status}`);
+          throw wrongFrame(`the turn ends with status ${frame.status}`);
         }
         watch.over = true;
         return;
@@ -405,7 +406,7 @@ export class Turn implements EventSource, OpenTurn {
         const { id, results, kept } = frame.payload;
         if (results !== Results.Kept) return;
         if (!this.kept.has(kept)) {
-          throw new CodecError('frame', 0, `nothing is kept of effect ${kept}`);
+          throw wrongFrame(`nothing is kept of effect ${kept}`);
         }
         this.context(frame.dispatch).setResults(id, this.kept.get(kept));
         return;
@@ -492,11 +493,6 @@ export class Turn implements EventSource, OpenTurn {
     return this.context(dispatch).addText(kind - EventKind.Message, id, delta);
   }
 
-  /** Results of handlers that do not cross, by the number of their effect. */
-  get kept(): Map<number, unknown> {
-    return (this.#kept ??= new Map());
-  }
-
   /** Removes and returns the kept result of an effect, or undefined. */
   takeKept(effect: number): unknown {
     const result = this.kept.get(effect);
@@ -544,15 +540,15 @@ export class Turn implements EventSource, OpenTurn {
     if (other < 0 || this.contexts[number] !== undefined) {
       // The host itself made the context of a standalone dispatch.
       if (number === 1 && this.contexts[0] === undefined) return;
-      throw new CodecError('frame', 0, `context ${number} is open already`);
+      throw wrongFrame(`context ${number} is open already`);
     }
     const parent = this.contexts[other];
     if (parent === undefined) {
       if (number === 1 && other === 0) return;
-      throw new CodecError('frame', 0, `unknown context ${other}`);
+      throw wrongFrame(`unknown context ${other}`);
     }
     if (number !== Math.max(this.contexts.length, 1)) {
-      throw new CodecError('frame', 0, `context ${number} is not the next one`);
+      throw wrongFrame(`context ${number} is not the next one`);
     }
     const opening = this.#opening;
     this.#opening = undefined;
@@ -613,7 +609,7 @@ export class Turn implements EventSource, OpenTurn {
     this.edits.close();
     if (this.requests !== undefined) for (const request of this.requests.values()) request.cancel();
     this.requests = undefined;
-    this.#kept?.clear();
+    this.kept.clear();
     if (this.core.calling !== undefined || this.#pending.size > 0)
       this.#refusePending(outcome.error);
     this.core.closed(this);
