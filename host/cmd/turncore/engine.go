@@ -46,7 +46,7 @@ func (e *engineFlags) open(ctx context.Context, notice func(string)) (host.Engin
 	if e.module != "" {
 		module, err := os.ReadFile(e.module)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--module: %w", err)
 		}
 		return wazero.New(ctx, module)
 	}

@@ -260,7 +260,7 @@ func set(to *string) func(string) error {
 func (o *runFlags) bound(s string) error {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil || n == math.MaxInt32 {
-		return fmt.Errorf("it must be a whole number")
+		return fmt.Errorf("it must be a whole number up to %d", math.MaxInt32-1)
 	}
 	o.maxIterations = int(n)
 	if n == 0 {

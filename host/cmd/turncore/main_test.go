@@ -125,7 +125,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"run", "--seed", "-1", "x"}, "whole number"},
 		{[]string{"run", "--seed", "4294967296", "x"}, "whole number"},
 		{[]string{"run", "--max-iterations", "many", "x"}, "whole number"},
-		{[]string{"run", "--max-iterations", "-1", "x"}, "whole number"},
+		{[]string{"run", "--max-iterations", "2147483647", "x"}, "whole number up to 2147483646"},
 		{[]string{"run", "--tool", "name", "x"}, "NAME=CMD"},
 		{[]string{"run", "--tool", "name= ", "x"}, "NAME=CMD"},
 		{[]string{"run", "--tool", "a b=cat", "x"}, "letters, digits"},

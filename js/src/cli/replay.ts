@@ -1,12 +1,11 @@
 /**
  * turncore replay.
  */
-import { loadModule } from '../instance/module.js';
 import { readJournal } from '../journal/reader.js';
 import { divergence, replay as replayJournal } from '../journal/replay.js';
-import { fullModuleURL } from '../wasm.js';
 import { parseReplay } from './command-line.js';
 import { inFile, readWhole } from './journal-file.js';
+import { moduleOf } from './module.js';
 import { Screen } from './screen.js';
 import { HELP } from './usage.js';
 
@@ -25,7 +24,7 @@ export async function replay(args: string[]): Promise<boolean> {
   const { file } = options;
   const screen = new Screen(process.stdout, process.stderr, process.env);
   const journal = await readWhole(file);
-  const module = loadModule(options.module ?? fullModuleURL);
+  const module = await moduleOf(options.module);
   const report = await replayJournal(journal, module).catch((error: unknown) => {
     throw inFile(file, error);
   });

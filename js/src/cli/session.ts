@@ -1,7 +1,7 @@
 /**
  * A conversation on the command line.
  */
-import { loadModule, type Module } from '../instance/module.js';
+import type { Module } from '../instance/module.js';
 import { fixedClock, seededEntropy, systemClock } from '../entropy.js';
 import { type AgentRunner, createRunner } from '../front/create-runner.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
@@ -9,12 +9,12 @@ import { memoryStore } from '../store/memory-store.js';
 import type { Store } from '../store/store.js';
 import type { DatabaseStore } from '../stores/table-store.js';
 import type { TurnResult } from '../runners/turn-stream.js';
-import { fullModuleURL } from '../wasm.js';
 import type { RunOptions } from './command-line.js';
 import { openDatabase } from './database.js';
 import { Interrupt } from './interrupt.js';
 import { JournalFile } from './journal-file.js';
 import { Lines } from './lines.js';
+import { moduleOf } from './module.js';
 import { type Provider, providerOf } from './provider.js';
 import type { Screen } from './screen.js';
 import { Show } from './show.js';
@@ -70,7 +70,7 @@ export class Session {
     if (options.provider === undefined) {
       screen.notice('the model is simulated; --provider, --base-url or --model choose a real one');
     }
-    const module = loadModule(options.module ?? fullModuleURL);
+    const module = await moduleOf(options.module);
     if (verbose) {
       const { model, baseURL } = provider.chat;
       screen.note(

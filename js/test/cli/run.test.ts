@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -207,10 +208,17 @@ describe('turncore run', () => {
   });
 
   it('says what is wrong with a module', async () => {
-    for (const module of ['/nowhere/x.wasm', import.meta.filename]) {
+    const empty = join(await temporaryFolder(), 'empty.wasm');
+    await writeFile(empty, Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
+    const says: [module: string, wrong: RegExp][] = [
+      ['/nowhere/x.wasm', /^error: --module: ENOENT: .*'\/nowhere\/x\.wasm'$/m],
+      [import.meta.filename, /^error: --module: .* is no WebAssembly module$/m],
+      [empty, /^error: E_INVALID_MODULE: /m],
+    ];
+    for (const [module, wrong] of says) {
       const { status, stderr } = await turncore(['run', 'hello', '--module', module]);
       assert.equal(status, 1);
-      assert.match(stderr, /^error: E_INVALID_MODULE: /m);
+      assert.match(stderr, wrong);
     }
   });
 });
