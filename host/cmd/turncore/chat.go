@@ -306,7 +306,8 @@ func (h *chat) tell(err error) error {
 	h.failed = true
 	switch {
 	case h.flags.json:
-		h.out.write(endOf(h.key, nil, err), nil)
+		events, _ := h.events(h.stops.ctx) // none if the store fails, too
+		h.out.write(endOf(h.key, sessions.PendingCalls(events), err), nil)
 		return h.out.err
 	case errors.Is(err, errInterrupted):
 		h.screen.note(h.screen.red, "interrupted")

@@ -254,6 +254,15 @@ func TestChatJSON(t *testing.T) {
 	if !slices.Equal(told, want) || partial == 0 {
 		t.Errorf("%q, %d partial events", told, partial)
 	}
+	failing := chatting(t, []string{
+		"Please calculate 2 + 3", "/fly", `{"parts":"none"}`,
+		`{"parts":[{"functionResponse":{"id":"call_9","name":"calculate","response":{"confirmed":true}}}]}`,
+	}, "--json", "--confirm", "calculate")
+	for _, l := range chatLines(t, failing.stdout) {
+		if l.Event == "end" && !slices.Equal(l.Pending, []string{"call_2"}) {
+			t.Errorf("%q waits behind %v", l.Pending, l.Error)
+		}
+	}
 	if same := chatting(t, []string{"hello"}, "--json", "--fixed-clock", "--seed", "1", "--session", "s"); same.stdout !=
 		chatting(t, []string{"hello"}, "--json", "--fixed-clock", "--seed", "1", "--session", "s").stdout {
 		t.Error("the same seed gives other events")
