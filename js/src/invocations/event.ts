@@ -80,10 +80,15 @@ export class EventActions implements ActionsData {
   declare rewindBeforeInvocationId?: string;
 
   constructor({ stateDelta, artifactDelta, ...others }: ActionsData = {}) {
-    this.stateDelta = { ...stateDelta };
-    this.artifactDelta = { ...artifactDelta };
+    this.stateDelta = ownCopy(stateDelta);
+    this.artifactDelta = ownCopy(artifactDelta);
     Object.assign(this, others);
   }
+}
+
+/** A copy of what is given by name. What has no names is kept: it is refused where the actions go. */
+function ownCopy<Values extends object>(given: Values | undefined): Values {
+  return hasNames(given ?? {}) ? ({ ...given } as Values) : given!;
 }
 
 /** An event: frozen plain data with methods. */
@@ -197,6 +202,17 @@ export function isData(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/**
+ * Whether a value is an object whose members can be read by name. Those of a list are not named, and a Map, a generator
+ * or the answer to a request holds what it has in another way.
+ */
+export function hasNames(value: unknown): value is object {
+  if (!isData(value)) return false;
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  if (prototype === null || Object.getPrototypeOf(prototype) === null) return true;
+  return Object.keys(value).length > 0;
+}
+
 /** A list of ids; what is none stays what it is. */
 function listOf(ids: Iterable<string>): readonly string[] {
   return typeof ids === 'object' && Symbol.iterator in Object(ids) ? [...ids] : (ids as never);
@@ -204,7 +220,7 @@ function listOf(ids: Iterable<string>): readonly string[] {
 
 /** An event as it crosses, without its empty members. @throws TurncoreError E_INVALID_EVENT unless it is an object */
 export function eventValue(event: EventData): Record<string, unknown> {
-  if (!isData(event)) {
+  if (!hasNames(event)) {
     throw invocationError('E_INVALID_EVENT', 'must be an event', { details: { field: '' } });
   }
   const { actions, longRunningToolIds: ids, ...others } = event;
@@ -251,12 +267,13 @@ export function refuseMisspelled(actions: ActionsData | undefined): void {
 /** Actions as they cross; undefined if there are none. */
 export function actionsValue(actions: ActionsData | undefined): object | undefined {
   if (actions === undefined || actions === null) return undefined;
-  if (!isData(actions)) return actions; // which the module refuses
+  if (!hasNames(actions)) return actions; // which is refused when it is written, or by the module
   let value: Record<string, unknown> | undefined;
-  for (const [name, given] of Object.entries(actions)) {
+  for (const [name, given] of Object.entries(actions) as [string, unknown][]) {
     if (given === undefined || given === null || given === false || given === '') continue;
-    if (typeof given === 'object' && Object.keys(given as object).length === 0) continue;
-    (value ??= {})[name] = name === 'stateDelta' ? deletions(given as object) : given;
+    const isNamed = hasNames(given);
+    if (isNamed && Object.keys(given).length === 0) continue;
+    (value ??= {})[name] = isNamed && name === 'stateDelta' ? deletions(given) : given;
   }
   return value;
 }

@@ -14,7 +14,7 @@ import { invocationError } from '../session-errors.js';
 import type { ToolDescription } from '../tools/tool.js';
 import { type Content, contentOf, type EventUsage } from './content.js';
 import type { Abortable, OpenInvocation } from './contract.js';
-import { isData } from './event.js';
+import { hasNames } from './event.js';
 import { writeMembers } from './invalid.js';
 import type { RequestParts } from './shown.js';
 
@@ -129,7 +129,7 @@ async function giveAll(
 
 /** An answer in place of a text. @throws TurncoreError E_INVALID_EVENT for what is neither */
 export function responseOf(given: AgentResponse | string): AgentResponse {
-  if (typeof given !== 'string' && !isData(given)) {
+  if (typeof given !== 'string' && !hasNames(given)) {
     throw invocationError('E_INVALID_EVENT', 'response: must be a text or an object', {
       details: { field: 'response' },
     });

@@ -26,7 +26,7 @@ import { checkTeam } from './checks.js';
 import { type Compaction, compactionHooks } from './compaction.js';
 import { contentOf } from './content.js';
 import type { CallbackContext } from './contexts.js';
-import { type EventData, eventValue, isData, revive } from './event.js';
+import { type EventData, eventValue, hasNames, revive } from './event.js';
 import { executorFor, AgentRequest, responseOf } from './model.js';
 import type { AgentInfo, OpenInvocation } from './contract.js';
 import type { Plugin } from './plugin.js';
@@ -118,7 +118,7 @@ function callbackOf(hook: number, run: AnyFunction, plugin = ''): Callback {
     if (given === undefined || given === null) return undefined;
     const wanted = answer === eventValue ? 'an event' : 'a text or an object';
     const isAny = answer === same || answer === nothing;
-    if (!isAny && !isData(given) && (typeof given !== 'string' || answer === eventValue)) {
+    if (!isAny && !hasNames(given) && (typeof given !== 'string' || answer === eventValue)) {
       throw wrongAnswer(hookName(hook), `must be ${wanted}`, ctx.agentName, plugin);
     }
     return answer(given as never);

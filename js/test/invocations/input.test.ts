@@ -7,8 +7,10 @@ import { describe, it } from 'node:test';
 import { isTurncoreError, memoryStore } from '../../src/index.js';
 import { fullMemoryStore } from '../../src/entries/memory.js';
 import {
+  type ActionsData,
   AgentTool,
   type AgentResponse,
+  EventActions,
   type EventData,
   LlmAgent,
   type Plugin,
@@ -32,6 +34,14 @@ async function refusal(call: () => unknown): Promise<string> {
 }
 
 const any = (value: unknown): never => value as never;
+
+/** Objects without members that could be read by name. */
+function nameless(): unknown[] {
+  const forgotten = (function* () {
+    yield 'a generator that is not asynchronous';
+  })();
+  return [new Map([['content', 'x']]), new Date(0), new Response('x'), forgotten];
+}
 
 describe('what is given to sessions', { skip }, () => {
   it('as a message is a text or a content', async () => {
@@ -81,7 +91,7 @@ describe('what is given to sessions', { skip }, () => {
   });
 
   it('by a generator is an event', async () => {
-    for (const given of [undefined, null, 5, 'text', []]) {
+    for (const given of [undefined, null, 5, 'text', [], ...nameless()]) {
       const agent = new Script('a', async function* () {
         yield any(given);
       });
@@ -103,8 +113,31 @@ describe('what is given to sessions', { skip }, () => {
     }
   });
 
+  it('of the state and of artifacts in actions is by name: nothing else is dropped', async () => {
+    const map = new Map([['k', 1]]);
+    const of: [ActionsData, string][] = [
+      [{ stateDelta: any(map) }, 'E_INVALID_STATE actions.stateDelta: a Map cannot be encoded'],
+      [{ stateDelta: any('abc') }, 'E_INVALID_EVENT actions.stateDelta: must be a map'],
+      [{ stateDelta: any(5) }, 'E_INVALID_EVENT actions.stateDelta: must be a map'],
+      [{ stateDelta: any([1]) }, 'E_INVALID_EVENT actions.stateDelta: must be a map'],
+      [
+        { artifactDelta: any(map) },
+        'E_INVALID_EVENT actions.artifactDelta: a Map cannot be encoded',
+      ],
+    ];
+    for (const [actions, why] of of) {
+      for (const given of [actions, new EventActions(actions)]) {
+        const agent = new Script('a', async function* () {
+          yield { actions: given };
+        });
+        const { say } = await stage({ agent });
+        assert.equal(await refusal(() => say()), why);
+      }
+    }
+  });
+
   it('by a model is a text or an answer, and nothing is no answer', async () => {
-    for (const given of [5, true, []]) {
+    for (const given of [5, true, [], ...nameless()]) {
       const { say } = await stage({ agent: llm('a', () => any(given)) });
       assert.equal(
         await refusal(() => say()),
@@ -135,7 +168,7 @@ describe('what is given to sessions', { skip }, () => {
   });
 
   it('by a callback or a plugin is what it answers with', async () => {
-    for (const given of [5, true, []]) {
+    for (const given of [5, true, [], ...nameless()]) {
       for (const name of ['beforeAgent', 'afterAgent', 'beforeModel', 'afterModel']) {
         const agent = llm('a', answers('x'), { [`${name}Callback`]: () => given });
         const { say } = await stage({ agent });
