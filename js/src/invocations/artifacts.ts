@@ -54,7 +54,7 @@ export class SessionArtifacts implements OpenArtifacts {
     if (!this.#open.has(place)) this.#open.set(place, version);
     const id = artifactBytes(scope, own, version);
     await this.#store.putBytes(this.#stored, id, bytes);
-    this.#saved.set(id, part);
+    this.#saved.set(id, copyOf(part));
     return version;
   }
 
@@ -64,7 +64,7 @@ export class SessionArtifacts implements OpenArtifacts {
     const at = version ?? (this.#next.get(name) ?? (await this.#versions(scope, own))) - 1;
     if (at < 0) return undefined;
     const saved = this.#saved.get(artifactBytes(scope, own, at));
-    if (saved !== undefined) return saved;
+    if (saved !== undefined) return copyOf(saved);
     const all = await this.#store.artifacts(this.#stored, scope);
     const found = all.find((artifact) => artifact.name === own && artifact.version === at);
     if (found === undefined) return undefined;
@@ -146,6 +146,13 @@ export function unsaved(scope: string, name: string, version: number): Error {
 
 function invalidArtifact(why: string): Error {
   return invocationError('E_INVALID_EVENT', `artifact: ${why}`, { details: { field: 'artifact' } });
+}
+
+/** A copy of a part that was saved: its saver may use the bytes for something else. */
+function copyOf({ text, inlineData }: Part): Part {
+  if (inlineData === undefined) return { text: text! };
+  const { mimeType, data } = inlineData;
+  return { inlineData: { mimeType, data: new Uint8Array(data) } };
 }
 
 /** @throws TurncoreError E_INVALID_EVENT for a part without text and bytes */

@@ -621,6 +621,31 @@ describe('invocations', { skip }, () => {
     assert.deepEqual((await load()).state, { [whole]: 1 });
   });
 
+  it('keeps the bytes of an artifact, whatever becomes of the array that had them', async () => {
+    const seen: unknown[] = [];
+    const { say } = await stage({
+      agent: llm('a', answers(calls('t'), 'done'), {
+        tools: [
+          tool('t', async (_: never, ctx) => {
+            const data = Uint8Array.of(1, 2);
+            await ctx.saveArtifact('pic', { inlineData: { mimeType: 'image/png', data } });
+            data.fill(9);
+            for (let i = 0; i < 2; i++) {
+              const loaded = (await ctx.loadArtifact('pic'))!.inlineData!.data;
+              seen.push([...loaded]);
+              loaded.fill(8);
+            }
+          }),
+        ],
+      }),
+    });
+    await say();
+    assert.deepEqual(seen, [
+      [1, 2],
+      [1, 2],
+    ]);
+  });
+
   it('keeps artifacts by version', async () => {
     const seen: unknown[] = [];
     const { say, load } = await stage({
