@@ -214,7 +214,8 @@ export class Runner {
     leaving: Leaving,
   ): Events {
     checkInput(input, this.appName);
-    const { userId, sessionId, newMessage, signal } = input;
+    const { userId, sessionId, newMessage } = input;
+    const signal = input.signal ?? undefined; // null is none, as for fetch
     const message = newMessage === undefined ? undefined : messageOf(newMessage);
     const key = { appName: this.appName, userId, sessionId };
     // Without the caller's signal nothing aborts an invocation.

@@ -242,6 +242,12 @@ describe('what is given to sessions', { skip }, () => {
     assert.equal(await service.getSession({ ...KEY, sessionId: 'x' }), undefined);
   });
 
+  it('as a signal may be null, as for fetch', async () => {
+    const { runner } = await stage({ agent: llm('a', answers('fine')) });
+    const input = { ...WHO, newMessage: 'hello', signal: any(null) };
+    assert.deepEqual(lines(await runner.run(input)), ['a: fine']);
+  });
+
   it('has no member of a misspelled name, which would have no effect', async () => {
     const { runner, service, load } = await stage({ agent: llm('a', answers('never')) });
     const session = (await load()) as never;
