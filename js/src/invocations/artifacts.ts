@@ -9,6 +9,7 @@ import { compareNames } from '../store/by-name.js';
 import type { InlineData, Part } from './content.js';
 import type { OpenArtifacts } from './contract.js';
 import { artifactBytes, artifactPlace, type SessionKey, userScope } from './keys.js';
+import { invalidMember } from './names.js';
 import { encoded, type SessionStore } from './session-store.js';
 
 /** What a store keeps beside the bytes of an artifact. */
@@ -59,6 +60,8 @@ export class SessionArtifacts implements OpenArtifacts {
   }
 
   async load(name: string, version?: number): Promise<Part | undefined> {
+    if (typeof name !== 'string') throw invalidArtifact('must have a name');
+    if (!Number.isInteger(version ?? 0)) throw invalidMember('version', 'must be an integer');
     name = asInEvents(name);
     const [scope, own] = artifactPlace(this.#key, name);
     const at = version ?? (this.#next.get(name) ?? (await this.#versions(scope, own))) - 1;

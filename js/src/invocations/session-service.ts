@@ -391,6 +391,7 @@ export class SessionService {
     key: SessionKey,
     options: { readonly sessionId?: string; readonly upTo?: string } = {},
   ): Promise<Session> {
+    requireKnown(key, 'key', LISTED);
     requireKnown(options, 'options', ['sessionId', 'upTo']);
     const { clock, entropy } = this.host;
     const { sessionId = uuidv6(clock(), entropy(UUID_ENTROPY)), upTo } = options;

@@ -229,6 +229,16 @@ describe('what is given to sessions', { skip }, () => {
       );
     }
     assert.deepEqual(await service.listArtifacts(KEY), {});
+    for (const version of ['0', 0.5, NaN, [0]]) {
+      assert.equal(
+        await refusal(() => service.loadArtifact(KEY, 'f', any(version))),
+        'E_INVALID_INVOCATION version: must be an integer',
+      );
+    }
+    assert.equal(
+      await refusal(() => service.loadArtifact(KEY, any(5))),
+      'E_INVALID_EVENT artifact: must have a name',
+    );
   });
 
   it('as the state of a session is an object', async () => {
@@ -282,6 +292,7 @@ describe('what is given to sessions', { skip }, () => {
         'E_INVALID_STATE state: must be an object',
         () => service.createSession(any({ ...KEY, sessionId: 'm', state: new Map([['a', 1]]) })),
       ],
+      [`${input}upTo: ${unknown}`, () => service.forkSession(any({ ...KEY, upTo: 'e' }))],
       [`${input}limit: ${unknown}`, () => service.getSession(KEY, any({ limit: 1 }))],
       [`${input}last: must be an integer from 1 on`, () => service.getSession(KEY, { last: 0 })],
       [
