@@ -134,6 +134,9 @@ func (b *base) SaveArtifact(name, mimeType string, data []byte) (version int, er
 // begins with "user:", and returns its number. It is there when [Service.Append] has stored an event with the same
 // handle whose Actions.ArtifactDelta has it.
 func (s *Service) SaveArtifact(ctx context.Context, session *Session, name, mimeType string, data []byte) (version int, err error) {
+	if err := s.checkHandle(session); err != nil {
+		return 0, err
+	}
 	key := keyOf(s.app, session.User, session.ID)
 	return session.artifacts.save(ctx, s, key, session.User, name, mimeType, data)
 }

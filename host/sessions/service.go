@@ -55,6 +55,18 @@ func checkIDs(user, id string) error {
 	return nil
 }
 
+// checkHandle refuses a session that no service has loaded, and one of another application: nothing tells which of its
+// revisions they have seen.
+func (s *Service) checkHandle(session *Session) error {
+	switch {
+	case session == nil || session.Revision() == "":
+		return invalid(host.CodeInvalidInvocation, "session", errors.New("must be what Create or Get returned"))
+	case session.App != s.app:
+		return invalid(host.CodeInvalidInvocation, "session", errors.New("is one of the application "+strconv.Quote(session.App)))
+	}
+	return nil
+}
+
 // createdID is the id of the event that creates a session: a session has one.
 const createdID = "created"
 
@@ -188,8 +200,11 @@ func (s *Service) Delete(ctx context.Context, user, id string) error {
 // change, and returns it as it was stored. A partial event changes nothing. The session's handle has the event then. It
 // fails with E_SESSION_CONFLICT, and changes neither store nor handle, if somebody else has appended to the session
 // since the handle was loaded, or if the session has an event of the same id; with E_INVALID_EVENT and E_INVALID_STATE,
-// which name the field.
+// which name the field; and with E_INVALID_INVOCATION for a handle that is not one of the application's sessions.
 func (s *Service) Append(ctx context.Context, session *Session, e *Event) (*Event, error) {
+	if err := s.checkHandle(session); err != nil {
+		return nil, err
+	}
 	v, err := e.encode(nil)
 	if err != nil {
 		return nil, err

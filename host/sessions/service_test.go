@@ -41,6 +41,23 @@ func TestSessionsOfUsers(t *testing.T) {
 	}
 }
 
+// TestForeignHandle writes with no handle but one that the service, or another one of its application, has loaded.
+func TestForeignHandle(t *testing.T) {
+	p := stage(t, sessions.Config{Agent: gives("a", said("x"))})
+	p.say("hello")
+	theirs := stage(t, sessions.Config{App: "other", Agent: gives("a"), Store: p.store}).stored()
+	all := p.r.Sessions()
+	for i, s := range []*sessions.Session{nil, {}, {App: "app", User: "u", ID: "s"}, {App: "app", User: "u", ID: "new"}, theirs} {
+		if _, err := all.Append(t.Context(), s, &sessions.Event{Author: "host"}); !errors.Is(err, host.CodeInvalidInvocation) {
+			t.Errorf("append %d: %v", i, err)
+		}
+		if _, err := all.SaveArtifact(t.Context(), s, "f", "", nil); !errors.Is(err, host.CodeInvalidInvocation) {
+			t.Errorf("artifact %d: %v", i, err)
+		}
+	}
+	p.is("the session", p.log(), "user:hello a:x")
+}
+
 // TestNoEvent takes no nil for an event, and loses no text that stands beside another member.
 func TestNoEvent(t *testing.T) {
 	p := stage(t, sessions.Config{Agent: gives("a")})
