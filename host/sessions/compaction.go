@@ -55,7 +55,11 @@ func (c *Compaction) summarize(v []byte) callback {
 		if err != nil {
 			return nil, err
 		}
-		return contentAnswer(c.Summarize(ctx, events))
+		summary, err := c.Summarize(ctx, events)
+		if err != nil || summary == nil || summary.Text() == "" { // one without a text stands for no events
+			return nil, err
+		}
+		return summary.form(), nil
 	}
 }
 

@@ -10,6 +10,24 @@ import (
 	"github.com/turncore/turncore/host/sessions"
 )
 
+// TestEmptySummaries hides nothing behind a summary without a text.
+func TestEmptySummaries(t *testing.T) {
+	call := sessions.ModelCall(sessions.FunctionCall{Name: "f"})
+	var reasons []string
+	p := stage(t, sessions.Config{Agent: gives("a", said("x")), Compaction: &sessions.Compaction{
+		Invocations: 1,
+		Summarize: func(*sessions.CallbackContext, *sessions.Content) (*sessions.Content, error) {
+			return [...]*sessions.Content{nil, sessions.ModelText(""), call}[len(reasons)], nil
+		},
+		OnError: func(_ *sessions.CallbackContext, reason string) { reasons = append(reasons, reason) },
+	}})
+	for range 3 {
+		p.say("hello")
+	}
+	p.is("why", strings.Join(reasons, "; "), "the summary is empty; the summary is empty; the summary is empty")
+	p.is("the session", p.log(), "user:hello a:x user:hello a:x user:hello a:x")
+}
+
 func TestInvalidCompactions(t *testing.T) {
 	for field, c := range map[string]sessions.Compaction{
 		"compaction: must have invocations or tokens":  {Keep: 1},

@@ -24,7 +24,7 @@ import {
 } from './agents.js';
 import { checkTeam } from './checks.js';
 import { type Compaction, compactionHooks } from './compaction.js';
-import { contentOf } from './content.js';
+import { contentOf, textOf } from './content.js';
 import type { CallbackContext } from './contexts.js';
 import { type EventData, eventValue, hasNames, revive } from './event.js';
 import { executorFor, AgentRequest, responseOf } from './model.js';
@@ -104,7 +104,7 @@ const CALLS: Readonly<
   [Hook.BeforeTool]: [({ value }) => value, same],
   [Hook.AfterTool]: [({ value }) => value, same],
   [Hook.ToolError]: [({ value }) => value, same],
-  [Hook.Summary]: [({ value }) => value, modelContent],
+  [Hook.Summary]: [({ value }) => value, summaryOf],
   [Hook.SummaryError]: [({ value }) => new Error(String(value)), nothing],
 };
 
@@ -441,6 +441,12 @@ function requestOf({ invocation, context }: HookCall): AgentRequest {
 
 function modelContent(given: Parameters<typeof contentOf>[0]): object {
   return contentOf(given, 'model');
+}
+
+/** A summary, if it says anything: one without a text stands for no events. */
+function summaryOf(given: Parameters<typeof contentOf>[0]): object | undefined {
+  const content = contentOf(given, 'model');
+  return textOf(content) === '' ? undefined : content;
 }
 
 function same(value: unknown): unknown {

@@ -74,6 +74,25 @@ describe('sessions that are summed up', { skip }, () => {
     assert.deepEqual(lines((await second.load()).events), ['user: q1', 'root: a1']);
   });
 
+  it('hide nothing behind a summary without a text', async () => {
+    const reasons: string[] = [];
+    const call: Content = { parts: [{ functionCall: { name: 'f', args: {} } }] };
+    const summaries = ['', { parts: [{ text: '' }] }, call];
+    const model = answers('a1', 'a2', 'a3');
+    const { say, load } = await stage({
+      agent: llm('root', model),
+      compaction: {
+        invocations: 1,
+        summarize: () => summaries.shift()!,
+        onError: (_, error) => reasons.push(error.message),
+      },
+    });
+    for (const text of ['q1', 'q2', 'q3']) await say(text);
+    assert.deepEqual(reasons, Array(3).fill('the summary is empty'));
+    assert.ok((await load()).events.every(({ author }) => author !== 'system'));
+    assert.equal(model.requests.at(-1), 'user: q1 | model: a1 | user: q2 | model: a2 | user: q3');
+  });
+
   for (const [name, compaction] of [
     ['no threshold', {}],
     ['a fractional threshold', { invocations: 1.5 }],
