@@ -6,7 +6,7 @@ import type { Awaitable } from '../awaitable.js';
 import { invocationError } from '../session-errors.js';
 import type { Content } from './content.js';
 import type { CallbackContext } from './contexts.js';
-import { requireKnown } from './names.js';
+import { invalidMember, requireKnown } from './names.js';
 
 /**
  * When a runner sums up a session. At the end of an invocation that passes a threshold it stores an event of the author
@@ -46,6 +46,10 @@ const MEMBERS = ['invocations', 'tokens', 'overlap', 'keep'] as const;
 export function compactionOption(compaction: Compaction): object {
   const known = [...MEMBERS, 'summarize', 'onError'];
   requireKnown(compaction, 'compaction', known, { prefix: 'compaction.', code: 'E_INVALID_AGENT' });
+  for (const name of ['summarize', 'onError'] as const) {
+    if (compaction[name] === undefined || typeof compaction[name] === 'function') continue;
+    throw invalidMember(`compaction.${name}`, 'must be a function', 'E_INVALID_AGENT');
+  }
   const given: [string, number][] = [];
   for (const name of MEMBERS) {
     const value = compaction[name];

@@ -129,12 +129,12 @@ export class Runner {
       agent,
       sessionService,
       store,
-      plugins = [],
+      plugins,
       host,
       maxModelCalls,
-      compaction,
       whenBusy = 'queue',
     } = config;
+    const compaction = config.compaction ?? undefined;
     if (!['queue', 'refuse'].includes(whenBusy)) {
       throw invocationError('E_INVALID_AGENT', 'whenBusy: must be "queue" or "refuse"', {
         details: { field: 'whenBusy' },
@@ -150,7 +150,7 @@ export class Runner {
     this.agent = agent;
     const service = sessionService ?? new SessionService({ store, host });
     this.sessionService = service;
-    this.#team = new Team(appName, agent, plugins, compaction);
+    this.#team = new Team(appName, agent, plugins ?? [], compaction);
     const own = sessionService === undefined || host === undefined;
     const base = own ? service.host : new SessionService({ store: service.store, host }).host;
     const { credentials } = this.#team;

@@ -608,7 +608,7 @@ export function notFound({ userId, sessionId }: SessionKey): Error {
 /** The host for an option: sessions need the full module. */
 function sessionHost(given: Host | HostOptions | undefined): Host {
   if (given instanceof Host) return given;
-  if (given === undefined) return sharedHost(fullModule());
+  if (given === undefined || given === null) return sharedHost(fullModule());
   return new Host({ ...given, module: given.module ?? fullModule() });
 }
 

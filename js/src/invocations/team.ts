@@ -353,14 +353,14 @@ function modelOf(
 }
 
 /** The tools of an agent that have handlers. */
-function handled({ tools = [] }: LlmAgentConfig): LlmAgentTool[] {
-  return tools.filter((tool) => !(tool instanceof AgentTool)) as LlmAgentTool[];
+function handled({ tools }: LlmAgentConfig): LlmAgentTool[] {
+  return (tools ?? []).filter((tool) => !(tool instanceof AgentTool)) as LlmAgentTool[];
 }
 
 /** Those that are agents. */
 function agentTools(agent: BaseAgent): AgentTool[] {
-  const { tools = [] } = agent[configOf] as LlmAgentConfig;
-  return tools.filter((tool) => tool instanceof AgentTool);
+  const { tools } = agent[configOf] as LlmAgentConfig;
+  return (tools ?? []).filter((tool) => tool instanceof AgentTool);
 }
 
 /** The options of an agent as the module takes them. */
@@ -414,7 +414,8 @@ function hooksOf(agent: BaseAgent): Callback[][] {
         : [given];
     return (list as AnyFunction[]).map((run) => callbackOf(hook, run));
   });
-  const { instruction, globalInstruction, tools = [] } = config as unknown as LlmAgentConfig;
+  const { instruction, globalInstruction } = config as unknown as LlmAgentConfig;
+  const tools = handled(config as unknown as LlmAgentConfig);
   hooks[Hook.Instruction] = instructionHook(instruction);
   hooks[Hook.GlobalInstruction] = instructionHook(globalInstruction);
   const confirms = tools.some(

@@ -97,6 +97,8 @@ describe('sessions that are summed up', { skip }, () => {
     ['no threshold', {}],
     ['a fractional threshold', { invocations: 1.5 }],
     ['a negative overlap', { invocations: 1, overlap: -1 }],
+    ['a text for a function', { invocations: 1, summarize: 'briefly' as never }],
+    ['an object for a function', { invocations: 1, onError: {} as never }],
   ] as const) {
     it(`are refused with ${name}`, async () => {
       await assert.rejects(stage({ agent: llm('root', answers('x')), compaction }), (error) =>

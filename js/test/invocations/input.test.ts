@@ -252,6 +252,14 @@ describe('what is given to sessions', { skip }, () => {
     assert.equal(await service.getSession({ ...KEY, sessionId: 'x' }), undefined);
   });
 
+  it('as what may be missing in a configuration may be null, too', async () => {
+    const agent = llm('a', answers('fine'), { tools: any(null) });
+    const none: Record<string, unknown> = { plugins: null, compaction: null, host: null };
+    const { say } = await stage({ agent, ...none });
+    assert.deepEqual(lines(await say()), ['a: fine']);
+    assert.ok(new SessionService({ host: any(null) }).host);
+  });
+
   it('as a signal may be null, as for fetch', async () => {
     const { runner } = await stage({ agent: llm('a', answers('fine')) });
     const input = { ...WHO, newMessage: 'hello', signal: any(null) };
