@@ -72,7 +72,8 @@ type LLMAgent struct {
 	Tools []*turns.Tool
 	// AgentTools are agents that the model may call as tools.
 	AgentTools []*AgentTool
-	// LongRunning names tools whose results may come later: a call that gives nil waits for an answer from outside.
+	// LongRunning names tools whose answers come later, from outside. The run goes on if one gives a result at once, and
+	// ends if it gives nil.
 	LongRunning []string
 	// Confirm names tools whose calls wait until a person has confirmed them; ConfirmIf asks for each call.
 	Confirm   []string

@@ -30,7 +30,7 @@ export interface SessionTool<Params = never, Schema = ToolSchema> {
   readonly inputSchema?: Schema | undefined;
   /** The JSON Schema to show the model for a Standard Schema that provides none. */
   readonly jsonSchema?: ObjectSchema | undefined;
-  /** Its answer comes later, from outside, unless it gives one at once. Default false. */
+  /** Its answer comes later, from outside. The run goes on if it gives a result at once. Default false. */
   readonly isLongRunning?: boolean | undefined;
   /** Whether a person is asked before it runs; or a function that decides, from the arguments as the model gave them. */
   readonly requireConfirmation?:
