@@ -5,6 +5,7 @@ import { SessionMethod } from '../abi/frames.gen.js';
 import { writeActionsArgs } from '../codec/tuples.gen.js';
 import { DispatchContext } from '../context/dispatch-context.js';
 import { stateOf } from '../context/state-of.js';
+import { defineData } from '../stash/copy-value.js';
 import type { ContextState } from '../turn/context-state.js';
 import type { Content, FunctionResponse, Part } from './content.js';
 import type { Abortable, AgentInfo, LiveSession, OpenInvocation } from './contract.js';
@@ -259,6 +260,6 @@ async function save(
   part: Part,
 ): Promise<number> {
   const version = await invocation.artifacts.save(name, part);
-  actions.artifactDelta[name] = version;
+  defineData(actions.artifactDelta, name, version);
   return version;
 }

@@ -621,6 +621,21 @@ describe('invocations', { skip }, () => {
     assert.deepEqual((await load()).state, { [whole]: 1 });
   });
 
+  it('keeps an artifact of whatever name', async () => {
+    const names = ['__proto__', 'constructor'];
+    const { say, service } = await stage({
+      agent: llm('a', answers(calls('t'), 'done'), {
+        tools: [
+          tool('t', async (_: never, ctx) => {
+            for (const name of names) await ctx.saveArtifact(name, { text: name });
+          }),
+        ],
+      }),
+    });
+    await say();
+    assert.deepEqual(Object.keys(await service.listArtifacts(KEY)).sort(), names);
+  });
+
   it('keeps the bytes of an artifact, whatever becomes of the array that had them', async () => {
     const seen: unknown[] = [];
     const { say } = await stage({
