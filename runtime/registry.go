@@ -22,6 +22,8 @@ func (r *Registry) snapshot() *Registry {
 }
 
 // own returns the registry, copied first if it is shared.
+//
+//go:noinline
 func (r *Registry) own() *Registry {
 	if !r.shared {
 		return r

@@ -48,6 +48,7 @@ type chatDispatch struct {
 	fill func(body []byte, splices []runtime.Splice) []byte
 }
 
+//go:noinline
 func newChatDispatch(task runtime.Task, d *runtime.Dispatch) *chatDispatch {
 	return &chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits, prompt: d.Turn().SystemPrompt}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
+//go:noinline
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 func recordKind(collection uint8) record.Kind { return record.Kind(collection) }

@@ -146,6 +146,8 @@ func (s *sessions) begun(history, count uint32) {
 }
 
 // hold counts bytes that a log holds.
+//
+//go:noinline
 func (s *sessions) hold(l *eventLog, n int) {
 	l.bytes += n
 	s.in.quota.AddHistory(n)

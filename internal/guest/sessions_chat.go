@@ -50,11 +50,7 @@ type listener struct {
 
 // KeepText implements chat.Keeper.
 func (l *listener) KeepText(text []byte, thought bool, payload []byte) {
-	part := session.NewText(string(text))
-	if thought {
-		part = session.NewThought(string(text), payload)
-	}
-	l.event.AddPart(&part)
+	l.event.AddText(text, thought, payload)
 }
 
 // KeepCall implements chat.Keeper.

@@ -285,6 +285,8 @@ func neverIssued(frame string, effect uint32) error {
 }
 
 // valueOf copies a value from a frame; nil for nil.
+//
+//go:noinline
 func valueOf(raw []byte) []byte {
 	if len(raw) == 0 || raw[0] == 0xc0 {
 		return nil

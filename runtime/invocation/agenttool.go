@@ -86,7 +86,7 @@ func (r *Run) consult(task runtime.Task, t *agentTool, args []byte, res *result)
 	if t.whole {
 		asked, _ = value.AppendJSON(nil, args)
 	}
-	message := []session.Part{session.NewText(string(asked))}
+	message := session.TextParts(string(asked))
 	in := &Run{Input: Input{User: r.User, Log: &session.Log{Salt: r.turn.Random()}}, setting: r.setting, shared: r.shared, id: r.id, outer: r}
 	in.asked = session.AppendContent(nil, "user", message)
 	var answer []byte
@@ -103,7 +103,8 @@ func (r *Run) consult(task runtime.Task, t *agentTool, args []byte, res *result)
 		if e.HasContent && e.Final() {
 			answer, _ = textOf(e.Parts)
 		}
-		res.actions.Merge(&session.Actions{StateDelta: e.Actions.StateDelta, ArtifactDelta: e.Actions.ArtifactDelta})
+		res.actions.MergeState(e.Actions.StateDelta)
+		res.actions.MergeArtifacts(e.Actions.ArtifactDelta)
 		return in.note(e, e.Append(nil), e.Actions.StateDelta)
 	}
 	err = keep(task, &session.Event{Author: "user", Role: "user", Parts: message, HasContent: true}, false)

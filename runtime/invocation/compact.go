@@ -119,7 +119,7 @@ func (r *Run) askSummary(task runtime.Task, a *Agent, told []session.Part) (*ses
 	case len(text) == 0:
 		return nil, emptySummary()
 	}
-	return &session.Event{Parts: []session.Part{session.NewText(string(text))}, HasContent: true}, nil
+	return &session.Event{Parts: session.TextParts(string(text)), HasContent: true}, nil
 }
 
 func emptySummary() error { return fault.Plain("the summary is empty") }

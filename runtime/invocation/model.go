@@ -164,11 +164,9 @@ func (r *Run) callModel(task runtime.Task, s *step) error {
 		return err
 	}
 	e, refused, err := s.agent.Model.Answer(task, s.d, request, func(text []byte, thought bool) error {
-		part := session.NewText(string(text))
-		if thought {
-			part = session.NewThought(string(text), nil)
-		}
-		return r.hear(task, s, &session.Event{Role: "model", Parts: []session.Part{part}, HasContent: true, Partial: true}, false)
+		e := &session.Event{Role: "model", HasContent: true, Partial: true}
+		e.AddText(text, thought, nil)
+		return r.hear(task, s, e, false)
 	})
 	if err != nil {
 		return err
@@ -260,7 +258,7 @@ func (r *Run) take(task runtime.Task, s *step, e *session.Event, ahead bool) err
 	}
 	if key := s.agent.OutputKey; key != "" && len(calls) == 0 && e.HasContent && e.Final() {
 		if text, some := textOf(e.Parts); some {
-			s.actions.Merge(&session.Actions{StateDelta: []session.Member{{Name: key, Value: value.AppendText(nil, text)}}})
+			s.actions.MergeState([]session.Member{{Name: key, Value: value.AppendText(nil, text)}})
 		}
 	}
 	s.actions.Merge(&e.Actions)

@@ -52,7 +52,7 @@ func (r *Run) answered(parts []session.Part) (agent *Agent, calls []*session.Cal
 	}
 	if len(calls) > 0 {
 		r.id = calls[0].InvocationID
-		calls = append(calls, r.Log.Confirmed(func(c *session.Call) bool { return c.Event == calls[0].Event && !r.starts(c) })...)
+		calls = r.Log.Confirmed(calls, func(c *session.Call) bool { return !r.starts(c) })
 	}
 	return agent, calls, nil
 }
@@ -72,7 +72,7 @@ func confirmed(c *session.Call) bool {
 // interrupted finds calls that the user has confirmed or refused, and that have no result: of one event, with its
 // agent.
 func (r *Run) interrupted() (agent *Agent, calls []*session.Call) {
-	calls = r.Log.Confirmed(func(c *session.Call) bool {
+	calls = r.Log.Confirmed(nil, func(c *session.Call) bool {
 		a := r.team.Find(c.Author)
 		if a == nil || a.Kind != LLM || r.starts(c) {
 			return false

@@ -57,7 +57,7 @@ func (r *Run) identify(task runtime.Task, s *step, e *session.Event) ([]call, er
 		}
 		if asked != nil {
 			c.waits = true
-			e.Actions.Confirmations = append(e.Actions.Confirmations, session.Member{Name: c.id, Value: asked})
+			e.Actions.Confirm(c.id, asked)
 		}
 		if c.waits || slices.Contains(s.agent.longRunning, c.name) {
 			e.LongRunning = append(e.LongRunning, c.id)
@@ -320,8 +320,13 @@ func (r *Run) Act(context uint32, id string, actions []byte) error {
 	if err := r.state.Apply(parsed.StateDelta); err != nil {
 		return err
 	}
-	s.executed = append(s.executed, execution{id, parsed})
+	s.note(id, parsed)
 	return nil
+}
+
+// note notes what the execution of an id does.
+func (s *step) note(id string, actions *session.Actions) {
+	s.executed = append(s.executed, execution{id, actions})
 }
 
 // executing is the running step of a context, in which the execution of an id runs: no event would carry what a later
@@ -350,7 +355,6 @@ func (r *Run) SetState(context uint32, id, name string, v []byte) error {
 	if v == nil {
 		v = value.AppendNil(nil)
 	}
-	delta := []session.Member{{Name: name, Value: v}}
-	s.executed = append(s.executed, execution{id, &session.Actions{StateDelta: delta}})
+	s.note(id, &session.Actions{StateDelta: []session.Member{{Name: name, Value: v}}})
 	return nil
 }

@@ -156,6 +156,11 @@ func readCompaction(v []byte) (first, last string, f *flaw) {
 	return first, last, f
 }
 
+// Confirm adds what somebody is asked to confirm about the function call of an id.
+func (a *Actions) Confirm(id string, asked []byte) {
+	a.Confirmations = addMember(a.Confirmations, id, asked)
+}
+
 // Empty reports whether there are no actions.
 func (a *Actions) Empty() bool {
 	return len(a.StateDelta)|len(a.ArtifactDelta)|len(a.TransferToAgent)|len(a.Confirmations)|len(a.Compaction)|
@@ -174,10 +179,10 @@ func (a *Actions) Merge(b *Actions) {
 	if b.Empty() {
 		return
 	}
-	a.StateDelta = united(a.StateDelta, b.StateDelta)
+	a.MergeState(b.StateDelta)
 	a.Confirmations = united(a.Confirmations, b.Confirmations)
 	a.Others = united(a.Others, b.Others)
-	a.mergeArtifacts(b.ArtifactDelta)
+	a.MergeArtifacts(b.ArtifactDelta)
 	a.SkipSummarization = a.SkipSummarization || b.SkipSummarization
 	a.Escalate = a.Escalate || b.Escalate
 	if b.TransferToAgent != "" {
@@ -190,6 +195,9 @@ func (a *Actions) Merge(b *Actions) {
 		a.RewindBefore = b.RewindBefore
 	}
 }
+
+// MergeState is Merge for changes of the state.
+func (a *Actions) MergeState(b []Member) { a.StateDelta = united(a.StateDelta, b) }
 
 // united is a followed by those members of b that a lacks; the others have the values of b.
 func united(a, b []Member) []Member {
@@ -217,7 +225,8 @@ func united(a, b []Member) []Member {
 	return out
 }
 
-func (a *Actions) mergeArtifacts(b []ArtifactVersion) {
+// MergeArtifacts is Merge for versions of artifacts.
+func (a *Actions) MergeArtifacts(b []ArtifactVersion) {
 	if len(b) == 0 {
 		return
 	}

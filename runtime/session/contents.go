@@ -276,7 +276,7 @@ func (w *projection) show(e *entry, origin int) {
 	var c Content
 	if !own {
 		c.of(e, "user")
-		c.Parts = told([]Part{NewText("For context:")}, e.author, parts, false)
+		c.Parts = told(TextParts("For context:"), e.author, parts, false)
 		if len(c.Parts) > 1 {
 			w.put(&c, origin)
 		}
@@ -302,7 +302,7 @@ func (w *projection) show(e *entry, origin int) {
 	if len(c.Parts) > 0 {
 		// Some APIs refuse a call that directly follows what the model said later.
 		if n := len(w.contents); n > 0 && w.contents[n-1].Role == "model" && w.origins[n-1] > e.place {
-			before := Content{Parts: []Part{NewText(earlier)}}
+			before := Content{Parts: TextParts(earlier)}
 			before.of(e, "user")
 			w.put(&before, origin)
 		}

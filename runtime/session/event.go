@@ -139,6 +139,15 @@ func (e *Event) Append(dst []byte) []byte {
 // AddPart adds a part to the content.
 func (e *Event) AddPart(p *Part) { e.Parts = addPart(e.Parts, p) }
 
+// AddText adds a text, or a thought, to the content. The signature is that of [NewThought].
+func (e *Event) AddText(text []byte, thought bool, signature []byte) {
+	part := NewText(string(text))
+	if thought {
+		part = NewThought(string(text), signature)
+	}
+	e.AddPart(&part)
+}
+
 // size is about the number of bytes of the event.
 func (e *Event) size() int {
 	n := 96 + len(e.ID) + len(e.InvocationID) + len(e.Author) + len(e.Branch) + len(e.ErrorMessage) + len(e.Usage) + len(e.Metadata)

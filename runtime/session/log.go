@@ -333,12 +333,13 @@ func (l *Log) Call(id string) (*Call, CallState) {
 	return c.call(), state
 }
 
-// Confirmed are the calls of the first event with some that the user was asked about and has answered, without a
-// result: what was to run them has not come to its end. some reports whether a call is wanted.
-func (l *Log) Confirmed(some func(c *Call) bool) (calls []*Call) {
+// Confirmed adds calls that the user was asked about and has answered, without a result: what was to run them has not
+// come to its end. They are those of the event whose calls there are, or else of the first one with some. some reports
+// whether a call is wanted.
+func (l *Log) Confirmed(calls []*Call, some func(c *Call) bool) []*Call {
 	for _, c := range l.calls {
 		if len(calls) > 0 && c.event.place != calls[0].Event {
-			break
+			continue
 		}
 		if !c.asks || c.event.undone || c.hasResult() || !c.isAnswered() {
 			continue

@@ -129,7 +129,7 @@ func TestCallWithConfirmation(t *testing.T) {
 func TestConfirmedCalls(t *testing.T) {
 	l := logOf(t, "i1 user: hi", "i1 a[p]: asks c1 + asks c2 + long c3", "i1 b: asks c4", "i1 user[p]: answer c2 (yes)", "i1 user: answer c4")
 	confirmed := func(all bool) (found string) {
-		for _, c := range l.Confirmed(func(c *session.Call) bool { return all || c.Author == "b" }) {
+		for _, c := range l.Confirmed(nil, func(c *session.Call) bool { return all || c.Author == "b" }) {
 			found += c.ID + show(t, c.Answer)
 		}
 		return found

@@ -181,6 +181,9 @@ func NewText(s string) Part {
 	return Part{Kind: PartText, Raw: appendText([]byte{0x81}, "text", s), Text: []byte(s)}
 }
 
+// TextParts makes the parts of a content that is one text.
+func TextParts(s string) []Part { return []Part{NewText(s)} }
+
 // appendText appends a member that is a text.
 func appendText(dst []byte, name, text string) []byte {
 	return value.AppendString(value.AppendString(dst, name), text)
@@ -254,17 +257,23 @@ func (p *Part) Medium() *Medium {
 	if p.Kind != PartOther {
 		return nil
 	}
+	m := &Medium{}
 	v, _ := value.Get(p.Raw, "inlineData")
 	if data, ok := value.Get(v, "data"); ok {
-		return &Medium{MimeType: string(textIn(v, "mimeType")), Name: string(textIn(v, "displayName")), Data: data}
+		m.Data, m.Name = data, stringIn(v, "displayName")
+	} else {
+		v, _ = value.Get(p.Raw, "fileData")
+		m.URI = stringIn(v, "fileUri")
 	}
-	v, _ = value.Get(p.Raw, "fileData")
-	m := &Medium{MimeType: string(textIn(v, "mimeType")), URI: string(textIn(v, "fileUri"))}
-	if m.MimeType == "" || m.URI == "" {
+	m.MimeType = stringIn(v, "mimeType")
+	if m.Data == nil && (m.MimeType == "" || m.URI == "") {
 		return nil
 	}
 	return m
 }
+
+// stringIn is the text of a member of a map; empty for none.
+func stringIn(v []byte, name string) string { return string(textIn(v, name)) }
 
 // SetID gives a function call, or a response, another id. Its further members stay.
 func (p *Part) SetID(id string) {
@@ -314,7 +323,7 @@ func (p *Part) Note() []byte {
 		if data, ok := value.Get(c.Value, "data"); ok {
 			text += ", " + strconv.Itoa(value.Len(data)) + " bytes"
 		}
-		return []byte(text + "]")
+		return append([]byte(text), ']')
 	}
 	note, _ := value.AppendJSON(nil, p.Raw)
 	return note
