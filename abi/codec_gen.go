@@ -2604,9 +2604,7 @@ func (z *OpenAgents) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *AgentDef) Append(b []byte) []byte {
-	b = seldomList(b, 8)
-	b = appendFields(b, &z.Number, &z.Kind, &z.Name, &z.Description, &z.Runner, &z.Children, &z.Options, &z.Hooks)
-	return b
+	return appendTuple(b, &z.Number, &z.Kind, &z.Name, &z.Description, &z.Runner, &z.Children, &z.Options, &z.Hooks)
 }
 
 func (z *AgentDef) decode(r Reader) error { z.Decode(&r); return r.end("AgentDef") }
@@ -2616,15 +2614,12 @@ func (z *AgentDef) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *AgentDef) Decode(r *Reader) {
-	r.fields(8)
-	r.readFields(&z.Number, &z.Kind, &z.Name, &z.Description, &z.Runner, &z.Children, &z.Options, &z.Hooks)
+	r.readTuple(&z.Number, &z.Kind, &z.Name, &z.Description, &z.Runner, &z.Children, &z.Options, &z.Hooks)
 }
 
 // Append appends the encoded tuple.
 func (z *PluginDef) Append(b []byte) []byte {
-	b = seldomList(b, 2)
-	b = appendFields(b, &z.Name, &z.Hooks)
-	return b
+	return appendTuple(b, &z.Name, &z.Hooks)
 }
 
 func (z *PluginDef) decode(r Reader) error { z.Decode(&r); return r.end("PluginDef") }
@@ -2634,8 +2629,7 @@ func (z *PluginDef) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *PluginDef) Decode(r *Reader) {
-	r.fields(2)
-	r.readFields(&z.Name, &z.Hooks)
+	r.readTuple(&z.Name, &z.Hooks)
 }
 
 // Append appends the encoded tuple.
@@ -2670,9 +2664,7 @@ func (z *StartInvocation) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *Shown) Append(b []byte) []byte {
-	b = seldomList(b, 4)
-	b = appendFields(b, &z.Agent, &z.Have, &z.Mark, &z.Tools)
-	return b
+	return appendTuple(b, &z.Agent, &z.Have, &z.Mark, &z.Tools)
 }
 
 func (z *Shown) decode(r Reader) error { z.Decode(&r); return r.end("Shown") }
@@ -2682,8 +2674,7 @@ func (z *Shown) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *Shown) Decode(r *Reader) {
-	r.fields(4)
-	r.readFields(&z.Agent, &z.Have, &z.Mark, &z.Tools)
+	r.readTuple(&z.Agent, &z.Have, &z.Mark, &z.Tools)
 }
 
 // Append appends the encoded tuple.
@@ -2722,9 +2713,7 @@ func (z *AppendArgs) Decode(r *Reader) {
 
 // Append appends the encoded tuple.
 func (z *StateDelta) Append(b []byte) []byte {
-	b = seldomList(b, 3)
-	b = appendFields(b, &z.Scope, &z.Name, &z.Value)
-	return b
+	return appendTuple(b, &z.Scope, &z.Name, &z.Value)
 }
 
 func (z *StateDelta) decode(r Reader) error { z.Decode(&r); return r.end("StateDelta") }
@@ -2734,15 +2723,12 @@ func (z *StateDelta) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StateDelta) Decode(r *Reader) {
-	r.fields(3)
-	r.readFields(&z.Scope, &z.Name, &z.Value)
+	r.readTuple(&z.Scope, &z.Name, &z.Value)
 }
 
 // Append appends the encoded tuple.
 func (z *ArtifactDelta) Append(b []byte) []byte {
-	b = seldomList(b, 3)
-	b = appendFields(b, &z.Scope, &z.Name, &z.Version)
-	return b
+	return appendTuple(b, &z.Scope, &z.Name, &z.Version)
 }
 
 func (z *ArtifactDelta) decode(r Reader) error { z.Decode(&r); return r.end("ArtifactDelta") }
@@ -2752,15 +2738,12 @@ func (z *ArtifactDelta) Unmarshal(b []byte) error { return z.decode(Reader{b: b}
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ArtifactDelta) Decode(r *Reader) {
-	r.fields(3)
-	r.readFields(&z.Scope, &z.Name, &z.Version)
+	r.readTuple(&z.Scope, &z.Name, &z.Version)
 }
 
 // Append appends the encoded tuple.
 func (z *DeliverArgs) Append(b []byte) []byte {
-	b = seldomList(b, 2)
-	b = appendFields(b, &z.Run, &z.Event)
-	return b
+	return appendTuple(b, &z.Run, &z.Event)
 }
 
 func (z *DeliverArgs) decode(r Reader) error { z.Decode(&r); return r.end("DeliverArgs") }
@@ -2770,15 +2753,12 @@ func (z *DeliverArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) 
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *DeliverArgs) Decode(r *Reader) {
-	r.fields(2)
-	r.readFields(&z.Run, &z.Event)
+	r.readTuple(&z.Run, &z.Event)
 }
 
 // Append appends the encoded tuple.
 func (z *HookArgs) Append(b []byte) []byte {
-	b = seldomList(b, 6)
-	b = appendFields(b, &z.Hook, &z.Plugin, &z.Index, &z.Agent, &z.Run, &z.Value)
-	return b
+	return appendTuple(b, &z.Hook, &z.Plugin, &z.Index, &z.Agent, &z.Run, &z.Value)
 }
 
 func (z *HookArgs) decode(r Reader) error { z.Decode(&r); return r.end("HookArgs") }
@@ -2788,15 +2768,12 @@ func (z *HookArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *HookArgs) Decode(r *Reader) {
-	r.fields(6)
-	r.readFields(&z.Hook, &z.Plugin, &z.Index, &z.Agent, &z.Run, &z.Value)
+	r.readTuple(&z.Hook, &z.Plugin, &z.Index, &z.Agent, &z.Run, &z.Value)
 }
 
 // Append appends the encoded tuple.
 func (z *AgentArgs) Append(b []byte) []byte {
-	b = seldomList(b, 4)
-	b = appendFields(b, &z.Agent, &z.Run, &z.Branch, &z.Input)
-	return b
+	return appendTuple(b, &z.Agent, &z.Run, &z.Branch, &z.Input)
 }
 
 func (z *AgentArgs) decode(r Reader) error { z.Decode(&r); return r.end("AgentArgs") }
@@ -2806,15 +2783,12 @@ func (z *AgentArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *AgentArgs) Decode(r *Reader) {
-	r.fields(4)
-	r.readFields(&z.Agent, &z.Run, &z.Branch, &z.Input)
+	r.readTuple(&z.Agent, &z.Run, &z.Branch, &z.Input)
 }
 
 // Append appends the encoded tuple.
 func (z *StateKeyArgs) Append(b []byte) []byte {
-	b = seldomList(b, 1)
-	b = appendFields(b, &z.Name)
-	return b
+	return appendTuple(b, &z.Name)
 }
 
 func (z *StateKeyArgs) decode(r Reader) error { z.Decode(&r); return r.end("StateKeyArgs") }
@@ -2824,15 +2798,12 @@ func (z *StateKeyArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b})
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *StateKeyArgs) Decode(r *Reader) {
-	r.fields(1)
-	r.readFields(&z.Name)
+	r.readTuple(&z.Name)
 }
 
 // Append appends the encoded tuple.
 func (z *SetStateArgs) Append(b []byte) []byte {
-	b = seldomList(b, 3)
-	b = appendFields(b, &z.Name, &z.Value, &z.ExecutionID)
-	return b
+	return appendTuple(b, &z.Name, &z.Value, &z.ExecutionID)
 }
 
 func (z *SetStateArgs) decode(r Reader) error { z.Decode(&r); return r.end("SetStateArgs") }
@@ -2842,15 +2813,12 @@ func (z *SetStateArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b})
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *SetStateArgs) Decode(r *Reader) {
-	r.fields(3)
-	r.readFields(&z.Name, &z.Value, &z.ExecutionID)
+	r.readTuple(&z.Name, &z.Value, &z.ExecutionID)
 }
 
 // Append appends the encoded tuple.
 func (z *YieldArgs) Append(b []byte) []byte {
-	b = seldomList(b, 2)
-	b = appendFields(b, &z.Run, &z.Event)
-	return b
+	return appendTuple(b, &z.Run, &z.Event)
 }
 
 func (z *YieldArgs) decode(r Reader) error { z.Decode(&r); return r.end("YieldArgs") }
@@ -2860,15 +2828,12 @@ func (z *YieldArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) }
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *YieldArgs) Decode(r *Reader) {
-	r.fields(2)
-	r.readFields(&z.Run, &z.Event)
+	r.readTuple(&z.Run, &z.Event)
 }
 
 // Append appends the encoded tuple.
 func (z *RespondArgs) Append(b []byte) []byte {
-	b = seldomList(b, 1)
-	b = appendFields(b, &z.Response)
-	return b
+	return appendTuple(b, &z.Response)
 }
 
 func (z *RespondArgs) decode(r Reader) error { z.Decode(&r); return r.end("RespondArgs") }
@@ -2878,15 +2843,12 @@ func (z *RespondArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) 
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *RespondArgs) Decode(r *Reader) {
-	r.fields(1)
-	r.readFields(&z.Response)
+	r.readTuple(&z.Response)
 }
 
 // Append appends the encoded tuple.
 func (z *RequestArgs) Append(b []byte) []byte {
-	b = seldomList(b, 3)
-	b = appendFields(b, &z.Have, &z.Mark, &z.Tools)
-	return b
+	return appendTuple(b, &z.Have, &z.Mark, &z.Tools)
 }
 
 func (z *RequestArgs) decode(r Reader) error { z.Decode(&r); return r.end("RequestArgs") }
@@ -2896,15 +2858,12 @@ func (z *RequestArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) 
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *RequestArgs) Decode(r *Reader) {
-	r.fields(3)
-	r.readFields(&z.Have, &z.Mark, &z.Tools)
+	r.readTuple(&z.Have, &z.Mark, &z.Tools)
 }
 
 // Append appends the encoded tuple.
 func (z *ModelRequest) Append(b []byte) []byte {
-	b = seldomList(b, 6)
-	b = appendFields(b, &z.Instructions, &z.From, &z.Total, &z.Mark, &z.Contents, &z.Tools)
-	return b
+	return appendTuple(b, &z.Instructions, &z.From, &z.Total, &z.Mark, &z.Contents, &z.Tools)
 }
 
 func (z *ModelRequest) decode(r Reader) error { z.Decode(&r); return r.end("ModelRequest") }
@@ -2914,15 +2873,12 @@ func (z *ModelRequest) Unmarshal(b []byte) error { return z.decode(Reader{b: b})
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ModelRequest) Decode(r *Reader) {
-	r.fields(6)
-	r.readFields(&z.Instructions, &z.From, &z.Total, &z.Mark, &z.Contents, &z.Tools)
+	r.readTuple(&z.Instructions, &z.From, &z.Total, &z.Mark, &z.Contents, &z.Tools)
 }
 
 // Append appends the encoded tuple.
 func (z *RunAgentArgs) Append(b []byte) []byte {
-	b = seldomList(b, 3)
-	b = appendFields(b, &z.Run, &z.Agent, &z.Number)
-	return b
+	return appendTuple(b, &z.Run, &z.Agent, &z.Number)
 }
 
 func (z *RunAgentArgs) decode(r Reader) error { z.Decode(&r); return r.end("RunAgentArgs") }
@@ -2932,15 +2888,12 @@ func (z *RunAgentArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b})
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *RunAgentArgs) Decode(r *Reader) {
-	r.fields(3)
-	r.readFields(&z.Run, &z.Agent, &z.Number)
+	r.readTuple(&z.Run, &z.Agent, &z.Number)
 }
 
 // Append appends the encoded tuple.
 func (z *ActionsArgs) Append(b []byte) []byte {
-	b = seldomList(b, 2)
-	b = appendFields(b, &z.ExecutionID, &z.Actions)
-	return b
+	return appendTuple(b, &z.ExecutionID, &z.Actions)
 }
 
 func (z *ActionsArgs) decode(r Reader) error { z.Decode(&r); return r.end("ActionsArgs") }
@@ -2950,15 +2903,12 @@ func (z *ActionsArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b}) 
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *ActionsArgs) Decode(r *Reader) {
-	r.fields(2)
-	r.readFields(&z.ExecutionID, &z.Actions)
+	r.readTuple(&z.ExecutionID, &z.Actions)
 }
 
 // Append appends the encoded tuple.
 func (z *NewSessionArgs) Append(b []byte) []byte {
-	b = seldomList(b, 5)
-	b = appendFields(b, &z.App, &z.User, &z.ID, &z.Now, &z.State)
-	return b
+	return appendTuple(b, &z.App, &z.User, &z.ID, &z.Now, &z.State)
 }
 
 func (z *NewSessionArgs) decode(r Reader) error { z.Decode(&r); return r.end("NewSessionArgs") }
@@ -2968,15 +2918,12 @@ func (z *NewSessionArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: b
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *NewSessionArgs) Decode(r *Reader) {
-	r.fields(5)
-	r.readFields(&z.App, &z.User, &z.ID, &z.Now, &z.State)
+	r.readTuple(&z.App, &z.User, &z.ID, &z.Now, &z.State)
 }
 
 // Append appends the encoded tuple.
 func (z *AppendEventArgs) Append(b []byte) []byte {
-	b = seldomList(b, 5)
-	b = appendFields(b, &z.App, &z.User, &z.ID, &z.Now, &z.Event)
-	return b
+	return appendTuple(b, &z.App, &z.User, &z.ID, &z.Now, &z.Event)
 }
 
 func (z *AppendEventArgs) decode(r Reader) error { z.Decode(&r); return r.end("AppendEventArgs") }
@@ -2986,6 +2933,5 @@ func (z *AppendEventArgs) Unmarshal(b []byte) error { return z.decode(Reader{b: 
 
 // Decode reads the tuple at the start of r; r.Err returns its fault.
 func (z *AppendEventArgs) Decode(r *Reader) {
-	r.fields(5)
-	r.readFields(&z.App, &z.User, &z.ID, &z.Now, &z.Event)
+	r.readTuple(&z.App, &z.User, &z.ID, &z.Now, &z.Event)
 }

@@ -9,6 +9,11 @@ import (
 // Tuples about sessions are a few of an invocation's frames. Their codecs are lists of fields, which one function reads
 // and one writes: that makes the full module smaller than code for each field.
 
+// appendTuple appends a tuple of fields.
+func appendTuple(b []byte, fields ...any) []byte {
+	return appendFields(seldomList(b, len(fields)), fields...)
+}
+
 // appendFields appends fields of a tuple.
 func appendFields(b []byte, fields ...any) []byte {
 	for _, at := range fields {
@@ -49,6 +54,12 @@ func appendField(b []byte, at any) []byte {
 		}
 	}
 	return b
+}
+
+// readTuple reads a tuple of fields.
+func (r *Reader) readTuple(fields ...any) {
+	r.fields(len(fields))
+	r.readFields(fields...)
 }
 
 // readFields reads fields of a tuple.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -38,13 +39,21 @@ func (s *source) codec() []byte {
 		})
 		b.WriteString("}\n")
 		if seldom { // a call in the place of what the compiler inlines
-			text := strings.ReplaceAll(string(b.Bytes()[start:]), "value.AppendListHeader(", "seldomList(")
+			text := wholeAppend.ReplaceAllString(string(b.Bytes()[start:]), "\treturn appendTuple($1)\n")
+			text = wholeRead.ReplaceAllString(text, "\tr.readTuple($1)\n}")
+			text = strings.ReplaceAll(text, "value.AppendListHeader(", "seldomList(")
 			b.Truncate(start)
 			b.WriteString(text)
 		}
 	}
 	return b.Bytes()
 }
+
+// Code of tuples whose fields are one run.
+var (
+	wholeAppend = regexp.MustCompile(`\tb = value\.AppendListHeader\(b, \d+\)\n\tb = appendFields\((.*)\)\n\treturn b\n`)
+	wholeRead   = regexp.MustCompile(`\tr\.fields\(\d+\)\n\tr\.readFields\((.*)\)\n}`)
+)
 
 // eachRun calls one for each field of a tuple. Of a tuple that few frames have, it calls run for fields in a row that
 // one function reads and writes (abi/seldom.go), with the addresses of these fields.

@@ -38,6 +38,8 @@ type Run struct {
 
 // setting is what all runs of an invocation have from its start on.
 type setting struct {
+	_ [0]func() // no two are compared, which would take code
+
 	team     *Team
 	turn     *runtime.Turn
 	world    World
@@ -68,7 +70,7 @@ func New(team *Team, turn *runtime.Turn, world World, in *Input) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{
-		Input: *in, setting: setting{team, turn, world, state, DefaultModelCalls}, shared: &shared{shown: in.Shown},
+		Input: *in, setting: setting{team: team, turn: turn, world: world, state: state, maxCalls: DefaultModelCalls}, shared: &shared{shown: in.Shown},
 		id: turn.ID, first: in.Log.Len(),
 	}
 	r.failed = r.overtake

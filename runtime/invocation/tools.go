@@ -26,6 +26,8 @@ type result struct {
 
 // execution is what the handler of a tool does besides its result.
 type execution struct {
+	_ [0]func() // no two are compared, which would take code
+
 	id      string
 	actions *session.Actions
 }
@@ -326,7 +328,7 @@ func (r *Run) Act(context uint32, id string, actions []byte) error {
 
 // note notes what the execution of an id does.
 func (s *step) note(id string, actions *session.Actions) {
-	s.executed = append(s.executed, execution{id, actions})
+	s.executed = append(s.executed, execution{id: id, actions: actions})
 }
 
 // executing is the running step of a context, in which the execution of an id runs: no event would carry what a later
