@@ -53,7 +53,7 @@ const (
 	HookAfterAgent        uint8 = 5  // nil → a content behind those of the agent
 	HookBeforeModel       uint8 = 6  // nil → an answer instead of the model's
 	HookAfterModel        uint8 = 7  // an answer, or a part of a stream of one → an answer in its place
-	HookModelError        uint8 = 8  // the error's text → an answer in its place
+	HookModelError        uint8 = 8  // the error, bytes of an ErrorValue → an answer in its place
 	HookBeforeTool        uint8 = 9  // map of tool, id, args → a result instead of the tool's
 	HookAfterTool         uint8 = 10 // map of tool, id, args, result → a result in its place
 	HookToolError         uint8 = 11 // map of tool, id, args, error → a result in its place
@@ -61,7 +61,7 @@ const (
 	HookGlobalInstruction uint8 = 13 // root: nil → the instruction's text for all agents of the tree
 	HookConfirm           uint8 = 14 // agents: map of tool, id, args → true to ask for confirmation, or a map of hint and payload
 	HookSummary           uint8 = 15 // root: content of what is to be summed up → the summary, a content
-	HookSummaryError      uint8 = 16 // root: the text of why the session was not compacted → nil
+	HookSummaryError      uint8 = 16 // root: why the session was not compacted, bytes of an ErrorValue → nil
 )
 
 // StartInvocation starts an invocation, the answer to one message.

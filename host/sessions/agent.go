@@ -134,8 +134,9 @@ type (
 	BeforeModelCallback func(ctx *CallbackContext) (*Response, error)
 	// AfterModelCallback may replace an answer, or a part of a stream of one.
 	AfterModelCallback func(ctx *CallbackContext, r *Response) (*Response, error)
-	// ModelErrorCallback may answer in place of a model that failed.
-	ModelErrorCallback func(ctx *CallbackContext, reason string) (*Response, error)
+	// ModelErrorCallback may answer in place of a model that failed. The error is the executor's own, or a [*host.Error]
+	// with a code.
+	ModelErrorCallback func(ctx *CallbackContext, err error) (*Response, error)
 	// BeforeToolCallback may give a result in the tool's place: any value that JSON has.
 	BeforeToolCallback func(ctx *CallbackContext, call *ToolCall) (any, error)
 	// AfterToolCallback may replace a tool's result.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
 )
 
@@ -26,9 +25,9 @@ type Compaction struct {
 	// Summarize makes a summary. Each part of events is a text, such as "[user] said: hello". nil lets the model of the
 	// first LLM agent make it.
 	Summarize func(ctx *CallbackContext, events *Content) (*Content, error)
-	// OnError is told why there is no summary, or why it was not stored. The invocation has ended well. nil logs it with
-	// [slog.Warn].
-	OnError func(ctx *CallbackContext, reason string)
+	// OnError is told why there is no summary, or why it was not stored: the error of Summarize, of the executor or of the
+	// store, or a [*host.Error] with a code. The invocation has ended well. nil logs it with [slog.Warn].
+	OnError func(ctx *CallbackContext, err error)
 }
 
 // option is the compaction as the core gets it.
@@ -65,11 +64,14 @@ func (c *Compaction) summarize(v []byte) callback {
 
 func (c *Compaction) failed(v []byte) callback {
 	return func(ctx *CallbackContext) (any, error) {
-		reason, _ := value.String(v)
+		failure, err := ctx.state.of.ErrorOf(v)
+		if err != nil {
+			return nil, err
+		}
 		if c.OnError != nil {
-			c.OnError(ctx, string(reason))
+			c.OnError(ctx, failure)
 		} else {
-			slog.Warn("turncore: a session was not summed up", "app", ctx.App(), "session", ctx.SessionID(), "error", string(reason))
+			slog.Warn("turncore: a session was not summed up", "app", ctx.App(), "session", ctx.SessionID(), "error", failure)
 		}
 		return nil, nil
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
 )
 
@@ -154,8 +153,11 @@ func callOf(a *abi.HookArgs, f *hookFunctions) (callback, error) {
 		}, nil
 	case abi.HookModelError:
 		return func(ctx *CallbackContext) (any, error) {
-			reason, _ := value.String(a.Value)
-			return responseAnswer(f.modelError(ctx, string(reason)))
+			failure, err := ctx.state.of.ErrorOf(a.Value)
+			if err != nil {
+				return nil, err
+			}
+			return responseAnswer(f.modelError(ctx, failure))
 		}, nil
 	case abi.HookBeforeTool:
 		return func(ctx *CallbackContext) (any, error) {

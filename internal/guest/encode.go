@@ -272,11 +272,7 @@ func (t *turn) Sync(s runtime.Sync) {
 		}
 		f.Data = abi.Bytes(numbers)
 	case s.Err != nil:
-		reason := t.errorWithin(s.Err, min(t.in.limits.Frame, t.in.limits.String)).Append(nil)
-		if _, err := value.Skip(reason, int(t.in.limits.Depth)); err != nil {
-			reason = t.plainError(s.Err).Append(nil)
-		}
-		f.Data = abi.Bytes(reason)
+		f.Data = t.errorBytes(s.Err)
 	case s.Body != nil && t.firstNamed(s):
 		f.Data = abi.Bytes(s.Body)
 	}

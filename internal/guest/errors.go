@@ -42,6 +42,15 @@ func (t *turn) plainError(err error) *abi.ErrorValue {
 	return t.errorValue(err)
 }
 
+// errorBytes is errorValue in a value of bytes.
+func (t *turn) errorBytes(err error) abi.Raw {
+	b := t.errorWithin(err, min(t.in.limits.Frame, t.in.limits.String)).Append(nil)
+	if _, failed := value.Skip(b, int(t.in.limits.Depth)); failed != nil {
+		b = t.plainError(err).Append(nil)
+	}
+	return abi.Bytes(b)
+}
+
 type errorWriter struct {
 	turn  *turn
 	left  int  // bytes

@@ -347,6 +347,9 @@ func (w *world) Callback(task runtime.Task, c *invocation.Callback) ([]byte, err
 	return ask(task, abi.SessionEffectHook, c.Context, args.Append(nil))
 }
 
+// Error implements invocation.World.
+func (w *world) Error(err error) []byte { return (*turn)(w).errorBytes(err) }
+
 // Agent implements invocation.World.
 func (w *world) Agent(task runtime.Task, agent, run uint32, branch string, input []byte) error {
 	args := abi.AgentArgs{Agent: agent, Run: run, Branch: branch, Input: input}

@@ -66,8 +66,7 @@ func (r *Run) compact(task runtime.Task) {
 		err = r.store(task, e, false, nil)
 	}
 	if err != nil && !r.turn.Aborted() {
-		text := value.AppendString(nil, fault.MessageOf(err))
-		_, _ = r.callback(task, &Callback{Hook: SummaryError, Value: text}, &scope{agent: r.team.Root}, &session.Actions{})
+		_, _ = r.callback(task, &Callback{Hook: SummaryError, Value: r.world.Error(err)}, &scope{agent: r.team.Root}, &session.Actions{})
 	}
 }
 

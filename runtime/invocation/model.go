@@ -128,7 +128,7 @@ func (r *Run) askModel(task runtime.Task, s *step) error {
 	if err == nil || s.err != nil || r.stopped != nil || r.turn.Aborted() || !r.has(s.agent, ModelError) {
 		return err
 	}
-	v, failure := r.ask(task, &s.scope, ModelError, value.AppendString(nil, fault.MessageOf(err)), &s.actions)
+	v, failure := r.ask(task, &s.scope, ModelError, r.world.Error(err), &s.actions)
 	switch {
 	case failure != nil:
 		return failure

@@ -232,6 +232,8 @@ func (s *stage) Callback(_ runtime.Task, c *invocation.Callback) ([]byte, error)
 }
 
 // Together implements invocation.World.
+func (s *stage) Error(err error) []byte { return value.AppendString(nil, err.Error()) }
+
 func (s *stage) Together(_ runtime.Task, n int, body func(task runtime.Task, i int) error) error {
 	var first error
 	for i := range n {

@@ -23,6 +23,8 @@ type World interface {
 	Deliver(task runtime.Task, run uint32, event []byte) error
 	// Callback calls host code and returns its answer: nil, or a map of "value" and "actions".
 	Callback(task runtime.Task, c *Callback) ([]byte, error)
+	// Error encodes an error for host code, which gets its own errors back as they were.
+	Error(err error) []byte
 	// Agent runs a generator of host code to its end. It yields with [Run.Yield]. input is the content that it
 	// answers as a tool of another agent; nil for the invocation's message.
 	Agent(task runtime.Task, agent, run uint32, branch string, input []byte) error

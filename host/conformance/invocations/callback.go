@@ -198,8 +198,8 @@ func (g *game) callbacks(a *AgentSpec, made *sessions.LLMAgent) error {
 			}
 		case "onModelError":
 			made.ModelError = []sessions.ModelErrorCallback{
-				func(ctx *sessions.CallbackContext, reason string) (*sessions.Response, error) {
-					return response(call(ctx, reason))
+				func(ctx *sessions.CallbackContext, err error) (*sessions.Response, error) {
+					return response(call(ctx, described(err)["message"]))
 				},
 			}
 		case "beforeTool":

@@ -15,8 +15,8 @@ func (g *game) compaction() *sessions.Compaction {
 		return nil
 	}
 	c := &sessions.Compaction{Invocations: of.Invocations, Tokens: of.Tokens, Overlap: of.Overlap, Keep: of.Keep}
-	c.OnError = func(_ *sessions.CallbackContext, reason string) {
-		g.write("summaries", conformance.Line{"unsummed": reason})
+	c.OnError = func(_ *sessions.CallbackContext, err error) {
+		g.write("summaries", conformance.Line{"unsummed": described(err)["message"]})
 	}
 	if of.Summaries == nil {
 		return c

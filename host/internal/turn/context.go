@@ -148,6 +148,22 @@ func (c *Context) Signalled() (acked, nacked bool, nack error) {
 	return c.acked, c.nacked, c.nackErr
 }
 
+// ErrorOf reads an error that the core has put into a value of bytes: the one that host code gave, or one that is made
+// once.
+func (c *Context) ErrorOf(raw abi.Raw) (failure, err error) {
+	b, err := abi.BytesOf(raw)
+	if err != nil {
+		return nil, err
+	}
+	var v abi.ErrorValue
+	if err := abi.DecodeTo(b, &v); err != nil {
+		return nil, err
+	}
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	return c.turn.errors.decode(&v), nil
+}
+
 // Later is Signal for code that may not need it: the signal is made when it is first asked for anything. No caller of
 // its methods may hold the turn's lock.
 func (c *Context) Later() context.Context { return &c.later }

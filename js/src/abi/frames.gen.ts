@@ -436,7 +436,7 @@ export const Hook = {
   BeforeModel: 6,
   /** an answer, or a part of a stream of one → an answer in its place */
   AfterModel: 7,
-  /** the error's text → an answer in its place */
+  /** the error, bytes of an ErrorValue → an answer in its place */
   ModelError: 8,
   /** map of tool, id, args → a result instead of the tool's */
   BeforeTool: 9,
@@ -452,7 +452,7 @@ export const Hook = {
   Confirm: 14,
   /** root: content of what is to be summed up → the summary, a content */
   Summary: 15,
-  /** root: the text of why the session was not compacted → nil */
+  /** root: why the session was not compacted, bytes of an ErrorValue → nil */
   SummaryError: 16,
 } as const;
 

@@ -428,7 +428,7 @@ export class Invocation extends Turn implements OpenInvocation {
     const context = effect.state.number;
     const ctx = new CallbackContext(this, code, team.member(agent)?.agent.name ?? '');
     effect.perform(
-      () => callback(ctx, { invocation: this, context, value }),
+      () => callback(ctx, { turn: effect.turn, invocation: this, context, value }),
       (answer) => {
         const actions = actionsValue(ctx.actions);
         const given = answer !== undefined && answer !== null;

@@ -5,12 +5,13 @@ import { AgentKind, Hook } from '../abi/frames.gen.js';
 import { ChatExecutor } from '../chat/chat-executor.js';
 import { providerKey } from '../chat/providers.js';
 import type { Encoder, Write } from '../codec/encoder.js';
-import { type Shown, writeOpenAgents } from '../codec/tuples.gen.js';
+import { readErrorValue, type Shown, writeOpenAgents } from '../codec/tuples.gen.js';
 import { type ChatModel, executorOf, originOf } from '../front/create-runner.js';
 import type { Credential } from '../http/credential.js';
 import { Tokenizers } from '../primitives/tokenizers.js';
 import { invocationError } from '../session-errors.js';
 import type { Core } from '../turn/core.js';
+import { asError } from '../turn/error-table.js';
 import type { Turn } from '../turn/turn.js';
 import { type Callbacks as TurnCallbacks, type Definition, toolParts } from '../turn/definition.js';
 import type { AnyTool, ToolDescription } from '../tools/tool.js';
@@ -34,6 +35,7 @@ import { type LlmAgentTool, type SessionTool, toolOf } from './tools.js';
 
 /** A call of host code at a hook. */
 export interface HookCall {
+  readonly turn: Turn;
   readonly invocation: OpenInvocation;
   /** The number of the model call that it is about; 0 for none. */
   readonly context: number;
@@ -100,12 +102,12 @@ const CALLS: Readonly<
   [Hook.AfterAgent]: [nothing, modelContent],
   [Hook.BeforeModel]: [requestOf, responseOf],
   [Hook.AfterModel]: [({ value }) => value, responseOf],
-  [Hook.ModelError]: [({ value }) => new Error(String(value)), responseOf],
+  [Hook.ModelError]: [errorOf, responseOf],
   [Hook.BeforeTool]: [({ value }) => value, same],
   [Hook.AfterTool]: [({ value }) => value, same],
   [Hook.ToolError]: [({ value }) => value, same],
   [Hook.Summary]: [({ value }) => value, summaryOf],
-  [Hook.SummaryError]: [({ value }) => new Error(String(value)), nothing],
+  [Hook.SummaryError]: [errorOf, nothing],
 };
 
 type AnyFunction = (...args: unknown[]) => unknown;
@@ -434,6 +436,11 @@ function confirm(tools: readonly SessionTool[], ctx: CallbackContext, value: unk
   const { tool: name, args } = value as { readonly tool: string; readonly args: unknown };
   const ask = tools.find((tool) => tool.name === name)?.requireConfirmation;
   return typeof ask === 'function' ? ask(args as never, ctx) : ask;
+}
+
+/** The error that a hook is told of: the one that host code threw, or one with the code of the module's. */
+function errorOf({ turn, value }: HookCall): Error {
+  return asError(turn.errors.decode(turn.core.read(value as Uint8Array, readErrorValue)));
 }
 
 function requestOf({ invocation, context }: HookCall): AgentRequest {

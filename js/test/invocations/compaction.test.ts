@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { isTurncoreError } from '../../src/index.js';
-import type { Compaction, Content } from '../../src/entries/sessions.js';
+import type { Compaction, Content, LlmAgent } from '../../src/entries/sessions.js';
 import { skip } from '../turn/harness.js';
 import { answers, failingStore, lines, llm, stage } from './setup.js';
 
@@ -91,6 +91,21 @@ describe('sessions that are summed up', { skip }, () => {
     assert.deepEqual(reasons, Array(3).fill('the summary is empty'));
     assert.ok((await load()).events.every(({ author }) => author !== 'system'));
     assert.equal(model.requests.at(-1), 'user: q1 | model: a1 | user: q2 | model: a2 | user: q3');
+  });
+
+  it('tell the host of the error that was thrown, or of the module’s with its code', async () => {
+    const own = new Error('no line');
+    const told: unknown[] = [];
+    const onError: Compaction['onError'] = (_, error) => told.push(error);
+    const summarize = (): never => {
+      throw own;
+    };
+    const compaction = { invocations: 1, onError };
+    const agent = (): LlmAgent => llm('root', answers('a1'));
+    await (await stage({ agent: agent(), compaction: { ...compaction, summarize } })).say();
+    await (await stage({ agent: agent(), compaction, maxModelCalls: 1 })).say();
+    assert.equal(told[0], own);
+    assert.equal(isTurncoreError(told[1], 'E_MODEL_CALL_LIMIT'), true);
   });
 
   for (const [name, compaction] of [

@@ -7,7 +7,9 @@ import { describe, it } from 'node:test';
 import { isTurncoreError } from '../../src/index.js';
 import {
   type Event,
+  LlmAgent,
   LoopAgent,
+  type ModelErrorCallback,
   ParallelAgent,
   SequentialAgent,
   type SessionTool,
@@ -201,6 +203,26 @@ describe('invocations', { skip }, () => {
     }
     assert.deepEqual(lines(events), ['a:  {"k":1}', 'a: done']);
     assert.equal(events[0]!.content, undefined);
+  });
+
+  it('gives a callback the error of a model, or the module’s with its code', async () => {
+    const own = new Error('the model is away');
+    const told: unknown[] = [];
+    const onModelErrorCallback: ModelErrorCallback = (_, error) => {
+      told.push(error);
+      return 'later';
+    };
+    const away = (): never => {
+      throw own;
+    };
+    const first = await stage({ agent: llm('a', away, { onModelErrorCallback }) });
+    assert.deepEqual(lines(await first.say()), ['a: later']);
+    const model = { model: 'm', baseURL: 'http://127.0.0.1:1' };
+    const agent = new LlmAgent({ name: 'a', model, instruction: '{missing}', onModelErrorCallback });
+    const second = await stage({ agent });
+    assert.deepEqual(lines(await second.say()), ['a: later']);
+    assert.equal(told[0], own);
+    assert.equal(isTurncoreError(told[1], 'E_INVALID_STATE'), true);
   });
 
   it('lets a callback answer in an agent’s place', async () => {
