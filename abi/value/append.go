@@ -11,10 +11,11 @@ func AppendNil(dst []byte) []byte { return append(dst, 0xc0) }
 
 // AppendBool appends a boolean.
 func AppendBool(dst []byte, b bool) []byte {
+	head := byte(0xc2)
 	if b {
-		return append(dst, 0xc3)
+		head = 0xc3
 	}
-	return append(dst, 0xc2)
+	return append(dst, head)
 }
 
 // AppendInt appends an integer. One beyond [MaxInt] becomes the nearest float64, as in ECMAScript; callers that must

@@ -85,17 +85,7 @@ func (l *listener) SealThought(string, bool) error { return nil }
 
 // ReportStats implements chat.Listener.
 func (l *listener) ReportStats(stats []byte) error {
-	n := 0
-	var members []byte
-	for _, name := range [...]string{"promptTokens", "completionTokens", "totalTokens", "cachedTokens", "reasoningTokens"} {
-		if v, ok := value.Get(stats, name); ok {
-			members = append(value.AppendString(members, name), v...)
-			n++
-		}
-	}
-	if n > 0 {
-		l.event.Usage = append(value.AppendMapHeader(nil, n), members...)
-	}
+	l.event.Usage = session.UsageOf(stats)
 	return nil
 }
 

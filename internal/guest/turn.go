@@ -69,6 +69,8 @@ func (in *Instance) startTurn(f *abi.StartTurn) error {
 }
 
 // Exceeded implements runtime.World.
+//
+//go:noinline
 func (t *turn) Exceeded() { t.in.over = append(t.in.over, t) }
 
 // load loads the contents of a StartTurn frame and returns the handle of its message, 0 for none.

@@ -69,21 +69,17 @@ func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.
 	}
 	if given, ok := value.Get(v, "actions"); ok && value.KindOf(given) != value.KindNil {
 		actions, err := session.ParseActions(given)
+		path := ".actions"
+		if err == nil && actions.TransferToAgent != "" {
+			err = r.mayHandOver(c.Hook, at, actions.TransferToAgent)
+		}
+		if err == nil {
+			if err = r.state.Apply(actions.StateDelta); err != nil {
+				path = ".actions.stateDelta"
+			}
+		}
 		if err != nil {
-			return nil, r.wrong(err, ".actions")
-		}
-		if name := actions.TransferToAgent; name != "" {
-			if handsOver&(1<<c.Hook) == 0 {
-				err = session.New(session.InvalidEvent, "transferToAgent", "is not for this hook")
-			} else if at != nil {
-				_, err = r.target(at.agent, name)
-			}
-			if err != nil {
-				return nil, r.wrong(err, ".actions")
-			}
-		}
-		if err := r.state.Apply(actions.StateDelta); err != nil {
-			return nil, r.wrong(err, ".actions.stateDelta")
+			return nil, r.wrong(err, path)
 		}
 		into.Merge(actions)
 	}
@@ -91,6 +87,18 @@ func (r *Run) callback(task runtime.Task, c *Callback, at *scope, into *session.
 		answer = nil
 	}
 	return answer, nil
+}
+
+// mayHandOver fails if the actions of a hook must not hand over to the agent of a name.
+func (r *Run) mayHandOver(hook Hook, at *scope, name string) error {
+	if handsOver&(1<<hook) == 0 {
+		return session.New(session.InvalidEvent, "transferToAgent", "is not for this hook")
+	}
+	if at == nil {
+		return nil
+	}
+	_, err := r.target(at.agent, name)
+	return err
 }
 
 // wrong is an error about what the callback has given that was called last. The field begins with the name of the hook

@@ -127,10 +127,7 @@ func AppendMedia(dst []byte, f MediaFields) []byte {
 		dst = value.AppendString(dst, text)
 	}
 	dst = value.AppendInt(value.AppendNil(dst), f.Bytes)
-	if f.URI == "" {
-		return value.AppendNil(dst)
-	}
-	return value.AppendString(dst, f.URI)
+	return appendOptionalString(dst, f.URI)
 }
 
 // RetrievableFields are the fields of a retrieved document.

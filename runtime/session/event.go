@@ -1,6 +1,9 @@
 package session
 
-import "github.com/turncore/turncore/internal/suggestion"
+import (
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/internal/suggestion"
+)
 
 // Event is something that happened in a session: what somebody said, and what that does. An event without content may
 // still change the state.
@@ -123,6 +126,20 @@ func readUsage(v []byte, to *[]byte) *flaw {
 	}
 	n := &count{}
 	return named(v, usageCounts[:], n, n, n, n, n)
+}
+
+// UsageOf is what an event tells of the stats of a model call, a map; nil for nothing.
+func UsageOf(stats []byte) []byte {
+	list := make([]Member, 0, len(usageCounts))
+	for _, name := range usageCounts {
+		if v, ok := value.Get(stats, name); ok {
+			list = addMember(list, name, v)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return appendAll(value.AppendMapHeader(nil, len(list)), list)
 }
 
 var usageCounts = [...]string{"promptTokens", "completionTokens", "totalTokens", "cachedTokens", "reasoningTokens"}
