@@ -49,7 +49,7 @@ func (s *source) codec() []byte {
 	return b.Bytes()
 }
 
-// Code of tuples whose fields are one run.
+// Code of tuples that are one run of fields, which takes fewer bytes.
 var (
 	wholeAppend = regexp.MustCompile(`\tb = value\.AppendListHeader\(b, \d+\)\n\tb = appendFields\((.*)\)\n\treturn b\n`)
 	wholeRead   = regexp.MustCompile(`\tr\.fields\(\d+\)\n\tr\.readFields\((.*)\)\n}`)

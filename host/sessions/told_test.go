@@ -31,7 +31,9 @@ func TestCallbacksGetErrors(t *testing.T) {
 			if told != own {
 				t.Errorf("the callback got %v of the executor", told)
 			}
-			p = stage(t, config(&sessions.LLMAgent{Instruction: "{missing}", Chat: &model.ChatOptions{Model: "m", BaseURL: "http://127.0.0.1:1"}}))
+			p = stage(t, config(&sessions.LLMAgent{
+				Instruction: "{missing}", Chat: &model.ChatOptions{Model: "m", BaseURL: "http://127.0.0.1:1"},
+			}))
 			p.is("answer", shown(p.say("hello")...), "a:later")
 			if !errors.Is(told, host.CodeInvalidState) {
 				t.Errorf("the callback got %v of the core", told)

@@ -85,7 +85,9 @@ func (l *listener) SealThought(string, bool) error { return nil }
 
 // ReportStats implements chat.Listener.
 func (l *listener) ReportStats(stats []byte) error {
-	l.event.Usage = session.UsageOf(stats)
+	if usage := session.UsageOf(stats); usage != nil {
+		l.event.Usage = usage
+	}
 	return nil
 }
 

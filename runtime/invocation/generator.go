@@ -10,7 +10,7 @@ import (
 
 // generator is an agent of host code that runs.
 type generator struct {
-	_ [0]func() // no two are compared, which would take code
+	_ [0]func() // no two are compared: that would take code
 
 	*scope
 	next *generator // that runs, too

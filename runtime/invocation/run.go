@@ -38,7 +38,7 @@ type Run struct {
 
 // setting is what all runs of an invocation have from its start on.
 type setting struct {
-	_ [0]func() // no two are compared, which would take code
+	_ [0]func() // no two are compared: that would take code
 
 	team     *Team
 	turn     *runtime.Turn

@@ -26,7 +26,7 @@ type result struct {
 
 // execution is what the handler of a tool does besides its result.
 type execution struct {
-	_ [0]func() // no two are compared, which would take code
+	_ [0]func() // no two are compared: that would take code
 
 	id      string
 	actions *session.Actions

@@ -11,7 +11,7 @@ import (
 // flaw is what is wrong with a member of a value. The path is that of the member from the value that was read: readers
 // of the containers around it put theirs in front.
 type flaw struct {
-	_ [0]func() // no two are compared, which would take code
+	_ [0]func() // no two are compared: that would take code
 
 	code       fault.Code
 	path, what string

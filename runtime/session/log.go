@@ -42,7 +42,7 @@ type entry struct {
 
 // callEntry is a function call.
 type callEntry struct {
-	_ [0]func() // no two are compared, which would take code
+	_ [0]func() // no two are compared: that would take code
 
 	id    string
 	event *entry

@@ -44,8 +44,8 @@ export type AfterModelCallback = (
 ) => Awaitable<AgentResponse | string | undefined | void>;
 
 /**
- * A callback for the failure of a model call: it gets the error that the executor threw, or a `TurncoreError` with
- * a code. An answer that it gives stands for the model's.
+ * A callback for the failure of a model call: it gets the error that the executor threw, or a `TurncoreError` with a
+ * code. An answer that it gives stands for the model's.
  */
 export type ModelErrorCallback = (
   ctx: CallbackContext,

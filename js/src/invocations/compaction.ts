@@ -34,8 +34,8 @@ export interface Compaction {
   readonly summarize?:
     ((ctx: CallbackContext, events: Content) => Awaitable<string | Content>) | undefined;
   /**
-   * Is told why there is no summary, or why it was not stored: the error that `summarize`, the executor or the store threw,
-   * or a `TurncoreError` with a code. The invocation has ended well. Default: `console.error`.
+   * Is told why there is no summary, or why it was not stored: the error that `summarize`, the executor or the store
+   * threw, or a `TurncoreError` with a code. The invocation has ended well. Default: `console.error`.
    */
   readonly onError?: ((ctx: CallbackContext, error: Error) => void) | undefined;
 }

@@ -218,7 +218,12 @@ describe('invocations', { skip }, () => {
     const first = await stage({ agent: llm('a', away, { onModelErrorCallback }) });
     assert.deepEqual(lines(await first.say()), ['a: later']);
     const model = { model: 'm', baseURL: 'http://127.0.0.1:1' };
-    const agent = new LlmAgent({ name: 'a', model, instruction: '{missing}', onModelErrorCallback });
+    const agent = new LlmAgent({
+      name: 'a',
+      model,
+      instruction: '{missing}',
+      onModelErrorCallback,
+    });
     const second = await stage({ agent });
     assert.deepEqual(lines(await second.say()), ['a: later']);
     assert.equal(told[0], own);
