@@ -78,7 +78,7 @@ type StartInvocation struct {
 	Count   uint32 // how many of them are the session's
 	State   Value  // map of the session's state, names with their scopes
 	Message Value  // the user's content; nil for none
-	Options Value  // map of maxModelCalls, rewindBefore and compaction, each if there is one; nil for none
+	Options Value  // map of maxModelCalls, rewindBeforeInvocationId and compaction, each if there is one; nil for none
 	Shown   []Shown
 	Aborted bool // the abort signal had fired before the start
 }

@@ -19,12 +19,12 @@ func TestEmptySummaries(t *testing.T) {
 		Summarize: func(*sessions.CallbackContext, *sessions.Content) (*sessions.Content, error) {
 			return [...]*sessions.Content{nil, sessions.ModelText(""), call}[len(reasons)], nil
 		},
-		OnError: func(_ *sessions.CallbackContext, reason string) { reasons = append(reasons, reason) },
+		OnError: func(_ *sessions.CallbackContext, err error) { reasons = append(reasons, err.Error()) },
 	}})
 	for range 3 {
 		p.say("hello")
 	}
-	p.is("why", strings.Join(reasons, "; "), "the summary is empty; the summary is empty; the summary is empty")
+	p.is("why", strings.Join(reasons, "; "), "Error: the summary is empty; Error: the summary is empty; Error: the summary is empty")
 	p.is("the session", p.log(), "user:hello a:x user:hello a:x user:hello a:x")
 }
 

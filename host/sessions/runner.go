@@ -159,7 +159,7 @@ func (r *Runner) Fork(ctx context.Context, user, from, id, after string) (*Sessi
 // values too, and models see neither the events of that invocation nor later ones. Values of "app:" and "user:" stay.
 // It returns the event. It fails with E_INVOCATION_NOT_FOUND.
 func (r *Runner) Rewind(ctx context.Context, user, session, before string) (*Event, error) {
-	options, err := wire.Append(nil, map[string]any{"rewindBefore": before}, "options")
+	options, err := wire.Append(nil, map[string]any{"rewindBeforeInvocationId": before}, "options")
 	if err != nil {
 		return nil, err
 	}

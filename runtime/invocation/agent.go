@@ -53,7 +53,7 @@ func (r *Run) around(task runtime.Task, at *scope, hook Hook) (done bool, err er
 	if name == "" {
 		return content != nil, nil
 	}
-	if r.handed++; r.handed > r.maxCalls {
+	if r.given++; r.given > r.maxCalls {
 		return false, r.tooMany()
 	}
 	return true, r.handOver(task, at, name)

@@ -86,6 +86,9 @@ func (r *Run) consult(task runtime.Task, t *agentTool, args []byte, res *result)
 	if t.whole {
 		asked, _ = value.AppendJSON(nil, args)
 	}
+	if len(asked) == 0 {
+		return nil, fault.New(fault.InvalidToolArgs, t.Name+": args.request: is empty")
+	}
 	message := session.TextParts(string(asked))
 	in := &Run{Input: Input{User: r.User, Log: &session.Log{Salt: r.turn.Random()}}, setting: r.setting, shared: r.shared, id: r.id, outer: r}
 	in.asked = session.AppendContent(nil, "user", message)

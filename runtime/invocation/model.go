@@ -118,6 +118,9 @@ func (r *Run) askModel(task runtime.Task, s *step) error {
 			return err
 		}
 		if v != nil {
+			if r.given++; r.given > r.maxCalls {
+				return r.tooMany()
+			}
 			return r.takeValue(task, s, v)
 		}
 	}
@@ -138,7 +141,7 @@ func (r *Run) askModel(task runtime.Task, s *step) error {
 	return r.takeValue(task, s, v)
 }
 
-// tooMany is the error of model calls, or of callbacks that hand over, beyond the bound.
+// tooMany is the error of model calls, or of what callbacks do without one, beyond the bound.
 func (r *Run) tooMany() error {
 	return session.New(session.ModelCallLimit, "", "maxModelCalls is "+strconv.Itoa(r.maxCalls))
 }

@@ -91,7 +91,7 @@ func TestMembersOfAgentTools(t *testing.T) {
 
 // So it does with the options of invocations and of compaction.
 func TestOptionsOfInvocations(t *testing.T) {
-	values := map[string]string{"maxModelCalls": "1", "rewindBefore": `"i1"`, "compaction": `{"tokens":1}`}
+	values := map[string]string{"maxModelCalls": "1", "rewindBeforeInvocationId": `"i1"`, "compaction": `{"tokens":1}`}
 	list := rows(t, "### Options of invocations")
 	if len(list) != len(values) {
 		t.Errorf("SPEC.md has %d options of invocations", len(list))

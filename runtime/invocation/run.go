@@ -57,7 +57,7 @@ type shared struct {
 	// Why an event could not be stored that the invocation had gone ahead of.
 	overtaken error
 	lastRun   uint32
-	handed    int        // how often callbacks have handed over
+	given     int        // how often callbacks have handed over, or answered in place of a model
 	called    *Callback  // the last one
 	running   *generator // the last one of those that run
 	steps     *step      // the last one of those that are open
@@ -93,7 +93,7 @@ func (r *Run) configure(options []byte) error {
 		case name == "maxModelCalls" && n > 0 && n < 1<<31:
 			r.maxCalls = int(n)
 		case name == "compaction" && r.compaction.read(c.Value):
-		case name == "rewindBefore" && isText:
+		case name == "rewindBeforeInvocationId" && isText:
 			if r.rewind = string(text); r.rewind == "" {
 				return session.New(session.InvocationNotFound, name, `""`)
 			}

@@ -508,14 +508,14 @@ func TestScenario28Rewind(t *testing.T) {
 	for _, message := range []string{"one", "two", "three"} {
 		succeeds(t, s.play(message))
 	}
-	s.options = `{"rewindBefore":"i2"}`
+	s.options = `{"rewindBeforeInvocationId":"i2"}`
 	succeeds(t, s.play("ignored"))
 	if text(s.state["|n"]) != "1" || text(s.state["|init"]) != "10" {
 		t.Errorf("the store has %v", s.state)
 	}
 	s.options = ""
 	succeeds(t, s.play("four"))
-	s.options = `{"rewindBefore":"i1"}`
+	s.options = `{"rewindBeforeInvocationId":"i1"}`
 	succeeds(t, s.play("ignored"))
 	if s.state["|n"] != nil || text(s.state["|init"]) != "1" {
 		t.Errorf("the store has %v", s.state)

@@ -15,7 +15,7 @@ func (l *Log) RewindBefore(invocation string) ([]Member, error) {
 	l.index()
 	from, ok := l.invocations[invocation]
 	if !ok {
-		return nil, New(InvocationNotFound, "rewindBefore", strconv.Quote(invocation))
+		return nil, New(InvocationNotFound, "rewindBeforeInvocationId", strconv.Quote(invocation))
 	}
 	type change struct {
 		name  string

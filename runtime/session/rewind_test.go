@@ -39,7 +39,7 @@ func TestRewindBefore(t *testing.T) {
 	}
 	for _, invocation := range []string{"i4", ""} {
 		_, err := l.RewindBefore(invocation)
-		wantError(t, err, session.InvocationNotFound, "rewindBefore")
+		wantError(t, err, session.InvocationNotFound, "rewindBeforeInvocationId")
 	}
 }
 
@@ -61,7 +61,7 @@ func TestRewindAfterRewind(t *testing.T) {
 	rewind("i2", "r1")
 	for _, gone := range []string{"i2", "i3", "r1"} {
 		_, err := l.RewindBefore(gone)
-		wantError(t, err, session.InvocationNotFound, "rewindBefore")
+		wantError(t, err, session.InvocationNotFound, "rewindBeforeInvocationId")
 	}
 	add(t, l, changed("i4", `{a: 4, c: 4}`))
 	if delta, err := l.RewindBefore("i4"); err != nil || shown(t, delta) != "a=1 c=null" {
@@ -75,7 +75,7 @@ func TestRewindAfterRewind(t *testing.T) {
 		t.Errorf("%d contents", n)
 	}
 	_, err := l.RewindBefore("i1")
-	wantError(t, err, session.InvocationNotFound, "rewindBefore")
+	wantError(t, err, session.InvocationNotFound, "rewindBeforeInvocationId")
 }
 
 // The state after a rewind is that before the invocation, in random sessions that go back now and then.

@@ -2133,7 +2133,7 @@ export interface StartInvocationFrame {
   readonly state: Write | null;
   /** the user's content; nil for none */
   readonly message: Write | null;
-  /** map of maxModelCalls, rewindBefore and compaction, each if there is one; nil for none */
+  /** map of maxModelCalls, rewindBeforeInvocationId and compaction, each if there is one; nil for none */
   readonly options: Write | null;
   readonly shown: readonly Shown[];
   /** the abort signal had fired before the start */

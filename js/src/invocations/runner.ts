@@ -197,11 +197,11 @@ export class Runner {
     input: Omit<RunInput, 'newMessage'> & { readonly rewindBeforeInvocationId: string },
   ): Promise<Event> {
     requireKnown(input, 'input', [...INPUT, 'rewindBeforeInvocationId']);
-    const { rewindBeforeInvocationId: rewindBefore, ...who } = input;
-    if (typeof rewindBefore !== 'string') {
+    const { rewindBeforeInvocationId, ...who } = input;
+    if (typeof rewindBeforeInvocationId !== 'string') {
       throw invalidMember('rewindBeforeInvocationId', 'must be a string');
     }
-    const options = { ...this.#options, rewindBefore };
+    const options = { ...this.#options, rewindBeforeInvocationId };
     let last: Event | undefined;
     const events = leavable((leaving) => this.#run(who, options, leaving));
     for await (const event of events) last = event;
