@@ -16,7 +16,7 @@ need_wasm
 export CGO_ENABLED=1
 command_module=host/cmd/turncore
 # Packages without a second goroutine, in the code or in the tests.
-alone=(agents/build internal/{bench/figure,exchange,ledger,partial,sse,stash,trace,typed} toolgen)
+alone=(agents/build internal/{bench/figure,ledger,partial,sse,stash,trace,typed} toolgen)
 if grep -nE '^[[:space:]]*go [a-z]|\.Go\(|t\.Parallel\(|"sync("|/)' $(printf 'host/%s/*.go ' "${alone[@]}"); then
   fail 'this needs the race detector'
 fi
