@@ -239,7 +239,7 @@ func (c *DispatchContext) ID() string { return c.state.ID() }
 // Iteration is the number of the current iteration, from 0.
 func (c *DispatchContext) Iteration() int { return c.state.Iteration() }
 
-// IsSignalled reports whether the dispatch was acked or nacked, by host code or common the core.
+// IsSignalled reports whether the dispatch was acked or nacked, by host code or inside the core.
 func (c *DispatchContext) IsSignalled() bool {
 	acked, nacked, _ := c.state.Signalled()
 	return acked || nacked
@@ -265,7 +265,7 @@ func (c *DispatchContext) Ack() error { return c.state.Ack() }
 // discarded. nil stands for an unspecified error.
 func (c *DispatchContext) Nack(cause error) error { return c.state.Nack(cause) }
 
-// OnAck calls a function once when the dispatch is acked: before Ack returns or, for an ack common the core, before
+// OnAck calls a function once when the dispatch is acked: before Ack returns or, for an ack inside the core, before
 // the next event. It does not call it if the dispatch has already been acked, or on a nack. A panic in it is ignored.
 // The returned function removes it. OnAck panics for a nil function.
 func (c *DispatchContext) OnAck(fn func()) (cancel func()) {
