@@ -26,7 +26,7 @@ fuzz() {
   local dir=$1 program=$2 cache=$3 target=$4 log="$2.$4.log" fuzztime=${FUZZTIME:-2s}
   case $target in
     FuzzDecodeFrame | FuzzStep | FuzzSSE) fuzztime=${FUZZTIME:-5s} ;;
-    FuzzTurn | FuzzChatStream) fuzztime=${FUZZTIME:-3s} ;;
+    FuzzTurn | FuzzInvocation | FuzzChatStream) fuzztime=${FUZZTIME:-3s} ;;
   esac
   # An input that reaches further is made smaller ten times and no more: the default, a minute for each, would leave no
   # time to look for others. At the end of its time a target may say that a deadline was exceeded. A failure that it

@@ -75,6 +75,21 @@ func validFrames() map[string]marshaler {
 	return frames
 }
 
+// sample is a valid frame, and an instance that takes it.
+type sample struct {
+	frame marshaler
+	on    func(testing.TB) *wire
+}
+
+// samples are those of turns and of sessions.
+func samples() map[string]sample {
+	all := sessionSamples()
+	for name, f := range validFrames() {
+		all[name] = sample{f, tryOn}
+	}
+	return all
+}
+
 // tryOn returns an instance with a runner, a history and a turn in its executor that has stored a message.
 func tryOn(t testing.TB) *wire {
 	w := open(t, withTool)
@@ -100,12 +115,12 @@ func give(t testing.TB, w *wire, batch []byte, what string) {
 }
 
 func TestValidFramesAreTaken(t *testing.T) {
-	for name, f := range validFrames() {
+	for name, s := range samples() {
 		if name == "Hello" { // a second Hello
 			continue
 		}
-		w := tryOn(t)
-		if w.step(f); len(w.faults) > 0 {
+		w := s.on(t)
+		if w.step(s.frame); len(w.faults) > 0 {
 			t.Errorf("%s: %+v", name, w.faults)
 		}
 		w.in.Close()
@@ -137,10 +152,10 @@ func TestLastTimes(t *testing.T) {
 
 func TestTruncatedFrames(t *testing.T) {
 	n := 0
-	for name, f := range validFrames() {
-		frame := f.Append(nil)
+	for name, s := range samples() {
+		frame := s.frame.Append(nil)
 		for size := 1; size < len(frame); size++ {
-			w := tryOn(t)
+			w := s.on(t)
 			w.take(w.in.Step(frame[:size]))
 			if len(w.faults) != 1 {
 				t.Fatalf("%s cut after %d of %d bytes: faults %+v", name, size, len(frame), w.faults)
@@ -154,13 +169,13 @@ func TestTruncatedFrames(t *testing.T) {
 
 func TestFlippedBytes(t *testing.T) {
 	n := 0
-	for name, f := range validFrames() {
-		frame := f.Append(nil)
+	for name, s := range samples() {
+		frame := s.frame.Append(nil)
 		for i := range frame {
 			for _, flip := range []byte{0x01, 0x10, 0x40, 0x80, 0xff} {
 				bad := slices.Clone(frame)
 				bad[i] ^= flip
-				give(t, tryOn(t), bad, fmt.Sprintf("%s, byte %d ^ %#x", name, i, flip))
+				give(t, s.on(t), bad, fmt.Sprintf("%s, byte %d ^ %#x", name, i, flip))
 				n++
 			}
 		}
@@ -203,11 +218,11 @@ func TestHostileFramesAllocateLittle(t *testing.T) {
 		"array": {0xdd, 0xff, 0xff, 0xff, 0xff}, "map": {0xdf, 0xff, 0xff, 0xff, 0xff}, "string": {0xdb, 0xff, 0xff, 0xff, 0xff},
 		"bytes": {0xc6, 0xff, 0xff, 0xff, 0xff}, "short array": {0xdc, 0x20, 0x00},
 	}
-	for name, f := range validFrames() {
-		frame := f.Append(nil)
+	for name, s := range samples() {
+		frame := s.frame.Append(nil)
 		for i := 1; i <= len(frame); i++ {
 			for what, bytes := range promise {
-				check(fmt.Sprintf("%s with %s at %d", name, what, i), tryOn(t), slices.Concat(frame[:i], bytes))
+				check(fmt.Sprintf("%s with %s at %d", name, what, i), s.on(t), slices.Concat(frame[:i], bytes))
 			}
 		}
 	}
