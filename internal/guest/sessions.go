@@ -292,8 +292,11 @@ func (w *world) Append(task runtime.Task, write *session.Write, deliver bool, fa
 	}
 	n := of.run.Log.Len()
 	eff.ahead = func(err error) {
-		if !fault.Is(err, session.InvocationStopped) && of.log.log == of.run.Log {
-			_ = of.log.begin(n) // without those that were not stored; it has taken the others once
+		if fault.Is(err, session.InvocationStopped) {
+			n++ // the caller has the event, and none of those behind it is stored
+		}
+		if log := of.log.log; log == of.run.Log && n < log.Len() {
+			_ = of.log.begin(n) // which it has taken before
 		}
 		failed(err)
 	}
@@ -375,8 +378,8 @@ func (w *world) Below(task, other runtime.Task) {
 }
 
 // Stop implements invocation.World.
-func (w *world) Stop(task runtime.Task) {
-	task.(*coroutine).stopBody(session.New(session.InvocationStopped, "", ""))
+func (w *world) Stop(task runtime.Task, err error) {
+	task.(*coroutine).stopBody(err)
 }
 
 // call serves a method in an invocation, or one about sessions outside of any.

@@ -36,10 +36,9 @@ func (c *coroutine) within(ms uint64, reason error, body func(runtime.Task), fai
 // stopBody has all later requests of the coroutine's body fail, and of what is below it, and cancels those under way.
 // Host code that they wait for is told, and they wait until it has ended.
 func (c *coroutine) stopBody(reason error) {
-	c.gone = reason
 	t := c.turn
 	for i := len(t.effects) - 1; i >= 0; i-- {
-		if i >= len(t.effects) || t.effects[i].owner.unwanted() == nil {
+		if i >= len(t.effects) || !t.effects[i].owner.wantedBy(c) {
 			continue
 		}
 		switch e := t.effects[i]; {
@@ -50,6 +49,15 @@ func (c *coroutine) stopBody(reason error) {
 			t.in.append(&abi.Cancel{Op: abi.OpCancel, Turn: t.number, Effect: e.number})
 		}
 	}
+	c.gone = reason
+}
+
+// wantedBy reports whether the result of the body is for that of another coroutine, and is wanted.
+func (c *coroutine) wantedBy(other *coroutine) bool {
+	for c != nil && c.gone == nil && c != other {
+		c = c.above
+	}
+	return c != nil && c.gone == nil
 }
 
 // unwanted is why nobody wants the result of the body; nil if somebody may.

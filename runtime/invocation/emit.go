@@ -91,7 +91,7 @@ func (r *Run) store(task runtime.Task, e *session.Event, deliver bool, failed fu
 	r.busy = true
 	err := r.put(task, e, deliver, failed)
 	r.busy = false
-	if err != nil && (fault.Is(err, session.InvocationStopped) || !e.Partial) {
+	if err != nil && err != needless && (fault.Is(err, session.InvocationStopped) || !e.Partial) {
 		r.fail(err)
 	}
 	return err

@@ -24,11 +24,12 @@ type scope struct {
 	context uint32 // of the step that it is about, 0 for none
 	branch  string
 	out     sink
+	await   func(runtime.Task) // until it is the agent's turn to give an event; nil for one that need not wait
 }
 
 // below is the scope of another agent's run, whose events go where those of this one go.
 func (r *Run) below(at *scope, a *Agent) *scope {
-	return &scope{agent: a, run: r.nextRun(), branch: at.branch, out: at.out}
+	return &scope{agent: a, run: r.nextRun(), branch: at.branch, out: at.out, await: at.await}
 }
 
 // plugin calls a hook of the i-th plugin, if it has that, as callback does.

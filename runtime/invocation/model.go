@@ -255,6 +255,9 @@ func (r *Run) take(task runtime.Task, s *step, e *session.Event, ahead bool) err
 		return s.out(task, e, false)
 	}
 	s.given = true
+	if s.await != nil { // two agents must not give their calls the same id, nor ids by their timing
+		s.await(task)
+	}
 	calls, err := r.identify(task, s, e)
 	if err != nil {
 		return err

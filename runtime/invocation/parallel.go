@@ -14,6 +14,13 @@ type rounds struct {
 	tasks []runtime.Task
 }
 
+// unwanted ends an agent that runs beside one that has failed.
+type unwanted struct{}
+
+func (*unwanted) Error() string { return "an agent beside this one has failed" }
+
+var needless = &unwanted{}
+
 // end notes that the i-th agent has ended. When the first one has failed, the others are not wanted any more.
 func (o *rounds) end(w World, i int, err error) {
 	o.ended[i] = true
@@ -23,7 +30,7 @@ func (o *rounds) end(w World, i int, err error) {
 	o.err = err
 	for j, task := range o.tasks {
 		if task != nil && !o.ended[j] {
-			w.Stop(task)
+			w.Stop(task, needless)
 		}
 	}
 }
@@ -61,9 +68,15 @@ func (r *Run) together(task runtime.Task, at *scope) error {
 	for i, child := range at.agent.Children {
 		in := r.below(at, child)
 		in.branch = branch + child.Name
+		in.await = func(task runtime.Task) {
+			task.Wait(func() bool { return order.turn(i) })
+			if at.await != nil {
+				at.await(task)
+			}
+		}
 		in.out = func(task runtime.Task, e *session.Event, _ bool) error {
 			if !e.Partial {
-				task.Wait(func() bool { return order.turn(i) })
+				in.await(task)
 			}
 			if order.err != nil {
 				return order.err

@@ -248,7 +248,7 @@ func (s *stage) Together(_ runtime.Task, n int, body func(task runtime.Task, i i
 func (s *stage) Below(runtime.Task, runtime.Task) {}
 
 // Stop implements invocation.World.
-func (s *stage) Stop(runtime.Task) { s.t.Error("an agent is stopped that has ended") }
+func (s *stage) Stop(runtime.Task, error) { s.t.Error("an agent is stopped that has ended") }
 
 // Agent implements invocation.World.
 func (s *stage) Agent(_ runtime.Task, agent, run uint32, _ string, _ []byte) error {

@@ -34,8 +34,9 @@ type World interface {
 	// Below says that host code which a task waits for has called, and another task serves that: what stops the one stops
 	// the other, too. The events that the code was to wait for were handled.
 	Below(task, other runtime.Task)
-	// Stop tells host code that a task waits for, and what is below the task, that nobody wants the result. Requests fail.
-	Stop(task runtime.Task)
+	// Stop tells host code that a task waits for, and what is below the task, that nobody wants the result. Requests from
+	// then on fail with err.
+	Stop(task runtime.Task, err error)
 }
 
 // Callback is a call of host code.
