@@ -14,6 +14,7 @@ import (
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/exchange"
 	"github.com/turncore/turncore/host/internal/turn"
+	"github.com/turncore/turncore/host/internal/whole"
 	"github.com/turncore/turncore/host/model"
 )
 
@@ -93,7 +94,9 @@ func generate(ctx context.Context, config *definition, args *abi.ModelArgs, medi
 	if err := json.Unmarshal(body, &request); err != nil {
 		return newError(abi.CodeModelFailed, "the request is malformed: "+err.Error(), err)
 	}
+	var cut cuts
 	return engineError(ctx, engine.Generate(ctx, &request, func(p model.Part) error {
+		cut.join(&p)
 		line, err := partLine(&p)
 		if err != nil {
 			return err
@@ -108,6 +111,34 @@ func generate(ctx context.Context, config *definition, args *abi.ModelArgs, medi
 		}
 		return nil
 	}))
+}
+
+// cuts are what parts of an answer have ended with, if they have ended within a character.
+type cuts struct {
+	text, reasoning whole.Text
+	arguments       map[int]whole.Text // by the calls' indexes
+}
+
+// join gives a part whole characters. One that ends the answer leaves nothing to wait for.
+func (c *cuts) join(p *model.Part) {
+	last := p.Finish != ""
+	p.Text = c.text.Next(p.Text, last)
+	p.Reasoning = c.reasoning.Next(p.Reasoning, last)
+	if p.ToolCall == nil {
+		return
+	}
+	call, index := *p.ToolCall, 0
+	if call.Index != nil {
+		index = *call.Index
+	}
+	rest := c.arguments[index]
+	call.Arguments = rest.Next(call.Arguments, last)
+	if p.ToolCall = &call; rest != "" || c.arguments != nil {
+		if c.arguments == nil {
+			c.arguments = make(map[int]whole.Text)
+		}
+		c.arguments[index] = rest
+	}
 }
 
 // engineError is what the core is told when an engine fails.

@@ -1,9 +1,12 @@
 package turn
 
 import (
+	"unicode/utf8"
+
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/whole"
 )
 
 // Report adds a delta to a stream that an executor reports.
@@ -13,7 +16,7 @@ func (c *Context) Report(stream uint8, id, delta string, isComplete bool) error 
 		// Streams report often: the arguments are put together in a buffer that is used again.
 		b := value.AppendListHeader(t.scratch[:0], 4)
 		b = value.AppendInt(b, int64(stream))
-		b = value.AppendString(value.AppendString(b, id), delta)
+		b = value.AppendString(value.AppendString(b, id), c.whole(false, stream, id, delta, isComplete))
 		t.scratch = value.AppendBool(b, isComplete)
 		return t.scratch, nil
 	})
@@ -25,8 +28,37 @@ func (c *Context) Interrupt(stream uint8, id, delta string) error {
 	if !c.turn.core.Interrupts() {
 		return c.Report(stream, id, delta, true)
 	}
-	_, err := c.Invoke(abi.MethodInterrupt, Payload(&abi.InterruptArgs{Stream: stream, ID: id, Delta: delta}))
+	_, err := c.Invoke(abi.MethodInterrupt, func() (abi.Raw, error) {
+		return (&abi.InterruptArgs{Stream: stream, ID: id, Delta: c.whole(false, stream, id, delta, true)}).Append(nil), nil
+	})
 	return err
+}
+
+// cut is a stream whose last delta has ended within a character.
+type cut struct {
+	streamKey
+	emitted bool
+	stream  uint8
+}
+
+// whole is a delta of a stream with whole characters. The caller holds t.mu.
+func (c *Context) whole(emitted bool, stream uint8, id, delta string, last bool) string {
+	t := c.turn
+	if n := len(delta); len(t.cuts) == 0 && (last || n == 0 || delta[n-1] < utf8.RuneSelf) { // almost always
+		return delta
+	}
+	key := cut{streamKey{c.number, id}, emitted, stream}
+	rest := t.cuts[key]
+	delta = rest.Next(delta, last)
+	if rest == "" {
+		delete(t.cuts, key)
+		return delta
+	}
+	if t.cuts == nil {
+		t.cuts = make(map[cut]whole.Text)
+	}
+	t.cuts[key] = rest
+	return delta
 }
 
 // ReportToolCall reports a tool call; nil results for none.
@@ -57,6 +89,7 @@ func (c *Context) EmitInterrupted(kind event.Kind, id, delta string) error {
 // emitStream emits to a stream of one kind, as an event of another.
 func (c *Context) emitStream(kind, as event.Kind, id, delta string, isComplete bool) error {
 	return c.Emit(as, func() []byte {
+		delta := c.whole(true, uint8(kind), id, delta, isComplete)
 		s := c.emittedStream(int(kind-event.KindMessage), id)
 		c.turn.emitting = s
 		return (&abi.StreamEvent{

@@ -17,6 +17,7 @@ import (
 	"github.com/turncore/turncore/host/internal/core"
 	"github.com/turncore/turncore/host/internal/guard"
 	"github.com/turncore/turncore/host/internal/stash"
+	"github.com/turncore/turncore/host/internal/whole"
 )
 
 // Program is the program's side of a turn: its functions and its tools, and the contexts that they take. All methods
@@ -100,6 +101,7 @@ type Turn struct {
 	texts     [2]map[streamKey]*stream // messages and thoughts, as reported
 	emitted   [2]map[streamKey]*stream // the same, as contexts emit them
 	emitting  *stream                  // that a call is about to emit to
+	cuts      map[cut]whole.Text       // what waits for the rest of a character, by stream
 	scratch   []byte
 
 	queue      []delivery
