@@ -5,6 +5,7 @@ import { Feature, Method, Stream } from '../abi/frames.gen.js';
 import { invalidValue } from '../errors.js';
 import type { GenerationStats } from '../events/events.js';
 import type { ContextState } from '../turn/context-state.js';
+import { wholeDelta } from '../turn/whole-text.js';
 import {
   booleanOf,
   interruptedOf,
@@ -101,8 +102,10 @@ function report(
   const { turn } = state;
   const interrupt =
     interruptedOf(options) && (turn.core.instance.features & Feature.Interrupts) !== 0;
-  if (interrupt) turn.callNow(state.number, Method.Interrupt, { stream, id, delta });
-  else turn.callNow(state.number, Method.Report, { stream, id, delta, complete: isComplete });
+  const whole = wholeDelta(turn, delta, isComplete, state.number, stream, id);
+  if (interrupt) turn.callNow(state.number, Method.Interrupt, { stream, id, delta: whole });
+  else
+    turn.callNow(state.number, Method.Report, { stream, id, delta: whole, complete: isComplete });
 }
 
 function reportToolCall(state: ContextState, id: string, partial: ToolCallReport): void {

@@ -16,6 +16,7 @@ import type { EditQueue } from './edits.js';
 import type { ErrorTable } from './error-table.js';
 import type { PendingCall } from './pending-call.js';
 import type { Definition } from './definition.js';
+import type { Halves } from './whole-text.js';
 
 /** A context among those of its turn. */
 export interface OpenContext {
@@ -39,7 +40,7 @@ export interface EmittedEvent {
 }
 
 /** A running turn, as its contexts see it. */
-export interface OpenTurn {
+export interface OpenTurn extends Halves {
   readonly core: OpenCore;
   readonly number: number;
   /** The turn's id as users see it. */

@@ -112,6 +112,7 @@ export class Turn implements EventSource, OpenTurn {
   #opening: { definition: Definition; bus: Bus<TurnEvents> | undefined } | undefined;
   /** The event that an emit call is about to cause. */
   #emitted: EmittedEvent | undefined;
+  halves: Map<string, string> | undefined;
   /** How many events are being delivered, each inside the one before it. */
   #delivering = 0;
   /** Errors of the listeners of the innermost event. */
