@@ -78,6 +78,18 @@ describe('what is given to sessions', { skip }, () => {
     }
   });
 
+  it('in place of a message by a plugin has parts: the error names the hook', async () => {
+    for (const given of [{}, { role: 'user' }, { parts: [] }, { parts: null }, { content: {} }]) {
+      const plugin: Plugin = { name: 'p', onUserMessage: () => any(given) };
+      const { say, load } = await stage({ agent: llm('a', answers()), plugins: [plugin] });
+      assert.equal(
+        await refusal(() => say()),
+        'E_INVALID_EVENT onUserMessage.parts: must not be empty (plugin "p")',
+      );
+      assert.equal((await load()).events.length, 0);
+    }
+  });
+
   it('as the end of a rewind is an id: without one no agent runs', async () => {
     const { runner, load } = await stage({ agent: llm('a', answers('never')) });
     for (const rewindBeforeInvocationId of [undefined, null, 1]) {
