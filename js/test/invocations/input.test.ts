@@ -10,9 +10,14 @@ import {
   type ActionsData,
   AgentTool,
   type AgentResponse,
+  Event,
   EventActions,
   type EventData,
+  functionCalls,
+  functionResponses,
+  isFinalResponse,
   LlmAgent,
+  pendingCalls,
   type Plugin,
   Runner,
   SequentialAgent,
@@ -78,6 +83,54 @@ describe('what is given to sessions', { skip }, () => {
     }
   });
 
+  it('as bytes of an event may be base64, whoever gives it', async () => {
+    const picture = { parts: [{ inlineData: { mimeType: 'image/png', data: 'iVA=' } }] };
+    const data = new Uint8Array([137, 80]);
+    const parts = [{ inlineData: { mimeType: 'image/png', data } }];
+    const { service, load } = await stage({ agent: llm('a', answers()) });
+    const session = await load();
+    await service.appendEvent(session, { author: 'a', content: picture });
+    assert.deepEqual(session.events[0]!.content, { parts });
+    // What JSON has of an event is one.
+    const { id: _, ...json } = JSON.parse(JSON.stringify(session.events[0])) as EventData<string>;
+    assert.deepEqual(json.content, picture);
+    await service.appendEvent(session, json);
+    assert.deepEqual(new Event(json).content, { parts });
+    assert.deepEqual(
+      (await load()).events.map(({ content }) => content),
+      [{ parts }, { parts }],
+    );
+    for (const wrong of ['iVA', '?', 5]) {
+      const part = { inlineData: { mimeType: 'image/png', data: any(wrong) } };
+      assert.equal(
+        await refusal(() =>
+          service.appendEvent(session, { author: 'a', content: { parts: [part] } }),
+        ),
+        'E_INVALID_EVENT content.parts[0].inlineData.data: must be bytes',
+      );
+    }
+    const generator = new Script('a', async function* () {
+      yield any({ content: picture });
+    });
+    const agents = [
+      generator,
+      llm('a', () => ({ content: picture })),
+      llm('a', async function* () {
+        yield { content: picture };
+      }),
+      llm('a', answers(), { beforeAgentCallback: () => picture }),
+      llm('a', answers(), { beforeModelCallback: () => ({ content: picture }) }),
+    ];
+    for (const agent of agents) {
+      const { say } = await stage({ agent });
+      assert.deepEqual((await say())[0]!.content!.parts, parts);
+    }
+    const plugin: Plugin = { name: 'p', onUserMessage: () => picture };
+    const { say, load: stored } = await stage({ agent: llm('a', answers('x')), plugins: [plugin] });
+    await say();
+    assert.deepEqual((await stored()).events[0]!.content!.parts, parts);
+  });
+
   it('in place of a message by a plugin has parts: the error names the hook', async () => {
     for (const given of [{}, { role: 'user' }, { parts: [] }, { parts: null }, { content: {} }]) {
       const plugin: Plugin = { name: 'p', onUserMessage: () => any(given) };
@@ -87,6 +140,42 @@ describe('what is given to sessions', { skip }, () => {
         'E_INVALID_EVENT onUserMessage.parts: must not be empty (plugin "p")',
       );
       assert.equal((await load()).events.length, 0);
+    }
+  });
+
+  it('to functions of events is an event, and a list of them', async () => {
+    for (const given of [null, 5, 'text', [], ...nameless()]) {
+      for (const call of [
+        () => new Event(any(given)),
+        () => isFinalResponse(any(given)),
+        () => functionCalls(any(given)),
+        () => functionResponses(any(given)),
+        () => pendingCalls([any(given)]),
+      ]) {
+        assert.equal(await refusal(call), 'E_INVALID_EVENT must be an event');
+      }
+      const actions = 'E_INVALID_EVENT actions: must be an object';
+      assert.equal(await refusal(() => new EventActions(any(given))), actions);
+      if (given === null) continue;
+      assert.match(
+        await refusal(() => new Event({ actions: any(given) })),
+        /^E_INVALID_EVENT actions: (?:must be an object|a \w+ cannot be encoded)$/u,
+      );
+    }
+    for (const given of [null, undefined, 5, {}, 'text']) {
+      assert.equal(
+        await refusal(() => pendingCalls(any(given))),
+        'E_INVALID_VALUE events: must be a list',
+      );
+    }
+    for (const parts of [5, {}, [null], ['text']]) {
+      const content = { parts: any(parts) };
+      for (const call of [isFinalResponse, functionCalls, functionResponses]) {
+        assert.equal(
+          await refusal(() => call({ content })),
+          'E_INVALID_EVENT content.parts: must be a list of parts',
+        );
+      }
     }
   });
 
@@ -255,7 +344,7 @@ describe('what is given to sessions', { skip }, () => {
 
   it('as the state of a session is an object', async () => {
     const { service } = await stage({ agent: llm('a', answers()) });
-    for (const state of [5, 'text', [1], null]) {
+    for (const state of [5, 'text', [1], null, ...nameless(), new Set(['a']), Promise.resolve()]) {
       assert.equal(
         await refusal(() => service.createSession({ ...KEY, sessionId: 'x', state: any(state) })),
         'E_INVALID_STATE state: must be an object',
@@ -326,6 +415,31 @@ describe('what is given to sessions', { skip }, () => {
       [
         `${input}user: ${unknown}; did you mean userId?`,
         () => service.listSessions(any({ appName: 'app', user: 'u' })),
+      ],
+      [
+        `${input}cursor: must be a string`,
+        () => service.listPage({ appName: 'app' }, any({ cursor: 5 })),
+      ],
+      [`${input}recent: must be an object`, () => service.getSession(KEY, any(new Map()))],
+      [`${input}options: must be an object`, () => service.forkSession(KEY, any(new Map()))],
+      [
+        `${input}session: must be what createSession or getSession gave`,
+        () => service.retry(any(undefined), () => 1),
+      ],
+      ...[null, undefined, 5, {}].map(
+        (run) =>
+          [`${input}run: must be a function`, () => service.retry(session, any(run))] as const,
+      ),
+      ...[0, -1, 1.5, NaN, '3', null].map(
+        (attempts) =>
+          [
+            `${input}attempts: must be an integer from 1 on`,
+            () => service.retry(session, () => 1, any(attempts)),
+          ] as const,
+      ),
+      [
+        'E_INVALID_VALUE host: must be a Host or options of one',
+        () => new SessionService({ host: any(5) }),
       ],
       [
         `${input}upto: ${unknown}; did you mean upTo?`,
