@@ -10,6 +10,7 @@ import {
   type ActionsData,
   AgentTool,
   type AgentResponse,
+  type CallbackContext,
   Event,
   EventActions,
   type EventData,
@@ -23,6 +24,7 @@ import {
   SequentialAgent,
   SessionService,
   type SessionTool,
+  type ToolContext,
 } from '../../src/entries/sessions.js';
 import { skip } from '../turn/harness.js';
 import { answers, calls, KEY, lines, llm, Script, stage, WHO } from './setup.js';
@@ -129,6 +131,87 @@ describe('what is given to sessions', { skip }, () => {
     const { say, load: stored } = await stage({ agent: llm('a', answers('x')), plugins: [plugin] });
     await say();
     assert.deepEqual((await stored()).events[0]!.content!.parts, parts);
+  });
+
+  it('as actions in place of others are: what was written and saved stays', async () => {
+    type Ctx = CallbackContext | ToolContext;
+    const whole = { 'state.a': 1, 'state.b': 2, f: 0 };
+    const of: [name: string, change: (ctx: Ctx) => void, expected?: object][] = [
+      ['nothing', () => undefined],
+      ['actions', (ctx) => (ctx.actions = any({}))],
+      ['eventActions', (ctx) => (ctx.eventActions = any({}))],
+      ['none', (ctx) => (ctx.actions = any(null))],
+      [
+        'others',
+        (ctx) => (ctx.actions = new EventActions({ stateDelta: { c: 3 } })),
+        { 'state.c': 3 },
+      ],
+      ['frozen ones', (ctx) => (ctx.actions = Object.freeze(new EventActions()))],
+      ['a delta', (ctx) => (ctx.actions.stateDelta = { c: 3 }), { 'state.c': 3 }],
+      ['a frozen delta', (ctx) => (ctx.actions.stateDelta = any(Object.freeze({ b: 0 })))],
+      [
+        'no deltas',
+        (ctx) => Object.assign(ctx.actions, { stateDelta: null, artifactDelta: undefined }),
+      ],
+      ['a late delta', (ctx) => (ctx.actions.artifactDelta = {})],
+    ];
+    const work = async (ctx: Ctx, change: (ctx: Ctx) => void): Promise<void> => {
+      ctx.state['a'] = 1;
+      change(ctx);
+      ctx.state['b'] = 2;
+      await ctx.saveArtifact('f', { text: 'x' });
+    };
+    for (const [name, change, more] of of) {
+      const callback = llm('a', answers('fine'), {
+        beforeAgentCallback: (ctx) => work(ctx, change),
+      });
+      const tool: SessionTool = {
+        name: 't',
+        description: 't',
+        runAsync: (_, ctx) => work(ctx, change),
+      };
+      const caller = llm('a', answers(calls('t'), 'fine'), { tools: [tool] });
+      for (const agent of [callback, caller]) {
+        const { say, load, service } = await stage({ agent });
+        await say();
+        const { state } = await load();
+        const found: Record<string, unknown> = await service.listArtifacts(KEY);
+        for (const [key, value] of Object.entries(state)) found[`state.${key}`] = value;
+        assert.deepEqual(found, { ...whole, ...more }, name);
+      }
+    }
+    const wrong: [wrong: unknown, field: string, why: string][] = [
+      [5, 'actions', 'E_INVALID_EVENT beforeAgent.actions: must be a map (agent "a")'],
+      [new Map(), 'actions', 'E_INVALID_EVENT beforeAgent.actions: a Map cannot be encoded'],
+      [
+        5,
+        'actions.stateDelta',
+        'E_INVALID_EVENT beforeAgent.actions.stateDelta: must be a map (agent "a")',
+      ],
+    ];
+    for (const [given, field, why] of wrong) {
+      const beforeAgentCallback = (ctx: CallbackContext): void => {
+        if (field === 'actions') ctx.actions = any(given);
+        else ctx.actions.stateDelta = any(given);
+        ctx.state['a'] = 1;
+      };
+      const { say } = await stage({ agent: llm('a', answers(), { beforeAgentCallback }) });
+      assert.equal(await refusal(() => say()), why);
+    }
+  });
+
+  it('as the session of an invocation has no other state put in place of its own', async () => {
+    let thrown: unknown;
+    const beforeAgentCallback = ({ session }: CallbackContext): void => {
+      try {
+        (session as { state: object }).state = { a: 1 };
+      } catch (error) {
+        thrown = error;
+      }
+    };
+    const { say } = await stage({ agent: llm('a', answers('x'), { beforeAgentCallback }) });
+    await say();
+    assert.ok(thrown instanceof TypeError, String(thrown));
   });
 
   it('in place of a message by a plugin has parts: the error names the hook', async () => {
