@@ -42,7 +42,7 @@ import type { Content } from './content.js';
 import { actionsOf, CallbackContext, InvocationContext, ToolContext } from './contexts.js';
 import type { AgentInfo, LiveSession, OpenInvocation } from './contract.js';
 import { type Event, type EventData, givenEvent, revive } from './event.js';
-import { writeAnswer, writeAs, writeMembers } from './invalid.js';
+import { writeAnswer, writeMembers, writeMessage } from './invalid.js';
 import type { SessionKey } from './keys.js';
 import { EffectOrder } from './order.js';
 import { appendOf, inSession, type LoadedSession, writeMethod } from './session-service.js';
@@ -190,7 +190,7 @@ export class Invocation extends Turn implements OpenInvocation {
             e.raw(value);
           }
         },
-        message: message === undefined ? null : writeAs(message, 'message', 'E_INVALID_INVOCATION'),
+        message: message === undefined ? null : writeMessage(message),
         options: (e) => e.value(options, 'options'),
         shown: team.shown((agent) => loaded.held.kept(agent)),
         aborted: invocation.root.aborted,

@@ -5,7 +5,7 @@ import { SessionMethod } from '../abi/frames.gen.js';
 import { writeSetStateArgs, writeStateKeyArgs } from '../codec/tuples.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { copyValue } from '../stash/copy-value.js';
-import { checkValue } from './invalid.js';
+import { checkValue, writeAs } from './invalid.js';
 import type { OwnActions } from './own-actions.js';
 
 /** Values of a session's state, by name. A name may begin with a scope: `app:`, `user:` or `temp:`. */
@@ -35,7 +35,7 @@ export function liveState(
     holder.ask(SessionMethod.GetState, (enc) => writeStateKeyArgs(enc, { name })) ?? undefined;
   const set = (name: string, value: unknown): boolean => {
     const copy = value === undefined ? null : copied(value, name);
-    const write = copy === null ? null : (enc: Encoder) => enc.value(copy, name);
+    const write = copy === null ? null : writeAs(copy, name, 'E_INVALID_STATE');
     const args = { name, value: write, executionId: execution };
     holder.ask(SessionMethod.SetState, (enc) => writeSetStateArgs(enc, args), context);
     actions?.note('stateDelta', name, copy);

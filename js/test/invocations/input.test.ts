@@ -27,7 +27,7 @@ import {
   type ToolContext,
 } from '../../src/entries/sessions.js';
 import { skip } from '../turn/harness.js';
-import { answers, calls, KEY, lines, llm, Script, stage, WHO } from './setup.js';
+import { answers, calls, KEY, lines, llm, Script, stage, text, WHO } from './setup.js';
 
 /** What a call is refused with: the code, and the message behind the text of the code. */
 async function refusal(call: () => unknown): Promise<string> {
@@ -131,6 +131,66 @@ describe('what is given to sessions', { skip }, () => {
     const { say, load: stored } = await stage({ agent: llm('a', answers('x')), plugins: [plugin] });
     await say();
     assert.deepEqual((await stored()).events[0]!.content!.parts, parts);
+  });
+
+  it('as a text or as bytes is what a frame holds: the part is named', async () => {
+    const long = 'x'.repeat(17 << 20);
+    const why = '17825792 bytes are more than a frame holds';
+    const { runner, service, load } = await stage({ agent: llm('a', answers()) });
+    const most = 16 << 20;
+    const part = { inlineData: { mimeType: 'a/b', data: new Uint8Array(17 << 20) } };
+    for (const [newMessage, field] of [
+      [long, 'message.parts[0].text'],
+      [{ parts: [{ text: 'x' }, part] }, 'message.parts[1].inlineData.data'],
+    ] as const) {
+      await assert.rejects(runner.run({ ...WHO, newMessage }), {
+        code: 'E_ABI_LIMIT_EXCEEDED',
+        message: `A limit of the ABI is exceeded: ${field} of 17825792 bytes is over the limit of ${most}`,
+        details: { limit: 'frame', max: most, actual: 17 << 20, field },
+      });
+    }
+    const half = { text: long.slice(0, 9 << 20) };
+    await assert.rejects(runner.run({ ...WHO, newMessage: { parts: [half, half] } }), (error) => {
+      assert.ok(isTurncoreError(error, 'E_ABI_LIMIT_EXCEEDED'), String(error));
+      assert.equal((error.details as { limit: string }).limit, 'frame');
+      return true;
+    });
+    const session = await load();
+    assert.equal(
+      await refusal(() => service.appendEvent(session, text(long, { author: 'a' }))),
+      `E_INVALID_EVENT content.parts[0].text: ${why}`,
+    );
+    const state = { a: { b: long } };
+    for (const [call, field] of [
+      [() => service.createSession({ ...KEY, sessionId: 'x', state }), 'a.b'],
+      [
+        () => service.appendEvent(session, { author: 'a', actions: { stateDelta: state } }),
+        'actions.stateDelta.a.b',
+      ],
+    ] as const) {
+      assert.equal(await refusal(call), `E_INVALID_STATE ${field}: ${why}`);
+    }
+    const tool: SessionTool = { name: 't', description: 't', runAsync: () => ({ a: long }) };
+    const caller = await stage({ agent: llm('a', answers(calls('t'), 'x'), { tools: [tool] }) });
+    const [, told] = await caller.say();
+    assert.deepEqual(told!.getFunctionResponses()[0]!.response, {
+      error: `The value is invalid: result.a: ${why}`,
+    });
+    const of: [agent: LlmAgent, refused: string][] = [
+      [llm('a', () => long), `E_INVALID_EVENT content.parts[0].text: ${why}`],
+      [
+        llm('a', answers(), { beforeAgentCallback: () => long }),
+        `E_INVALID_EVENT beforeAgent.parts[0].text: ${why}`,
+      ],
+      [
+        llm('a', answers(), { beforeAgentCallback: ({ state: own }) => void (own['a'] = long) }),
+        `E_INVALID_STATE a: ${why}`,
+      ],
+    ];
+    for (const [agent, refused] of of) {
+      const { say } = await stage({ agent });
+      assert.equal(await refusal(() => say()), refused);
+    }
   });
 
   it('as actions in place of others are: what was written and saved stays', async () => {

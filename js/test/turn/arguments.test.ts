@@ -14,6 +14,7 @@ import {
   Tokenizable,
   Tool,
   ToolRegistry,
+  toolCallChecksum,
   type TurncoreError,
 } from '../../src/index.js';
 import { codeOf, runTurn, skip } from './harness.js';
@@ -180,6 +181,50 @@ describe('wrong arguments', { skip }, () => {
     );
     assert.equal(run.names.at(-1), 'tE(ack)', run.names.join(' '));
     assert.ok(!run.names.some((name) => /^(msg|th|tc)/.test(name)), run.names.join(' '));
+  });
+
+  it('have no text and no bytes that no frame holds: the part is named', async () => {
+    const long = 'x'.repeat(17 << 20);
+    const tool = new Tool({
+      name: 't',
+      description: 't',
+      inputSchema: { type: 'object' },
+      handler: () => long,
+    });
+    const why = '17825792 bytes are more than a frame holds';
+    const run = await runTurn(
+      async (ctx, helpers) => {
+        for (const part of [long, 'é'.repeat(17 << 19), new Uint8Array(17 << 20)]) {
+          for (const call of [tool.executor(ctx), (a: never) => tool.validate(a)]) {
+            await assert.rejects(call({ a: { b: [part] } } as never), (error: TurncoreError) => {
+              assert.equal(error.code, 'E_INVALID_TOOL_ARGS');
+              assert.ok(error.message.endsWith(`args.a.b[0]: ${why}`), error.message);
+              return true;
+            });
+          }
+        }
+        const field = (name: string): object => ({
+          code: 'E_INVALID_VALUE',
+          message: `The value is invalid: ${name}: ${why}`,
+          details: { field: name },
+        });
+        const report = { tool: 't', args: { a: long } };
+        assert.throws(() => helpers.reportToolCall('c', report), field('args.a'));
+        const stats = { raw: long };
+        assert.throws(() => helpers.reportGenerationStats(stats), field('stats.raw'));
+        assert.throws(() => toolCallChecksum('t', long), field('args'));
+        const gate = { id: 'g', reason: 'r', payload: [long], createdAt: 1 };
+        await assert.rejects(ctx.waitFor(gate), {
+          code: 'E_INVALID_INITIAL_TURN_GATE_VALUE',
+          message: /payload\[0\]: 17825792 bytes are more than a frame holds$/u,
+        });
+        // A result stays on the host, however large it is.
+        assert.equal(await tool.executor(ctx)({ a: 'é'.repeat(5 << 20) }), long);
+        ctx.ack();
+      },
+      { fetchToolsCallback: () => [tool] },
+    );
+    assert.equal(run.names.at(-1), 'tE(ack)', run.names.join(' '));
   });
 
   it('of a stash to begin with are listed with the rest of the input', async () => {
