@@ -194,10 +194,10 @@ import type { StoreErrorCode } from './store-codes.gen.js';
 
 /** The description of a code. */
 export interface CodeInfo {
-  /** HTTP-like status. */
-  readonly status: number;
-  /** True for a programming error, false for a failure at run time. */
-  readonly fatal: boolean;
+  /** HTTP-like status. Default: 500. */
+  readonly status?: number;
+  /** True for a programming error, false, the default, for a failure at run time. */
+  readonly fatal?: boolean;
   /** Static text of the message; details follow it after a colon in place of its period. */
   readonly message: string;
 }
@@ -268,8 +268,14 @@ export type SessionErrorCode = keyof typeof SESSION_CODES;
 // table writes the entries of a table.
 func (l faults) table(b *bytes.Buffer) {
 	for _, f := range l {
-		b.WriteString(tsEntry(f.Code,
-			fmt.Sprintf("status: %d", f.Status), fmt.Sprintf("fatal: %t", f.Fatal), "message: "+tsString(f.Message)))
+		var fields []string
+		if f.Status != 500 {
+			fields = append(fields, fmt.Sprintf("status: %d", f.Status))
+		}
+		if f.Fatal {
+			fields = append(fields, "fatal: true")
+		}
+		b.WriteString(tsEntry(f.Code, append(fields, "message: "+tsString(f.Message))...))
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"go/constant"
 	"regexp"
 	"slices"
 	"strings"
@@ -162,6 +163,13 @@ func (s *source) tagLiteral(t *tuple) string {
 	return s.tag(t)
 }
 
+// literal is the number of a constant as TypeScript: bundlers keep the names of groups, but not those in comments.
+func (s *source) literal(group, name string) string {
+	consts := s.group(group).Consts
+	at := slices.IndexFunc(consts, func(e enumerator) bool { return e.Name == name })
+	return fmt.Sprintf("%s /* %s.%s */", consts[at].Value, group, name)
+}
+
 // generic reports whether a tuple's type depends on the direction: values of any kind are read as data and written by
 // functions.
 func (c *tsCodec) generic(name string) bool { return c.read[name] && c.written[name] && c.raw[name] }
@@ -249,10 +257,12 @@ func (s *source) tuples() (tuples, records []byte, err error) {
 		c.writer(&c.records, t)
 	}
 	c.frames()
-	c.methods()
+	if err := c.methods(); err != nil {
+		return nil, nil, err
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, tsHeader, "the Go types in abi/")
-	b.WriteString("import { EffectKind, EventKind, Method, type Op } from '../abi/frames.gen.js';\n" +
+	b.WriteString("import { EffectKind, type EventKind, type Method, type Op } from '../abi/frames.gen.js';\n" +
 		"import { CodecError, type Decoder } from './decoder.js';\nimport type { Encoder, Write } from './encoder.js';\nimport { fieldsOf } from './tuple.js';\nimport { tuplesOf } from './tuple-list.js';\n")
 	for _, name := range written {
 		if bytes.Contains(c.b.Bytes(), []byte("write"+name+"(")) {
@@ -399,7 +409,7 @@ func (c *tsCodec) reader(t *tuple) error {
 			continue
 		}
 		for _, k := range alt.kinds {
-			fmt.Fprintf(&c.b, "    case %s.%s:\n", choice.group, k)
+			fmt.Fprintf(&c.b, "    case %s:\n", c.literal(choice.group, k))
 		}
 		fmt.Fprintf(&c.b, "      return read%s(d);\n", alt.tuple)
 	}
@@ -548,7 +558,7 @@ func (c *tsCodec) frames() {
 }
 
 // methods writes the arguments of each method.
-func (c *tsCodec) methods() {
+func (c *tsCodec) methods() error {
 	c.b.WriteString("\n/** The arguments of each method. */\nexport interface MethodArgs {\n")
 	methods := c.group("Method").Consts
 	for _, m := range methods {
@@ -561,16 +571,21 @@ func (c *tsCodec) methods() {
 		}
 		fmt.Fprintf(&c.b, "  readonly [Method.%s]: %s;\n", m.Name, kind)
 	}
+	// A list, whose keys bundlers do not keep as names: methods are numbered from 1.
 	c.b.WriteString("}\n\n/** Writes the arguments of a method. */\nconst writeMethodArgs: {\n" +
-		"  readonly [M in keyof MethodArgs]: (e: Encoder, args: MethodArgs[M]) => void;\n} = {\n")
-	for _, m := range methods {
+		"  readonly [M in keyof MethodArgs]: (e: Encoder, args: MethodArgs[M]) => void;\n} = [\n  writeNothing,\n")
+	for i, m := range methods {
+		if number, exact := constant.Int64Val(m.Value); !exact || number != int64(i+1) {
+			return fmt.Errorf("method %s is numbered %s, not %d", m.Name, m.Value, i+1)
+		}
 		write := "writeNothing"
 		if name := c.payload(m); name != "" {
 			write = "write" + name
 		}
-		fmt.Fprintf(&c.b, "  [Method.%s]: %s,\n", m.Name, write)
+		fmt.Fprintf(&c.b, "  %s, // Method.%s\n", write, m.Name)
 	}
-	c.b.WriteString("};\n\nfunction writeNothing(e: Encoder): void {\n  e.nil();\n}\n")
+	c.b.WriteString("] as const;\n\nfunction writeNothing(e: Encoder): void {\n  e.nil();\n}\n")
+	return nil
 }
 
 // layouts returns the fields of every tuple as a TypeScript table for tests.

@@ -103,7 +103,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   sessions: ['primitives', 'collections', 'context'],
   engine: ['remedies', 'instance', 'journal', 'turn', 'context', 'sessions'],
   host: ['abi', 'instance', 'journal', 'packaged', 'validation', 'tools', 'http', 'turn', 'engine'],
-  middleware: ['validation', 'context'],
+  middleware: ['context'],
   runners: [
     'abi',
     'codec',

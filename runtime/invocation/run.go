@@ -155,7 +155,11 @@ func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []*session.Call, e
 			return nil, nil, err
 		}
 		if v != nil {
-			if _, _, err := session.ParseContent(v); err != nil {
+			_, parts, err := session.ParseContent(v)
+			if err == nil && len(parts) == 0 {
+				err = session.New(session.InvalidEvent, "parts", "must not be empty")
+			}
+			if err != nil {
 				return nil, nil, r.wrong(err, "")
 			}
 			message = v

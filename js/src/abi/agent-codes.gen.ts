@@ -3,26 +3,10 @@
 /** Every code about agents' files, their manifests and grants. */
 export const AGENT_CODES = {
   E_AGENT_GRANT: { status: 422, fatal: true, message: 'The grant is invalid.' },
-  E_AGENT_LIMIT: {
-    status: 429,
-    fatal: false,
-    message: "The turn exceeds a limit of the agent's grant.",
-  },
-  E_AGENT_MANIFEST: {
-    status: 422,
-    fatal: false,
-    message: "The agent's manifest is missing or wrong.",
-  },
-  E_AGENT_NOT_GRANTED: {
-    status: 403,
-    fatal: false,
-    message: 'The agent asks for what its grant lacks.',
-  },
-  E_AGENT_TOO_LARGE: {
-    status: 413,
-    fatal: false,
-    message: "The agent's file is larger than allowed.",
-  },
+  E_AGENT_LIMIT: { status: 429, message: "The turn exceeds a limit of the agent's grant." },
+  E_AGENT_MANIFEST: { status: 422, message: "The agent's manifest is missing or wrong." },
+  E_AGENT_NOT_GRANTED: { status: 403, message: 'The agent asks for what its grant lacks.' },
+  E_AGENT_TOO_LARGE: { status: 413, message: "The agent's file is larger than allowed." },
 } as const;
 
 /** A code about agents' files, their manifests and grants. */

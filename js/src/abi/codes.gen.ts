@@ -6,10 +6,10 @@ import type { StoreErrorCode } from './store-codes.gen.js';
 
 /** The description of a code. */
 export interface CodeInfo {
-  /** HTTP-like status. */
-  readonly status: number;
-  /** True for a programming error, false for a failure at run time. */
-  readonly fatal: boolean;
+  /** HTTP-like status. Default: 500. */
+  readonly status?: number;
+  /** True for a programming error, false, the default, for a failure at run time. */
+  readonly fatal?: boolean;
   /** Static text of the message; details follow it after a colon in place of its period. */
   readonly message: string;
 }
@@ -31,22 +31,13 @@ export const CODES = {
     fatal: true,
     message: 'A tool call and a retrievable have the same id.',
   },
-  E_ARTIFACT_TOO_LARGE: {
-    status: 413,
-    fatal: false,
-    message: 'The artifact is too large to be read whole.',
-  },
-  E_CALL_AFTER_END: { status: 500, fatal: true, message: 'The context was used after its end.' },
+  E_ARTIFACT_TOO_LARGE: { status: 413, message: 'The artifact is too large to be read whole.' },
+  E_CALL_AFTER_END: { fatal: true, message: 'The context was used after its end.' },
   E_CHAT_EMPTY_RESPONSE: {
     status: 502,
-    fatal: false,
     message: 'The model answered with neither text nor tool calls.',
   },
-  E_CHAT_HTTP_ERROR: {
-    status: 502,
-    fatal: false,
-    message: 'The model provider answered with an HTTP error.',
-  },
+  E_CHAT_HTTP_ERROR: { status: 502, message: 'The model provider answered with an HTTP error.' },
   E_CHAT_INVALID_OPTIONS: {
     status: 529,
     fatal: true,
@@ -54,72 +45,42 @@ export const CODES = {
   },
   E_CHAT_INVALID_OUTPUT: {
     status: 422,
-    fatal: false,
     message: "The model's answer does not match its JSON Schema.",
   },
   E_CHAT_INVALID_TOOL_CALL_ARGS: {
     status: 422,
-    fatal: false,
     message: "The model's tool call has arguments that are no JSON object.",
   },
   E_CHAT_PROVIDER_ERROR: {
     status: 502,
-    fatal: false,
     message: 'The model provider reported an error inside its stream.',
   },
   E_CHAT_REFUSED: {
     status: 422,
-    fatal: false,
     message: 'The model, or the provider on its behalf, declined to answer.',
   },
-  E_CHAT_REQUEST_TIMEOUT: {
-    status: 504,
-    fatal: false,
-    message: 'The model provider did not answer in time.',
-  },
-  E_CHAT_STREAM_ERROR: {
-    status: 502,
-    fatal: false,
-    message: "The model provider's stream broke off.",
-  },
-  E_CHAT_STREAM_STALLED: {
-    status: 504,
-    fatal: false,
-    message: "The model provider's stream stalled.",
-  },
-  E_CHAT_TOOL_TIMEOUT: { status: 504, fatal: false, message: 'The tool exceeded its time limit.' },
+  E_CHAT_REQUEST_TIMEOUT: { status: 504, message: 'The model provider did not answer in time.' },
+  E_CHAT_STREAM_ERROR: { status: 502, message: "The model provider's stream broke off." },
+  E_CHAT_STREAM_STALLED: { status: 504, message: "The model provider's stream stalled." },
+  E_CHAT_TOOL_TIMEOUT: { status: 504, message: 'The tool exceeded its time limit.' },
   E_CHAT_TOOL_USE_FAILED: {
     status: 422,
-    fatal: false,
     message: "The model provider could not parse the model's tool call.",
   },
-  E_CHAT_TOTAL_TIMEOUT: {
-    status: 504,
-    fatal: false,
-    message: "The model's answer took too long as a whole.",
-  },
-  E_CHAT_UNKNOWN_TOOL: {
-    status: 404,
-    fatal: false,
-    message: 'The model called a tool that does not exist.',
-  },
+  E_CHAT_TOTAL_TIMEOUT: { status: 504, message: "The model's answer took too long as a whole." },
+  E_CHAT_UNKNOWN_TOOL: { status: 404, message: 'The model called a tool that does not exist.' },
   E_CHAT_UNSUPPORTED_MEDIA: {
     status: 422,
-    fatal: false,
     message: 'The model provider does not accept a medium of the conversation.',
   },
-  E_CLOSED: { status: 503, fatal: false, message: 'The runner or its host is closed.' },
+  E_CLOSED: { status: 503, message: 'The runner or its host is closed.' },
   E_CREDENTIAL_UNKNOWN: {
     status: 401,
     fatal: true,
     message: 'The host has no credential of this name for this origin.',
   },
-  E_DEADLINE: { status: 504, fatal: false, message: 'The dispatch ran past its deadline.' },
-  E_DISPATCH_PIPELINE_ERROR: {
-    status: 500,
-    fatal: false,
-    message: 'A middleware of a dispatch pipeline failed.',
-  },
+  E_DEADLINE: { status: 504, message: 'The dispatch ran past its deadline.' },
+  E_DISPATCH_PIPELINE_ERROR: { message: 'A middleware of a dispatch pipeline failed.' },
   E_HTTP_NOT_ALLOWED: {
     status: 403,
     fatal: true,
@@ -127,71 +88,31 @@ export const CODES = {
   },
   E_HTTP_REDIRECT: {
     status: 502,
-    fatal: false,
     message: 'The HTTP request met a redirect that it does not follow.',
   },
-  E_HTTP_TRANSPORT: {
-    status: 502,
-    fatal: false,
-    message: 'The HTTP request failed before a response came.',
-  },
-  E_INPUT_PIPELINE_ERROR: {
-    status: 500,
-    fatal: false,
-    message: "A middleware of the turn's input pipeline failed.",
-  },
-  E_INSTANCE_FAILED: { status: 500, fatal: false, message: "The module's instance failed." },
-  E_INVALID_INITIAL_IDENTITY_VALUE: {
-    status: 500,
-    fatal: true,
-    message: "The identity's fields are invalid.",
-  },
-  E_INVALID_INITIAL_MEDIA_VALUE: {
-    status: 500,
-    fatal: true,
-    message: "The media's fields are invalid.",
-  },
-  E_INVALID_INITIAL_MEMORY_VALUE: {
-    status: 500,
-    fatal: true,
-    message: "The memory's fields are invalid.",
-  },
-  E_INVALID_INITIAL_MESSAGE_VALUE: {
-    status: 500,
-    fatal: true,
-    message: "The message's fields are invalid.",
-  },
+  E_HTTP_TRANSPORT: { status: 502, message: 'The HTTP request failed before a response came.' },
+  E_INPUT_PIPELINE_ERROR: { message: "A middleware of the turn's input pipeline failed." },
+  E_INSTANCE_FAILED: { message: "The module's instance failed." },
+  E_INVALID_INITIAL_IDENTITY_VALUE: { fatal: true, message: "The identity's fields are invalid." },
+  E_INVALID_INITIAL_MEDIA_VALUE: { fatal: true, message: "The media's fields are invalid." },
+  E_INVALID_INITIAL_MEMORY_VALUE: { fatal: true, message: "The memory's fields are invalid." },
+  E_INVALID_INITIAL_MESSAGE_VALUE: { fatal: true, message: "The message's fields are invalid." },
   E_INVALID_INITIAL_REGISTRY_VALUE: {
-    status: 500,
     fatal: true,
     message: "The stash's initial value is invalid.",
   },
   E_INVALID_INITIAL_RETRIEVABLE_VALUE: {
-    status: 500,
     fatal: true,
     message: "The retrievable's fields are invalid.",
   },
-  E_INVALID_INITIAL_THOUGHT_VALUE: {
-    status: 500,
-    fatal: true,
-    message: "The thought's fields are invalid.",
-  },
+  E_INVALID_INITIAL_THOUGHT_VALUE: { fatal: true, message: "The thought's fields are invalid." },
   E_INVALID_INITIAL_TOOL_CALL_VALUE: {
-    status: 500,
     fatal: true,
     message: "The tool call's fields are invalid.",
   },
-  E_INVALID_INITIAL_TOOL_VALUE: {
-    status: 500,
-    fatal: true,
-    message: "The tool's definition is invalid.",
-  },
-  E_INVALID_INITIAL_TURN_GATE_VALUE: {
-    status: 500,
-    fatal: true,
-    message: "The gate's fields are invalid.",
-  },
-  E_INVALID_JOURNAL: { status: 400, fatal: false, message: 'The journal cannot be read.' },
+  E_INVALID_INITIAL_TOOL_VALUE: { fatal: true, message: "The tool's definition is invalid." },
+  E_INVALID_INITIAL_TURN_GATE_VALUE: { fatal: true, message: "The gate's fields are invalid." },
+  E_INVALID_JOURNAL: { status: 400, message: 'The journal cannot be read.' },
   E_INVALID_LLM_DISPATCH_INPUT: {
     status: 529,
     fatal: true,
@@ -204,14 +125,9 @@ export const CODES = {
   },
   E_INVALID_MODULE: { status: 529, fatal: true, message: 'The module is not a Turncore module.' },
   E_INVALID_OPTIONS: { status: 529, fatal: true, message: 'The options are invalid.' },
-  E_INVALID_TOOL_ARGS: {
-    status: 422,
-    fatal: false,
-    message: "The tool's arguments do not match its schema.",
-  },
+  E_INVALID_TOOL_ARGS: { status: 422, message: "The tool's arguments do not match its schema." },
   E_INVALID_TURN_CONTEXT: { status: 529, fatal: true, message: "The turn's input is invalid." },
   E_INVALID_TURN_GATE_RESOLUTION: {
-    status: 500,
     fatal: true,
     message: "The gate's resolution does not match its schema.",
   },
@@ -220,35 +136,18 @@ export const CODES = {
     fatal: true,
     message: "The turn runner's configuration is invalid.",
   },
-  E_INVALID_VALUE: { status: 422, fatal: false, message: 'The value is invalid.' },
-  E_LISTENER_ERROR: { status: 500, fatal: false, message: 'An event listener failed.' },
+  E_INVALID_VALUE: { status: 422, message: 'The value is invalid.' },
+  E_LISTENER_ERROR: { message: 'An event listener failed.' },
   E_LLM_EXECUTION_ALREADY_SIGNALLED: {
-    status: 500,
     fatal: true,
     message: 'The dispatch has already been signalled.',
   },
-  E_LLM_EXECUTION_EXECUTOR_ERROR: { status: 500, fatal: false, message: 'The executor failed.' },
-  E_LLM_EXECUTION_GATE_NOT_SUPPORTED: {
-    status: 501,
-    fatal: false,
-    message: 'This context has no gates.',
-  },
-  E_MAX_ITERATIONS: {
-    status: 508,
-    fatal: false,
-    message: 'The dispatch reached its bound on iterations.',
-  },
-  E_MAX_REPEATS: {
-    status: 508,
-    fatal: false,
-    message: 'The model repeated a tool call too often.',
-  },
-  E_MEDIA_TOO_LARGE: {
-    status: 413,
-    fatal: false,
-    message: 'The medium is too large to be sent to a model.',
-  },
-  E_MODEL_FAILED: { status: 502, fatal: false, message: 'The engine failed.' },
+  E_LLM_EXECUTION_EXECUTOR_ERROR: { message: 'The executor failed.' },
+  E_LLM_EXECUTION_GATE_NOT_SUPPORTED: { status: 501, message: 'This context has no gates.' },
+  E_MAX_ITERATIONS: { status: 508, message: 'The dispatch reached its bound on iterations.' },
+  E_MAX_REPEATS: { status: 508, message: 'The model repeated a tool call too often.' },
+  E_MEDIA_TOO_LARGE: { status: 413, message: 'The medium is too large to be sent to a model.' },
+  E_MODEL_FAILED: { status: 502, message: 'The engine failed.' },
   E_MODEL_INVALID_PART: {
     status: 502,
     fatal: true,
@@ -256,60 +155,23 @@ export const CODES = {
   },
   E_MODEL_UNKNOWN: { status: 404, fatal: true, message: 'The runner has no engine of this name.' },
   E_MODEL_UNSUPPORTED: { status: 501, fatal: true, message: 'This device cannot run the model.' },
-  E_NOT_A_MEDIA_READER: { status: 500, fatal: true, message: 'The value is not a media reader.' },
-  E_NOT_A_SPOOL_READER: { status: 500, fatal: true, message: 'The value is not a spool reader.' },
-  E_NOT_CLONEABLE: { status: 500, fatal: true, message: 'The value cannot cross between threads.' },
-  E_NO_READER_RESOLVER: {
-    status: 422,
-    fatal: false,
-    message: "No resolver is registered for the reader's tag.",
-  },
-  E_OUTPUT_PIPELINE_ERROR: {
-    status: 500,
-    fatal: false,
-    message: "A middleware of the turn's output pipeline failed.",
-  },
-  E_OVERLOADED: {
-    status: 503,
-    fatal: false,
-    message: 'The host takes no further turns for the moment.',
-  },
-  E_PIPELINE_SHORT_CIRCUITED: {
-    status: 500,
-    fatal: false,
-    message: 'A pipeline stopped before its end.',
-  },
-  E_READER_NOT_DESCRIBABLE: {
-    status: 422,
-    fatal: false,
-    message: "The value's reader cannot be described.",
-  },
-  E_REPLAY_DIVERGED: {
-    status: 500,
-    fatal: true,
-    message: 'The replayed turn differs from its journal.',
-  },
-  E_SPEND_LIMIT: { status: 402, fatal: false, message: 'The turn has reached its spending limit.' },
-  E_SPEND_UNKNOWN_PRICE: {
-    status: 500,
-    fatal: false,
-    message: 'The cost of a model call is unknown.',
-  },
-  E_STORAGE_COMMIT_ERROR: {
-    status: 500,
-    fatal: false,
-    message: "Writing an iteration's records to storage failed.",
-  },
+  E_NOT_A_MEDIA_READER: { fatal: true, message: 'The value is not a media reader.' },
+  E_NOT_A_SPOOL_READER: { fatal: true, message: 'The value is not a spool reader.' },
+  E_NOT_CLONEABLE: { fatal: true, message: 'The value cannot cross between threads.' },
+  E_NO_READER_RESOLVER: { status: 422, message: "No resolver is registered for the reader's tag." },
+  E_OUTPUT_PIPELINE_ERROR: { message: "A middleware of the turn's output pipeline failed." },
+  E_OVERLOADED: { status: 503, message: 'The host takes no further turns for the moment.' },
+  E_PIPELINE_SHORT_CIRCUITED: { message: 'A pipeline stopped before its end.' },
+  E_READER_NOT_DESCRIBABLE: { status: 422, message: "The value's reader cannot be described." },
+  E_REPLAY_DIVERGED: { fatal: true, message: 'The replayed turn differs from its journal.' },
+  E_SPEND_LIMIT: { status: 402, message: 'The turn has reached its spending limit.' },
+  E_SPEND_UNKNOWN_PRICE: { message: 'The cost of a model call is unknown.' },
+  E_STORAGE_COMMIT_ERROR: { message: "Writing an iteration's records to storage failed." },
   E_TOKENIZABLE_EVALUATOR_INVALID: {
-    status: 500,
     fatal: true,
     message: 'The evaluator of a dynamic text failed.',
   },
-  E_TOKEN_BUDGET: {
-    status: 413,
-    fatal: false,
-    message: 'The context does not fit the token budget.',
-  },
+  E_TOKEN_BUDGET: { status: 413, message: 'The context does not fit the token budget.' },
   E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN: {
     status: 409,
     fatal: true,
@@ -320,45 +182,32 @@ export const CODES = {
     fatal: true,
     message: 'A tool of this name is already registered.',
   },
-  E_TOOL_CALCULATION: {
-    status: 422,
-    fatal: false,
-    message: 'The expression cannot be calculated.',
-  },
-  E_TOOL_DOWNSTREAM_ERROR: { status: 500, fatal: false, message: "The tool's handler failed." },
-  E_TOOL_FETCH: { status: 422, fatal: false, message: 'The address was not fetched.' },
-  E_TURN_ABANDONED: { status: 410, fatal: false, message: 'The turn was abandoned.' },
-  E_TURN_EVENTS_LOST: {
-    status: 410,
-    fatal: false,
-    message: 'Events of the turn are no longer kept.',
-  },
-  E_TURN_GATE_ABORTED: { status: 499, fatal: false, message: 'The gate was aborted.' },
+  E_TOOL_CALCULATION: { status: 422, message: 'The expression cannot be calculated.' },
+  E_TOOL_DOWNSTREAM_ERROR: { message: "The tool's handler failed." },
+  E_TOOL_FETCH: { status: 422, message: 'The address was not fetched.' },
+  E_TURN_ABANDONED: { status: 410, message: 'The turn was abandoned.' },
+  E_TURN_EVENTS_LOST: { status: 410, message: 'Events of the turn are no longer kept.' },
+  E_TURN_GATE_ABORTED: { status: 499, message: 'The gate was aborted.' },
   E_TURN_GATE_READ_ONLY: {
     status: 405,
     fatal: true,
     message: 'The gate cannot be settled from here.',
   },
-  E_TURN_GATE_SETTLED: { status: 409, fatal: false, message: 'The gate is already settled.' },
-  E_TURN_GATE_TIMEOUT: { status: 408, fatal: false, message: 'The gate timed out.' },
-  E_TURN_GATE_UNKNOWN: { status: 404, fatal: false, message: 'The turn has no such open gate.' },
-  E_TURN_QUOTA_EXCEEDED: { status: 507, fatal: false, message: 'The turn exceeds its byte quota.' },
-  E_TURN_REQUEST_INVALID: { status: 400, fatal: false, message: 'The request is invalid.' },
-  E_TURN_REQUEST_REFUSED: { status: 502, fatal: false, message: 'The server refused the request.' },
-  E_TURN_STREAM_CUT: {
-    status: 502,
-    fatal: false,
-    message: 'The connection ended before the turn did.',
-  },
+  E_TURN_GATE_SETTLED: { status: 409, message: 'The gate is already settled.' },
+  E_TURN_GATE_TIMEOUT: { status: 408, message: 'The gate timed out.' },
+  E_TURN_GATE_UNKNOWN: { status: 404, message: 'The turn has no such open gate.' },
+  E_TURN_QUOTA_EXCEEDED: { status: 507, message: 'The turn exceeds its byte quota.' },
+  E_TURN_REQUEST_INVALID: { status: 400, message: 'The request is invalid.' },
+  E_TURN_REQUEST_REFUSED: { status: 502, message: 'The server refused the request.' },
+  E_TURN_STREAM_CUT: { status: 502, message: 'The connection ended before the turn did.' },
   E_TURN_STREAM_MALFORMED: {
     status: 502,
-    fatal: false,
     message: 'The response is not the event stream of a turn.',
   },
-  E_TURN_UNKNOWN: { status: 404, fatal: false, message: 'There is no such turn.' },
-  E_WORKER_ENDED: { status: 503, fatal: false, message: 'The worker has ended.' },
-  E_WORKER_FAILED: { status: 503, fatal: false, message: 'The worker did not start.' },
-  VALIDATION_EXCEPTION: { status: 422, fatal: false, message: 'The value breaks the rules.' },
+  E_TURN_UNKNOWN: { status: 404, message: 'There is no such turn.' },
+  E_WORKER_ENDED: { status: 503, message: 'The worker has ended.' },
+  E_WORKER_FAILED: { status: 503, message: 'The worker did not start.' },
+  VALIDATION_EXCEPTION: { status: 422, message: 'The value breaks the rules.' },
 } as const satisfies Record<string, CodeInfo>;
 
 /** A code that Turncore raises, but for those of stores, of sessions and of agents. */

@@ -2,7 +2,7 @@
 
 /** Every code about sessions, their events and invocations. */
 export const SESSION_CODES = {
-  E_CALL_ANSWERED: { status: 409, fatal: false, message: 'The function call has its answer.' },
+  E_CALL_ANSWERED: { status: 409, message: 'The function call has its answer.' },
   E_CALL_NOT_ASKED: { status: 404, fatal: true, message: 'No event asks for this function call.' },
   E_INVALID_AGENT: { status: 529, fatal: true, message: "The agent's configuration is invalid." },
   E_INVALID_EVENT: { status: 422, fatal: true, message: 'The event is invalid.' },
@@ -13,21 +13,12 @@ export const SESSION_CODES = {
     fatal: true,
     message: 'The session has no such invocation.',
   },
-  E_INVOCATION_STOPPED: {
-    status: 499,
-    fatal: false,
-    message: 'The caller has stopped the invocation.',
-  },
+  E_INVOCATION_STOPPED: { status: 499, message: 'The caller has stopped the invocation.' },
   E_INVOCATION_UNFINISHED: {
     status: 502,
-    fatal: false,
     message: 'A stream of partial events ended without its final event.',
   },
-  E_MODEL_CALL_LIMIT: {
-    status: 508,
-    fatal: false,
-    message: 'The invocation reached its bound on model calls.',
-  },
+  E_MODEL_CALL_LIMIT: { status: 508, message: 'The invocation reached its bound on model calls.' },
 } as const;
 
 /** A code about sessions, their events and invocations. */

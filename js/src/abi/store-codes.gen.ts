@@ -2,26 +2,16 @@
 
 /** Every code that stores raise, and what writes and reads their records. */
 export const STORE_CODES = {
-  E_BYTES_NOT_FOUND: { status: 404, fatal: false, message: 'The store has no such bytes.' },
+  E_BYTES_NOT_FOUND: { status: 404, message: 'The store has no such bytes.' },
   E_INVALID_SESSION_ID: { status: 400, fatal: true, message: "The session's id is invalid." },
   E_RECORD_UNSTORABLE: { status: 529, fatal: true, message: 'The record cannot be written down.' },
-  E_SESSION_BUSY: { status: 409, fatal: false, message: 'A turn of the session is running.' },
-  E_SESSION_CONFLICT: {
-    status: 409,
-    fatal: false,
-    message: 'The session was changed by another writer.',
-  },
-  E_SESSION_EXISTS: { status: 409, fatal: false, message: 'The store already has the session.' },
-  E_SESSION_NOT_FOUND: { status: 404, fatal: false, message: 'The store has no such session.' },
-  E_STORED_RECORD_INVALID: {
-    status: 500,
-    fatal: false,
-    message: 'A stored record cannot be read.',
-  },
-  E_STORE_FAILED: { status: 500, fatal: false, message: 'The store failed.' },
+  E_SESSION_BUSY: { status: 409, message: 'A turn of the session is running.' },
+  E_SESSION_CONFLICT: { status: 409, message: 'The session was changed by another writer.' },
+  E_SESSION_EXISTS: { status: 409, message: 'The store already has the session.' },
+  E_SESSION_NOT_FOUND: { status: 404, message: 'The store has no such session.' },
+  E_STORED_RECORD_INVALID: { message: 'A stored record cannot be read.' },
+  E_STORE_FAILED: { message: 'The store failed.' },
   E_STORE_VERSION: {
-    status: 500,
-    fatal: false,
     message: "The store's schema is not one that this version of the library knows.",
   },
   E_TURN_FENCED: { status: 409, fatal: true, message: 'Another process goes on with the turn.' },

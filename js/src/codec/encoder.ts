@@ -3,6 +3,7 @@
  */
 import { invalidValue } from '../errors.js';
 import { BIN, headerSize, put16, put32, putHeader, STR, utf8Length } from './layout.js';
+import { DEFAULT_LIMITS } from './limits.js';
 import { isDate, isForeignPlain, MAX_VALUE_DEPTH, ValuePath } from './value-path.js';
 
 export { utf8Length } from './layout.js';
@@ -279,7 +280,8 @@ export class Encoder {
   value(v: unknown, field: string, depth = MAX_VALUE_DEPTH): void {
     switch (typeof v) {
       case 'string':
-        this.str(v);
+        if (v.length > MEASURED_STRING) this.#element(v, '', new ValuePath(field, depth));
+        else this.str(v);
         return;
       case 'number':
         this.number(v, field);
@@ -309,6 +311,7 @@ export class Encoder {
   #element(v: unknown, key: string | number, path: ValuePath): void {
     switch (typeof v) {
       case 'string':
+        if (v.length > MEASURED_STRING) requireRoom(utf8Length(v), key, path);
         this.str(v);
         return;
       case 'number':
@@ -339,6 +342,7 @@ export class Encoder {
 
   #object(v: object, key: string | number, path: ValuePath): void {
     if (v instanceof Uint8Array) {
+      requireRoom(v.length, key, path);
       this.bin(v);
       return;
     }
@@ -479,6 +483,12 @@ export class Encoder {
     this.#pos = p;
     throw new RangeError(`${n} is not a safe integer`);
   }
+}
+
+/** Requires that a frame holds the bytes of an element. */
+function requireRoom(bytes: number, key: string | number, path: ValuePath): void {
+  if (bytes <= DEFAULT_LIMITS.frame) return;
+  throw invalidValue(path.at(key), `${bytes} bytes are more than a frame holds`);
 }
 
 function writeStr(enc: Encoder, s: string): void {

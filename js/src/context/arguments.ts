@@ -42,7 +42,8 @@ interface StreamEnd {
 
 /** @throws TurncoreError E_INVALID_VALUE unless the value is an object */
 export function requireObject(value: unknown, field: string): void {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
+  // A list or a Map has no members that can be read by name.
+  if (typeof value === 'object' && value !== null && !(Symbol.iterator in value)) return;
   throw invalidValue(field, 'must be an object');
 }
 

@@ -14,6 +14,7 @@ import { optionalString, requireFunction, requireString } from './arguments.js';
 import { BaseContext } from './base-context.js';
 import { stateOf } from './state-of.js';
 import { DispatchExecutorHelpers } from './executor-helpers.js';
+import { requireOptions } from './options.js';
 import { requireOwner } from './own-methods.js';
 
 /**
@@ -119,9 +120,10 @@ export class DispatchContext extends BaseContext {
   }
 
   /** @internal Checks a tool's arguments, notifies observers and runs its handler, for {@link Tool.executor}. */
-  async [executeTool](tool: AnyTool, args: unknown, options: CallOptions = {}): Promise<unknown> {
+  async [executeTool](tool: AnyTool, args: unknown, options?: CallOptions): Promise<unknown> {
     requireArguments(tool.name, args);
-    const providerCallId = optionalString(options.providerCallId, 'providerCallId') ?? '';
+    requireOptions('options', options ?? {}, ['providerCallId']);
+    const providerCallId = optionalString(options?.providerCallId, 'providerCallId') ?? '';
     const { turn, number } = this[stateOf];
     const reply = await turn.callLater(number, Method.ExecuteTool, {
       tool: turn.tools.numberOf(tool),

@@ -13,7 +13,9 @@ import {
   requireObject,
   requireString,
 } from './arguments.js';
+import { suggest } from '../validation/suggest.js';
 import { type Logger, makeLogger } from './log.js';
+import { requireOptions } from './options.js';
 
 /** Settings of reportMessage and reportThought. */
 export interface ReportOptions {
@@ -97,7 +99,7 @@ function report(
 ): void {
   requireString(id, 'id');
   requireString(delta, 'aDelta');
-  if (options !== undefined && options !== null) requireObject(options, 'options');
+  requireOptions('options', options ?? {}, ['isComplete', 'isInterrupted']);
   const isComplete = booleanOf(options?.isComplete, 'isComplete');
   const { turn } = state;
   const interrupt =
@@ -110,7 +112,15 @@ function report(
 
 function reportToolCall(state: ContextState, id: string, partial: ToolCallReport): void {
   requireString(id, 'id');
-  requireObject(partial, 'report');
+  requireOptions('report', partial, [
+    'tool',
+    'args',
+    'results',
+    'isError',
+    'executionId',
+    'providerCallId',
+    'isComplete',
+  ]);
   const { turn } = state;
   const { args, results } = partial;
   const isError = partial.isError ?? undefined;
@@ -150,6 +160,10 @@ const counts = [
 
 function reportStats(state: ContextState, stats: GenerationStats): void {
   requireObject(stats, 'stats');
+  for (const name of Object.keys(stats)) {
+    // Others are kept as they are, but one that is likely misspelled would not count.
+    if ((suggest(name, counts) ?? name) !== name) requireOptions('stats', { [name]: 0 }, counts);
+  }
   for (const name of counts) {
     const n = stats[name];
     if (n !== undefined && n !== null && !(typeof n === 'number' && n >= 0)) {

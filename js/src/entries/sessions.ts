@@ -20,6 +20,8 @@ export {
   type FileData,
   type FunctionCall,
   type FunctionResponse,
+  type GivenBytes,
+  type GivenContent,
   type InlineData,
   type Part,
   textOf,
@@ -51,7 +53,6 @@ export {
   type BeforeModelCallback,
   type BeforeToolCallback,
   type Callbacks,
-  type GivenContent,
   LlmAgent,
   type LlmAgentConfig,
   type LlmAgentTools,
@@ -68,6 +69,7 @@ export {
   type ModelFunction,
   AgentRequest,
   type AgentResponse,
+  type GivenResponse,
 } from '../invocations/model.js';
 export {
   createTool,

@@ -5,19 +5,16 @@
 import { AgentKind } from '../abi/frames.gen.js';
 import type { Awaitable } from '../awaitable.js';
 import type { AnyTool, ObjectSchema } from '../tools/tool.js';
-import type { Content } from './content.js';
+import type { GivenContent } from './content.js';
 import { type CallbackContext, type InvocationContext, invocationOf } from './contexts.js';
-import { type Event, type EventData, isData } from './event.js';
-import type { AgentModel, AgentRequest, AgentResponse } from './model.js';
-import { invalidMember, requireKnown } from './names.js';
+import type { Event, EventData } from './event.js';
+import type { AgentModel, AgentRequest, AgentResponse, GivenResponse } from './model.js';
+import { invalidMember, isData, requireKnown } from './names.js';
 import type { LlmAgentTool, SessionTool } from './tools.js';
 import type { ToolParams, ToolSchema } from './tool-params.js';
 
 /** One callback, or several: they are called in order until one answers. */
 export type Callbacks<F> = F | readonly F[];
-
-/** What a callback gives as a content: a content, a text, or something that has a content. */
-export type GivenContent = string | Content | { readonly content?: Content | undefined };
 
 /** A callback around an agent. A content that it gives is the agent's answer, or comes behind it. */
 export type AgentCallback = (ctx: CallbackContext) => Awaitable<GivenContent | undefined | void>;
@@ -35,13 +32,13 @@ export interface ToolCallInfo {
 export type BeforeModelCallback = (
   ctx: CallbackContext,
   request: AgentRequest,
-) => Awaitable<AgentResponse | string | undefined | void>;
+) => Awaitable<GivenResponse | undefined | void>;
 
 /** A callback for each answer of a model, and each part of a stream of one. It may give another in its place. */
 export type AfterModelCallback = (
   ctx: CallbackContext,
   response: AgentResponse,
-) => Awaitable<AgentResponse | string | undefined | void>;
+) => Awaitable<GivenResponse | undefined | void>;
 
 /**
  * A callback for the failure of a model call: it gets the error that the executor threw, or a `TurncoreError` with a
@@ -50,7 +47,7 @@ export type AfterModelCallback = (
 export type ModelErrorCallback = (
   ctx: CallbackContext,
   error: Error,
-) => Awaitable<AgentResponse | string | undefined | void>;
+) => Awaitable<GivenResponse | undefined | void>;
 
 /** A callback before a tool runs. A result that it gives stands for the tool's. */
 export type BeforeToolCallback = (ctx: CallbackContext, call: ToolCallInfo) => unknown;

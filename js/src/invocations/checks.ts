@@ -17,8 +17,7 @@ import {
   ParallelAgent,
   SequentialAgent,
 } from './agents.js';
-import { isData } from './event.js';
-import { unknownNames } from './names.js';
+import { isData, unknownNames } from './names.js';
 import type { SessionService } from './session-service.js';
 import type { SessionTool } from './tools.js';
 

@@ -1,6 +1,10 @@
 /**
  * What events say: contents and their parts.
  */
+import { fromBase64 } from '../codec/base64.js';
+
+/** Bytes as code gives them: they may be base64, as JSON has them. */
+export type GivenBytes = Uint8Array | string;
 
 /** A function that a model calls. */
 export interface FunctionCall {
@@ -69,17 +73,39 @@ export interface EventUsage {
   readonly [name: string]: unknown;
 }
 
+/** What a callback gives as a content: a content, a text, or something that has a content. */
+export type GivenContent =
+  string | Content<GivenBytes> | { readonly content?: Content<GivenBytes> | undefined };
+
 /** A content in place of a text, or of something that has a content. */
-export function contentOf(
-  given: string | Content | { readonly content?: Content | undefined },
-  role?: string,
-): Content {
+export function contentOf(given: GivenContent, role?: string): Content {
   if (typeof given === 'string') {
     const parts = [{ text: given }];
     return role === undefined ? { parts } : { role, parts };
   }
-  if ('content' in given && given.content !== undefined) return given.content;
-  return given as Content;
+  if ('content' in given && given.content !== undefined) return withBytes(given.content);
+  return withBytes(given as Content<GivenBytes>);
+}
+
+/** A content whose inline data are bytes. Text that is not base64 stays, and the module refuses it. */
+export function withBytes(content: Content<GivenBytes>): Content;
+export function withBytes(content: Content<GivenBytes> | undefined): Content | undefined;
+export function withBytes(content: Content<GivenBytes> | undefined): Content | undefined {
+  const parts: unknown = content?.parts;
+  if (!Array.isArray(parts) || !parts.some(isBase64)) return content as Content;
+  return { ...content, parts: parts.map(bytesOf) };
+}
+
+/** Whether the bytes of a part are a text. */
+function isBase64(part: Part<GivenBytes> | null | undefined): boolean {
+  return typeof part?.inlineData?.data === 'string';
+}
+
+function bytesOf(part: Part<GivenBytes>): Part {
+  if (!isBase64(part)) return part as Part;
+  const { mimeType, data, ...others } = part.inlineData as InlineData<string>;
+  const bytes = (fromBase64(data) ?? data) as Uint8Array;
+  return { ...part, inlineData: { mimeType, data: bytes, ...others } };
 }
 
 /** The text of a content, without its thoughts. */

@@ -5,16 +5,19 @@ import { SessionMethod } from '../abi/frames.gen.js';
 import { writeActionsArgs } from '../codec/tuples.gen.js';
 import { DispatchContext } from '../context/dispatch-context.js';
 import { stateOf } from '../context/state-of.js';
-import { defineData } from '../stash/copy-value.js';
 import type { ContextState } from '../turn/context-state.js';
 import type { Content, FunctionResponse, Part } from './content.js';
 import type { Abortable, AgentInfo, LiveSession, OpenInvocation } from './contract.js';
-import { actionsValue, EventActions, functionResponses, refuseMisspelled } from './event.js';
+import { type EventActions, functionResponses } from './event.js';
 import { writeActions } from './invalid.js';
+import { OwnActions } from './own-actions.js';
 import { liveState, type State } from './state.js';
 
 /** @internal Name of the property with the invocation of a context. */
 export const invocationOf = Symbol('invocation');
+
+/** @internal Name of the property with what the event of a callback does. */
+export const actionsOf = Symbol('actions');
 
 /** What code of an invocation has in common. */
 abstract class Context {
@@ -104,8 +107,8 @@ export class InvocationContext extends Context {
 export class CallbackContext extends Context {
   /** The name of the agent; empty for a plugin that is called outside of agents. */
   readonly agentName: string;
-  /** What the event does that the callback belongs to. */
-  readonly actions: EventActions = new EventActions();
+  /** @internal */
+  readonly [actionsOf] = new OwnActions(false);
   #state: State | undefined;
 
   /** @internal */
@@ -116,12 +119,28 @@ export class CallbackContext extends Context {
 
   /** The state. A change is seen by everybody in the invocation, and is stored with the callback's event. */
   get state(): State {
-    return (this.#state ??= liveState(this[invocationOf], () => this.actions.stateDelta));
+    return (this.#state ??= liveState(this[invocationOf], this[actionsOf]));
+  }
+
+  /**
+   * What the event does that the callback belongs to. Other actions may be put in place of these; what the callback has
+   * written to the state and the artifacts that it has saved stay.
+   */
+  get actions(): EventActions {
+    return this[actionsOf].given;
+  }
+
+  set actions(given: EventActions) {
+    this[actionsOf].given = given;
   }
 
   /** The same as {@link actions}. */
   get eventActions(): EventActions {
     return this.actions;
+  }
+
+  set eventActions(given: EventActions) {
+    this.actions = given;
   }
 
   /**
@@ -131,7 +150,7 @@ export class CallbackContext extends Context {
    * @returns the version, from 0
    */
   saveArtifact(name: string, part: Part): Promise<number> {
-    return save(this[invocationOf], this.actions, name, part);
+    return save(this[invocationOf], this[actionsOf], name, part);
   }
 }
 
@@ -147,9 +166,7 @@ export class ToolContext extends DispatchContext {
   readonly functionCallId: string;
   #state: State | undefined;
   readonly #executionId: string;
-  /** Changes of the state, which the module has recorded. */
-  #delta: Record<string, unknown> = {};
-  #actions: EventActions | undefined;
+  readonly #actions = new OwnActions(true);
 
   /** @internal */
   constructor(
@@ -167,7 +184,7 @@ export class ToolContext extends DispatchContext {
   get state(): State {
     return (this.#state ??= liveState(
       this.#invocation,
-      () => this.#delta,
+      this.#actions,
       this.#executionId,
       this[stateOf].number,
     ));
@@ -177,13 +194,13 @@ export class ToolContext extends DispatchContext {
     return this[stateOf].turn as unknown as OpenInvocation;
   }
 
-  /** What the event with the tool's answer does. */
+  /** What the event with the tool's answer does. Others may be put in place: see {@link CallbackContext.actions}. */
   get actions(): EventActions {
-    if (this.#actions === undefined) {
-      this.#actions = new EventActions({ stateDelta: this.#delta });
-      this.#delta = this.#actions.stateDelta;
-    }
-    return this.#actions;
+    return this.#actions.given;
+  }
+
+  set actions(given: EventActions) {
+    this.#actions.given = given;
   }
 
   /**
@@ -201,6 +218,10 @@ export class ToolContext extends DispatchContext {
   /** The same as {@link actions}. */
   get eventActions(): EventActions {
     return this.actions;
+  }
+
+  set eventActions(given: EventActions) {
+    this.actions = given;
   }
 
   /** The id of the invocation, which its events carry. */
@@ -225,7 +246,7 @@ export class ToolContext extends DispatchContext {
 
   /** Saves a version of an artifact: see {@link CallbackContext.saveArtifact}. */
   saveArtifact(name: string, part: Part): Promise<number> {
-    return save(this.#invocation, this.actions, name, part);
+    return save(this.#invocation, this.#actions, name, part);
   }
 
   /** An artifact's version, the last one by default; undefined if there is none. */
@@ -240,8 +261,7 @@ export class ToolContext extends DispatchContext {
 
   /** @internal Tells the module what the handler has done besides its result. */
   tell(): void {
-    refuseMisspelled(this.#actions);
-    const actions = actionsValue(this.#actions);
+    const actions = this.#actions.value();
     if (actions === undefined) return;
     const { number } = this[stateOf];
     const executionId = this.#executionId;
@@ -255,11 +275,11 @@ export class ToolContext extends DispatchContext {
 
 async function save(
   invocation: OpenInvocation,
-  actions: EventActions,
+  actions: OwnActions,
   name: string,
   part: Part,
 ): Promise<number> {
   const version = await invocation.artifacts.save(name, part);
-  defineData(actions.artifactDelta, name, version);
+  actions.note('artifactDelta', name, version);
   return version;
 }

@@ -1,7 +1,7 @@
 /**
  * Events as JSON, which has no bytes: they are base64. Go's `host/sessions` reads and writes the same.
  */
-import { fromBase64, toBase64 } from '../codec/base64.js';
+import { toBase64 } from '../codec/base64.js';
 import type {
   Content,
   EventUsage,
@@ -97,18 +97,4 @@ function plain<T>(value: T): T {
   if (value instanceof Uint8Array) return toBase64(value) as T;
   if (Array.isArray(value)) return value.map(plain) as T;
   return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, plain(of)])) as T;
-}
-
-/** A content whose inline data are bytes. Text that is not base64 stays, and the module refuses it. */
-export function withBytes(content: Content<Uint8Array | string>): Content {
-  const parts: unknown = content?.parts;
-  if (!Array.isArray(parts)) return content as Content;
-  return { ...content, parts: parts.map(bytesOf) };
-}
-
-function bytesOf(part: Part<Uint8Array | string>): Part {
-  const inlineData = part?.inlineData;
-  if (typeof inlineData?.data !== 'string') return part as Part;
-  const data = fromBase64(inlineData.data) ?? inlineData.data;
-  return { ...part, inlineData: { ...inlineData, data: data as Uint8Array } };
 }

@@ -5,10 +5,18 @@ import { decodeValue } from '../codec/decoder.js';
 import { copyValue } from '../stash/copy-value.js';
 import { invocationError } from '../session-errors.js';
 import { suggest } from '../validation/suggest.js';
-import type { Content, EventUsage, FunctionCall, FunctionResponse } from './content.js';
+import {
+  type Content,
+  type EventUsage,
+  type FunctionCall,
+  type FunctionResponse,
+  type GivenBytes,
+  type Part,
+  withBytes,
+} from './content.js';
 import { eventJson } from './event-json.js';
 import { checkMembers } from './invalid.js';
-import { invalidMember } from './names.js';
+import { hasNames, invalidMember, isData, requireNames } from './names.js';
 
 /** What a person is asked before a function call runs. */
 export interface ConfirmationRequest {
@@ -40,8 +48,12 @@ export interface ActionsData {
   readonly rewindBeforeInvocationId?: string;
 }
 
-/** An event as plain data: what a session keeps. */
-export interface EventData {
+/**
+ * An event as plain data: what a session keeps.
+ *
+ * @typeParam Data what the bytes within its content are
+ */
+export interface EventData<Data = Uint8Array> {
   /** Unique in the session. */
   readonly id?: string;
   readonly invocationId?: string;
@@ -51,7 +63,7 @@ export interface EventData {
   readonly timestamp?: number;
   /** Of an agent below a parallel one: names from there on, joined by dots. */
   readonly branch?: string;
-  readonly content?: Content | undefined;
+  readonly content?: Content<Data> | undefined;
   /** Part of a stream: it is not stored, and its actions are not applied. */
   readonly partial?: boolean;
   readonly turnComplete?: boolean;
@@ -79,7 +91,10 @@ export class EventActions implements ActionsData {
   declare compaction?: Record<string, unknown>;
   declare rewindBeforeInvocationId?: string;
 
-  constructor({ stateDelta, artifactDelta, ...others }: ActionsData = {}) {
+  /** @throws TurncoreError E_INVALID_EVENT unless it is given an object */
+  constructor(actions: ActionsData = {}) {
+    requireNames(actions, 'actions', 'E_INVALID_EVENT');
+    const { stateDelta, artifactDelta, ...others } = actions;
     this.stateDelta = ownCopy(stateDelta);
     this.artifactDelta = ownCopy(artifactDelta);
     Object.assign(this, others);
@@ -111,19 +126,19 @@ export class Event implements EventData {
   readonly actions: Readonly<EventActions>;
 
   /**
-   * Copies what it is given.
+   * Copies what it is given. Bytes may be base64, as JSON has them.
    *
    * @throws TurncoreError E_INVALID_EVENT, or E_INVALID_STATE for a change of the state, which names the member that is
    *   not JSON-like data
    */
-  constructor(data: EventData = {}) {
+  constructor(data: EventData<GivenBytes> = {}) {
+    requireEvent(data);
     const { actions, longRunningToolIds: ids, ...others } = data;
     try {
-      Object.assign(this, copyValue(others, 'event'));
+      Object.assign(this, copyValue({ ...others, content: withBytes(others.content) }, 'event'));
       if (ids !== undefined) this.longRunningToolIds = listOf(ids);
-      this.actions = new EventActions(
-        copyValue({ ...actions }, 'event.actions') as ActionsData | undefined,
-      );
+      const own = hasNames(actions ?? {}) ? { ...actions } : actions;
+      this.actions = new EventActions(copyValue(own, 'event.actions') as ActionsData);
     } catch (error) {
       checkMembers(eventValue(data));
       throw error;
@@ -158,10 +173,10 @@ export class Event implements EventData {
  * outside.
  */
 export function isFinalResponse(event: EventData): boolean {
-  const { actions, longRunningToolIds: ids = [], content, partial } = event;
+  const parts = partsOf(event);
+  const { actions, longRunningToolIds: ids = [], partial } = event;
   if (actions?.skipSummarization === true || !ids[Symbol.iterator]().next().done) return true;
   if (partial === true) return false;
-  const parts = content?.parts ?? [];
   if (parts.some(({ functionCall, functionResponse }) => functionCall ?? functionResponse)) {
     return false;
   }
@@ -169,13 +184,21 @@ export function isFinalResponse(event: EventData): boolean {
 }
 
 /** The function calls of an event, in order. */
-export function functionCalls({ content }: EventData): FunctionCall[] {
-  return (content?.parts ?? []).flatMap(({ functionCall }) => functionCall ?? []);
+export function functionCalls(event: EventData): FunctionCall[] {
+  return partsOf(event).flatMap(({ functionCall }) => functionCall ?? []);
 }
 
 /** The function responses of an event, in order. */
-export function functionResponses({ content }: EventData): FunctionResponse[] {
-  return (content?.parts ?? []).flatMap(({ functionResponse }) => functionResponse ?? []);
+export function functionResponses(event: EventData): FunctionResponse[] {
+  return partsOf(event).flatMap(({ functionResponse }) => functionResponse ?? []);
+}
+
+/** The parts of an event's content. @throws TurncoreError E_INVALID_EVENT unless it is an event */
+function partsOf(event: EventData): readonly Part[] {
+  requireEvent(event);
+  const parts: unknown = event.content?.parts ?? [];
+  if (Array.isArray(parts) && parts.every(isData)) return parts as Part[];
+  throw invalidMember('content.parts', 'must be a list of parts', 'E_INVALID_EVENT');
 }
 
 /** An event of data that nobody else has. */
@@ -197,34 +220,23 @@ export function reviveBody(body: Uint8Array): Event {
   return revive(decodeValue(body) as EventData);
 }
 
-/** Whether a value is an object that has members. */
-export function isData(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/**
- * Whether a value is an object whose members can be read by name. Those of a list are not named, and a Map, a generator
- * or the answer to a request holds what it has in another way.
- */
-export function hasNames(value: unknown): value is object {
-  if (!isData(value)) return false;
-  const prototype = Object.getPrototypeOf(value) as object | null;
-  if (prototype === null || Object.getPrototypeOf(prototype) === null) return true;
-  return Object.keys(value).length > 0;
-}
-
 /** A list of ids; what is none stays what it is. */
 function listOf(ids: Iterable<string>): readonly string[] {
   return typeof ids === 'object' && Symbol.iterator in Object(ids) ? [...ids] : (ids as never);
 }
 
+/** @throws TurncoreError E_INVALID_EVENT unless a value is an object whose members can be read by name */
+export function requireEvent(event: unknown): void {
+  if (hasNames(event)) return;
+  throw invocationError('E_INVALID_EVENT', 'must be an event', { details: { field: '' } });
+}
+
 /** An event as it crosses, without its empty members. @throws TurncoreError E_INVALID_EVENT unless it is an object */
-export function eventValue(event: EventData): Record<string, unknown> {
-  if (!hasNames(event)) {
-    throw invocationError('E_INVALID_EVENT', 'must be an event', { details: { field: '' } });
-  }
+export function eventValue(event: EventData<GivenBytes>): Record<string, unknown> {
+  requireEvent(event);
   const { actions, longRunningToolIds: ids, ...others } = event;
   const value: Record<string, unknown> = { ...others };
+  if (others.content !== undefined) value['content'] = withBytes(others.content);
   if (ids !== undefined) value['longRunningToolIds'] = listOf(ids);
   const given = actionsValue(actions);
   if (given !== undefined) value['actions'] = given;
@@ -244,7 +256,7 @@ const ACTIONS = [
 ];
 
 /** An event of the host as it crosses. @throws TurncoreError E_INVALID_EVENT, also for a misspelled name of its actions */
-export function givenEvent(event: EventData): Record<string, unknown> {
+export function givenEvent(event: EventData<GivenBytes>): Record<string, unknown> {
   const value = eventValue(event);
   refuseMisspelled(event.actions);
   return value;

@@ -3,7 +3,8 @@
  */
 import type { SessionErrorCode } from '../abi/session-codes.gen.js';
 import type { Write } from '../codec/encoder.js';
-import { isTurncoreError } from '../errors.js';
+import { DEFAULT_LIMITS } from '../codec/limits.js';
+import { isTurncoreError, messageOf, tooLarge, TurncoreError } from '../errors.js';
 import { invocationError } from '../session-errors.js';
 import { bytesOf } from './event-bytes.js';
 
@@ -19,6 +20,27 @@ export function writeAs(value: unknown, field: string, code: SessionErrorCode): 
       enc.value(value, field);
     } catch (error) {
       throw refused(error, code, (at) => at);
+    }
+  };
+}
+
+/**
+ * Writes a message.
+ *
+ * @throws TurncoreError E_INVALID_INVOCATION, which names the part that has no encoding; E_ABI_LIMIT_EXCEEDED, which
+ *   names the text or the bytes that no frame holds
+ */
+export function writeMessage(message: object): Write {
+  const write = writeAs(message, 'message', 'E_INVALID_INVOCATION');
+  return (enc) => {
+    try {
+      write(enc);
+    } catch (error) {
+      const [, bytes] = / (\d+) bytes are more than a frame holds$/u.exec(messageOf(error)) ?? [];
+      if (bytes === undefined) throw error;
+      const field = fieldOf(error);
+      const { code, message: why, details } = tooLarge(field, Number(bytes), DEFAULT_LIMITS.frame);
+      throw new TurncoreError(code, why, { details: { ...(details as object), field } });
     }
   };
 }

@@ -39,17 +39,10 @@ import type { BaseAgent } from './agents.js';
 import { SessionArtifacts } from './artifacts.js';
 import { Channel, stopped } from './channel.js';
 import type { Content } from './content.js';
-import { CallbackContext, InvocationContext, ToolContext } from './contexts.js';
+import { actionsOf, CallbackContext, InvocationContext, ToolContext } from './contexts.js';
 import type { AgentInfo, LiveSession, OpenInvocation } from './contract.js';
-import {
-  actionsValue,
-  type Event,
-  type EventData,
-  givenEvent,
-  refuseMisspelled,
-  revive,
-} from './event.js';
-import { writeAnswer, writeAs, writeMembers } from './invalid.js';
+import { type Event, type EventData, givenEvent, revive } from './event.js';
+import { writeAnswer, writeMembers, writeMessage } from './invalid.js';
 import type { SessionKey } from './keys.js';
 import { EffectOrder } from './order.js';
 import { appendOf, inSession, type LoadedSession, writeMethod } from './session-service.js';
@@ -150,15 +143,15 @@ export class Invocation extends Turn implements OpenInvocation {
   get session(): LiveSession {
     const { key, loaded } = this.#setup;
     const shown = (): readonly Event[] => loaded.held.shown(this.#count);
-    return (this.#session ??= {
+    return (this.#session ??= Object.freeze({
       id: key.sessionId,
       appName: key.appName,
       userId: key.userId,
-      state: liveState(this, () => undefined),
+      state: liveState(this, undefined),
       get events() {
         return shown();
       },
-    });
+    }));
   }
 
   /** Starts an invocation. @throws the refusal */
@@ -197,7 +190,7 @@ export class Invocation extends Turn implements OpenInvocation {
             e.raw(value);
           }
         },
-        message: message === undefined ? null : writeAs(message, 'message', 'E_INVALID_INVOCATION'),
+        message: message === undefined ? null : writeMessage(message),
         options: (e) => e.value(options, 'options'),
         shown: team.shown((agent) => loaded.held.kept(agent)),
         aborted: invocation.root.aborted,
@@ -430,16 +423,18 @@ export class Invocation extends Turn implements OpenInvocation {
     effect.perform(
       () => callback(ctx, { turn: effect.turn, invocation: this, context, value }),
       (answer) => {
-        const actions = actionsValue(ctx.actions);
         const given = answer !== undefined && answer !== null;
+        let actions: object | undefined;
+        try {
+          actions = ctx[actionsOf].value();
+        } catch (error) {
+          effect.fail(error);
+          return;
+        }
         if (!given && actions === undefined) effect.settle();
         else {
           const whole = { ...(given && { value: answer }), ...(actions && { actions }) };
-          const write = writeAnswer(hookName(hook), whole);
-          settleWith(effect, (enc) => {
-            refuseMisspelled(ctx.actions);
-            write(enc);
-          });
+          settleWith(effect, writeAnswer(hookName(hook), whole));
         }
       },
     );

@@ -12,15 +12,19 @@ import { stateOf } from '../context/state-of.js';
 import type { ChatModel } from '../front/create-runner.js';
 import { invocationError } from '../session-errors.js';
 import type { ToolDescription } from '../tools/tool.js';
-import { type Content, contentOf, type EventUsage } from './content.js';
+import { type Content, contentOf, type EventUsage, type GivenBytes, withBytes } from './content.js';
 import type { Abortable, OpenInvocation } from './contract.js';
-import { hasNames } from './event.js';
 import { writeMembers } from './invalid.js';
+import { hasNames } from './names.js';
 import type { RequestParts } from './shown.js';
 
-/** An answer of a model, or a part of a stream of one. */
-export interface AgentResponse {
-  readonly content?: Content | undefined;
+/**
+ * An answer of a model, or a part of a stream of one.
+ *
+ * @typeParam Data what the bytes within its content are
+ */
+export interface AgentResponse<Data = Uint8Array> {
+  readonly content?: Content<Data> | undefined;
   /** Part of a stream. The whole answer follows. */
   readonly partial?: boolean;
   readonly turnComplete?: boolean;
@@ -31,6 +35,9 @@ export interface AgentResponse {
   readonly usage?: EventUsage;
   readonly customMetadata?: Readonly<Record<string, unknown>>;
 }
+
+/** What may stand for an answer of a model: a text is its content, and bytes may be base64, as JSON has them. */
+export type GivenResponse = AgentResponse<GivenBytes> | string;
 
 /** Asks what a model call is about. */
 export interface RequestSource {
@@ -87,7 +94,7 @@ export class AgentRequest {
 /** A model that is a function of the program: it answers with one answer, or with the parts of one as they come. */
 export type ModelFunction = (
   request: AgentRequest,
-) => AsyncIterable<AgentResponse | string> | Awaitable<AgentResponse | string>;
+) => AsyncIterable<GivenResponse> | Awaitable<GivenResponse>;
 
 /** The model of an agent: options of one behind an API, an engine, an executor of the module, or a function. */
 export type AgentModel = ChatModel | EngineOptions | ModelEngine | ChatExecutor | ModelFunction;
@@ -109,10 +116,10 @@ export function executorFor(
   };
 }
 
-type Answer = AsyncIterable<AgentResponse | string> | AgentResponse | string;
+type Answer = AsyncIterable<GivenResponse> | GivenResponse;
 
 async function giveAll(
-  answers: AsyncIterable<AgentResponse | string>,
+  answers: AsyncIterable<GivenResponse>,
   invocation: OpenInvocation,
   context: number,
 ): Promise<undefined> {
@@ -128,15 +135,16 @@ async function giveAll(
 }
 
 /** An answer in place of a text. @throws TurncoreError E_INVALID_EVENT for what is neither */
-export function responseOf(given: AgentResponse | string): AgentResponse {
+export function responseOf(given: GivenResponse): AgentResponse {
   if (typeof given !== 'string' && !hasNames(given)) {
     throw invocationError('E_INVALID_EVENT', 'response: must be a text or an object', {
       details: { field: 'response' },
     });
   }
-  return typeof given === 'string' ? { content: contentOf(given, 'model') } : { ...given };
+  if (typeof given === 'string') return { content: contentOf(given, 'model') };
+  return { ...given, content: withBytes(given.content) };
 }
 
-function isStream(answer: Answer): answer is AsyncIterable<AgentResponse | string> {
+function isStream(answer: Answer): answer is AsyncIterable<GivenResponse> {
   return typeof answer === 'object' && Symbol.asyncIterator in answer;
 }

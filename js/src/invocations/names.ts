@@ -38,6 +38,22 @@ export function unknownNames(given: object, known: readonly string[]): [string, 
     });
 }
 
+/** Whether a value is an object that has members. */
+export function isData(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Whether a value is an object whose members can be read by name. Those of a list are not named, and a Map, a generator
+ * or the answer to a request holds what it has in another way.
+ */
+export function hasNames(value: unknown): value is object {
+  if (!isData(value)) return false;
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  if (prototype === null || Object.getPrototypeOf(prototype) === null) return true;
+  return Object.keys(value).length > 0;
+}
+
 /** E_INVALID_INVOCATION, or another code, of a member. */
 export function invalidMember(
   field: string,
@@ -45,6 +61,15 @@ export function invalidMember(
   code: SessionErrorCode = 'E_INVALID_INVOCATION',
 ): Error {
   return invocationError(code, `${field}: ${why}`, { details: { field } });
+}
+
+/** @throws TurncoreError of the code unless a value is an object whose members can be read by name */
+export function requireNames(
+  given: unknown,
+  field: string,
+  code?: SessionErrorCode,
+): asserts given is object {
+  if (!hasNames(given)) throw invalidMember(field, 'must be an object', code);
 }
 
 /**
@@ -60,9 +85,7 @@ export function requireKnown(
   known: readonly string[],
   { prefix = '', code }: { readonly prefix?: string; readonly code?: SessionErrorCode } = {},
 ): void {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw invalidMember(field, 'must be an object', code);
-  }
+  requireNames(given, field, code);
   const [unknown] = unknownNames(given, known);
   if (unknown !== undefined) throw invalidMember(`${prefix}${unknown[0]}`, unknown[1], code);
 }

@@ -1,12 +1,14 @@
 /**
  * Function calls that wait for an answer from outside.
  */
+import { requireList } from '../errors.js';
 import type { FunctionResponse } from './content.js';
 import {
   type ConfirmationRequest,
   type EventData,
   functionCalls,
   functionResponses,
+  requireEvent,
 } from './event.js';
 
 /**
@@ -30,10 +32,14 @@ export interface PendingCall {
 /**
  * The calls of a session's events that wait for an answer from outside, in order. Those of invocations that were
  * rewound wait no more.
+ *
+ * @throws TurncoreError E_INVALID_VALUE unless it is given a list; E_INVALID_EVENT for what is no event
  */
 export function pendingCalls(events: readonly EventData[]): PendingCall[] {
+  requireList('events', events);
   let list: (PendingCall & { readonly at: number })[] = [];
   events.forEach((event, at) => {
+    requireEvent(event);
     const { rewindBeforeInvocationId: before } = event.actions ?? {};
     if (before !== undefined) {
       const from = events.findIndex(({ invocationId }) => invocationId === before);

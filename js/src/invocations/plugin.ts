@@ -9,11 +9,10 @@ import type {
   AgentCallback,
   BeforeModelCallback,
   BeforeToolCallback,
-  GivenContent,
   ModelErrorCallback,
   ToolErrorCallback,
 } from './agents.js';
-import type { Content } from './content.js';
+import type { Content, GivenContent } from './content.js';
 import type { CallbackContext } from './contexts.js';
 import type { Event, EventData } from './event.js';
 

@@ -8,14 +8,13 @@ import { invocationError } from '../session-errors.js';
 import type { BaseAgent } from './agents.js';
 import { checkRunner } from './checks.js';
 import { type Compaction, compactionOption } from './compaction.js';
-import { type Content, contentOf } from './content.js';
-import { type Event, isData } from './event.js';
-import { withBytes } from './event-json.js';
+import { type Content, contentOf, type GivenBytes } from './content.js';
+import type { Event } from './event.js';
 import { Invocation } from './invocation.js';
 import { type SessionKey, storedId } from './keys.js';
 import { type Events, leavable, type Leaving } from './leaving.js';
 import { enter, type Place } from './queue.js';
-import { invalidMember, requireKnown } from './names.js';
+import { invalidMember, isData, requireKnown } from './names.js';
 import type { Plugin } from './plugin.js';
 import { named, notFound, SessionService, sessionCore } from './session-service.js';
 import type { SessionStore } from './session-store.js';
@@ -59,7 +58,7 @@ export interface RunInput {
    * run without it takes up the calls of an event that were confirmed and have no result, or lets the agent go on if
    * there are none.
    */
-  readonly newMessage?: string | Content<Uint8Array | string> | undefined;
+  readonly newMessage?: string | Content<GivenBytes> | undefined;
   /** Aborts the invocation. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -79,11 +78,6 @@ function checkInput(input: RunInput, appName: string): void {
   if (heard !== undefined && typeof (heard as AbortSignal).addEventListener !== 'function') {
     throw invalidMember('signal', 'must be an AbortSignal');
   }
-}
-
-/** The content of a message. */
-function messageOf(given: string | Content<Uint8Array | string>): Content {
-  return withBytes(contentOf(given as Content, 'user'));
 }
 
 /** Waits for a place in the queue of a session. It is undefined, and given up, if the caller leaves meanwhile. */
@@ -216,7 +210,7 @@ export class Runner {
     checkInput(input, this.appName);
     const { userId, sessionId, newMessage } = input;
     const signal = input.signal ?? undefined; // null is none, as for fetch
-    const message = newMessage === undefined ? undefined : messageOf(newMessage);
+    const message = newMessage === undefined ? undefined : contentOf(newMessage, 'user');
     const key = { appName: this.appName, userId, sessionId };
     // Without the caller's signal nothing aborts an invocation.
     const controller = signal && new AbortController();

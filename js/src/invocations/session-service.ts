@@ -24,8 +24,8 @@ import { storeError } from '../store-errors.js';
 import { fullMemoryStore } from '../stores/memory.js';
 import type { Core } from '../turn/core.js';
 import { SessionArtifacts, unsaved } from './artifacts.js';
-import type { Part } from './content.js';
-import { type Event, type EventData, givenEvent, isData, revive } from './event.js';
+import type { GivenBytes, Part } from './content.js';
+import { type Event, type EventData, givenEvent, revive } from './event.js';
 import { bodyOf } from './event-bytes.js';
 import { HeldSession } from './held-session.js';
 import { writeMembers, writeState } from './invalid.js';
@@ -39,7 +39,14 @@ import {
   storedId,
   userScope,
 } from './keys.js';
-import { invalidMember, requireCount, requireKnown, unknownNames } from './names.js';
+import {
+  hasNames,
+  invalidMember,
+  isData,
+  requireCount,
+  requireKnown,
+  unknownNames,
+} from './names.js';
 import { Session } from './session.js';
 import { recentEvents } from './recent.js';
 import { encoded, type EncodedState, type SessionStore } from './session-store.js';
@@ -167,7 +174,7 @@ export class SessionService {
     const { appName, userId, state, sessionId = uuidv6(clock(), entropy(UUID_ENTROPY)) } = given;
     const key = { appName, userId, sessionId };
     const stored = storedId(key);
-    if (state !== undefined && (!isData(state) || Symbol.iterator in state)) {
+    if (state !== undefined && (!hasNames(state) || Symbol.iterator in state)) {
       throw invalidMember('state', 'must be an object', 'E_INVALID_STATE');
     }
     const args = await this.#ask(SessionMethod.NewSession, (enc) =>
@@ -256,6 +263,9 @@ export class SessionService {
     requireKnown(options, 'options', ['cursor', 'limit']);
     const { cursor, limit } = options;
     requireCount(limit, 'limit');
+    if (cursor !== undefined && typeof cursor !== 'string') {
+      throw invalidMember('cursor', 'must be a string');
+    }
     const page = await this.store.list({ prefix: prefixOf(of), cursor, limit });
     const sessions = page.sessions.flatMap(({ id, createdAt, updatedAt }) => {
       const key = sessionKeyOf(id);
@@ -283,11 +293,12 @@ export class SessionService {
    * Appends an event, with the changes of the state and the artifacts that its actions name, in one transaction. The
    * handle has them afterwards. A partial event changes nothing.
    *
+   * @param event what JSON has of one will do: its bytes may be base64
    * @returns the event as it was stored
    * @throws TurncoreError (rejects) E_SESSION_CONFLICT if the store has events that the handle has not: then neither
    *   changes, and {@link retry} loads anew; E_INVALID_EVENT and E_INVALID_STATE, naming the field
    */
-  async appendEvent(session: Session, event: EventData): Promise<Event> {
+  async appendEvent(session: Session, event: EventData<GivenBytes>): Promise<Event> {
     requireSession(session);
     const { key } = session;
     const stored = storedId(key);
@@ -360,13 +371,16 @@ export class SessionService {
    *
    * @param attempts how often it runs at most. Default 16
    * @throws TurncoreError (rejects) E_SESSION_CONFLICT after the last attempt; what the function throws;
-   *   E_SESSION_NOT_FOUND if the session was deleted
+   *   E_SESSION_NOT_FOUND if the session was deleted; E_INVALID_INVOCATION, which names the argument
    */
   async retry<T>(
     session: Session,
     run: (session: Session) => T | PromiseLike<T>,
     attempts = 16,
   ): Promise<T> {
+    requireSession(session);
+    if (typeof run !== 'function') throw invalidMember('run', 'must be a function');
+    requireCount(attempts, 'attempts');
     for (let current = session, left = attempts; ; left--) {
       try {
         return await run(current);
@@ -609,6 +623,7 @@ export function notFound({ userId, sessionId }: SessionKey): Error {
 function sessionHost(given: Host | HostOptions | undefined): Host {
   if (given instanceof Host) return given;
   if (given === undefined || given === null) return sharedHost(fullModule());
+  if (!isData(given)) throw invalidValue('host', 'must be a Host or options of one');
   return new Host({ ...given, module: given.module ?? fullModule() });
 }
 

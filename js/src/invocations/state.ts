@@ -4,8 +4,9 @@
 import { SessionMethod } from '../abi/frames.gen.js';
 import { writeSetStateArgs, writeStateKeyArgs } from '../codec/tuples.gen.js';
 import type { Encoder } from '../codec/encoder.js';
-import { copyValue, defineData } from '../stash/copy-value.js';
-import { checkValue } from './invalid.js';
+import { copyValue } from '../stash/copy-value.js';
+import { checkValue, writeAs } from './invalid.js';
+import type { OwnActions } from './own-actions.js';
 
 /** Values of a session's state, by name. A name may begin with a scope: `app:`, `user:` or `temp:`. */
 export type State = Record<string, unknown>;
@@ -20,13 +21,13 @@ export interface StateHolder {
  * The state of an invocation. Reads see all changes that its code has made so far. A read gives a copy: changes of what
  * it holds stay with the reader. Every name is a key, whatever it looks like.
  *
- * @param delta takes the changes; undefined for state that no event carries
+ * @param actions take the changes; undefined for state that no event carries
  * @param execution id of the execution of the tool whose handler has the state, for the module to record its changes
  * @param context of that tool's model call
  */
 export function liveState(
   holder: StateHolder,
-  delta: () => Record<string, unknown> | undefined,
+  actions: OwnActions | undefined,
   execution = '',
   context = 0,
 ): State {
@@ -34,11 +35,10 @@ export function liveState(
     holder.ask(SessionMethod.GetState, (enc) => writeStateKeyArgs(enc, { name })) ?? undefined;
   const set = (name: string, value: unknown): boolean => {
     const copy = value === undefined ? null : copied(value, name);
-    const write = copy === null ? null : (enc: Encoder) => enc.value(copy, name);
+    const write = copy === null ? null : writeAs(copy, name, 'E_INVALID_STATE');
     const args = { name, value: write, executionId: execution };
     holder.ask(SessionMethod.SetState, (enc) => writeSetStateArgs(enc, args), context);
-    const changes = delta();
-    if (changes !== undefined) defineData(changes, name, copy);
+    actions?.note('stateDelta', name, copy);
     return true;
   };
   return new Proxy<State>(

@@ -27,9 +27,10 @@ import { checkTeam } from './checks.js';
 import { type Compaction, compactionHooks } from './compaction.js';
 import { contentOf, textOf } from './content.js';
 import type { CallbackContext } from './contexts.js';
-import { type EventData, eventValue, hasNames, revive } from './event.js';
+import { type EventData, eventValue, revive } from './event.js';
 import { executorFor, AgentRequest, responseOf } from './model.js';
 import type { AgentInfo, OpenInvocation } from './contract.js';
+import { hasNames } from './names.js';
 import type { Plugin } from './plugin.js';
 import { type LlmAgentTool, type SessionTool, toolOf } from './tools.js';
 

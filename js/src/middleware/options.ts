@@ -4,7 +4,6 @@
 import { asBuiltin } from '../builtin.js';
 import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import { invalidValue, TurncoreError } from '../errors.js';
-import { unknownField } from '../validation/rules.js';
 
 export const inputOnly = { input: true, output: false } as const;
 export const outputOnly = { input: false, output: true } as const;
@@ -26,18 +25,5 @@ export function moduleMiddleware(
 export function requireCount(field: string, n: unknown): void {
   if (!Number.isInteger(n) || (n as number) < 1 || (n as number) > 0x7fffffff) {
     throw invalidValue(field, 'must be a whole number from 1');
-  }
-}
-
-/** @throws TurncoreError E_INVALID_VALUE unless options are an object with known keys only */
-export function requireOptions(name: string, options: unknown, known: readonly string[]): void {
-  if (typeof options !== 'object' || options === null)
-    throw invalidValue(name, 'must be an object');
-  for (const key of Object.keys(options)) {
-    if (!known.includes(key)) {
-      throw TurncoreError.of('E_INVALID_VALUE', unknownField(`${name}.`, key, known), {
-        details: { field: `${name}.${key}` },
-      });
-    }
   }
 }

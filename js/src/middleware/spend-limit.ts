@@ -1,9 +1,10 @@
 /**
  * A limit on the cost of a turn.
  */
+import { requireOptions } from '../context/options.js';
 import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import { invalidValue } from '../errors.js';
-import { inputOnly, moduleMiddleware, requireOptions } from './options.js';
+import { inputOnly, moduleMiddleware } from './options.js';
 
 /** Prices of a model, per million tokens. */
 export interface Price {

@@ -1,9 +1,10 @@
 /**
  * A budget that fits a context into a model's window.
  */
+import { requireOptions } from '../context/options.js';
 import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import { invalidValue } from '../errors.js';
-import { inputOnly, moduleMiddleware, requireCount, requireOptions } from './options.js';
+import { inputOnly, moduleMiddleware, requireCount } from './options.js';
 
 /** Options of {@link tokenBudget}. */
 export interface TokenBudgetOptions {

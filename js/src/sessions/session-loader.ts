@@ -7,8 +7,9 @@ import {
   type HistoryKind,
   type RecordOfKind,
 } from '../collections/history.js';
-import { requireRecord } from '../collections/kinds.js';
+import { type RecordKind, requireRecord } from '../collections/kinds.js';
 import type { RecordSet } from '../collections/record-set.js';
+import { optionalString, requireObject } from '../context/arguments.js';
 import type { TurnContext } from '../context/turn-context.js';
 import { invalidValue, requireList } from '../errors.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
@@ -44,6 +45,9 @@ interface Loaded {
   readonly instructions: readonly Tokenizable[];
   readonly records: { readonly [K in HistoryKind]?: Beginning<RecordOfKind[K]> };
 }
+
+/** What a store gives, in errors. */
+const LOADED = 'what the store loaded';
 
 const nothing: Loaded = { revision: '', instructions: [], records: {} };
 
@@ -114,27 +118,34 @@ export class SessionLoader {
 
 /** A session from the store's answer: all records, or the later ones. */
 function next(before: Loaded, conversation: Conversation | null | undefined): Loaded {
-  const { revision = '', after = '', ...held }: Partial<Conversation> = conversation ?? {};
+  const held: Partial<Conversation> = conversation ?? {};
+  requireObject(held, LOADED);
+  const named = (name: 'revision' | 'after'): string =>
+    optionalString(held[name] ?? '', `${LOADED}: ${name}`)!;
+  const [revision, after] = [named('revision'), named('after')];
   if (after !== '' && after !== before.revision) {
     const reason = `is ${JSON.stringify(after)}, but revision ${JSON.stringify(before.revision)} was asked for`;
-    throw invalidValue('what the store loaded: after', reason);
+    throw invalidValue(`${LOADED}: after`, reason);
   }
   if (after !== '' && revision === '') {
-    throw invalidValue('what the store loaded: revision', 'must not be empty where after is set');
+    throw invalidValue(`${LOADED}: revision`, 'must not be empty where after is set');
   }
   // When a session was loaded in full, its histories stay as far as they hold the same records.
-  const follow = <K extends HistoryKind>(kind: K, list: Iterable<RecordOfKind[K]> = []) => {
+  const listed = <T>(kind: RecordKind, list: Iterable<T> = []): T[] => {
+    requireList(`${LOADED}: ${kind}`, list);
+    return [...list];
+  };
+  const follow = <K extends HistoryKind>(kind: K, list: Iterable<RecordOfKind[K]> | undefined) => {
     const known = before.records[kind];
-    requireList(`what the store loaded: ${kind}`, list);
-    const records = [...list];
+    const records = listed(kind, list);
     for (const [i, record] of records.entries()) {
-      requireRecord(kind, record, `what the store loaded: ${kind}[${i}]`);
+      requireRecord(kind, record, `${LOADED}: ${kind}[${i}]`);
     }
     return followed(kind, known, after === '' ? 0 : (known?.length ?? 0), records);
   };
   return {
     revision,
-    instructions: held.instructions ?? [],
+    instructions: listed('instructions', held.instructions),
     records: Object.fromEntries(kinds.map((kind) => [kind, follow(kind, held[kind])])),
   };
 }

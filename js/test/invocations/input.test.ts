@@ -10,17 +10,24 @@ import {
   type ActionsData,
   AgentTool,
   type AgentResponse,
+  type CallbackContext,
+  Event,
   EventActions,
   type EventData,
+  functionCalls,
+  functionResponses,
+  isFinalResponse,
   LlmAgent,
+  pendingCalls,
   type Plugin,
   Runner,
   SequentialAgent,
   SessionService,
   type SessionTool,
+  type ToolContext,
 } from '../../src/entries/sessions.js';
 import { skip } from '../turn/harness.js';
-import { answers, calls, KEY, lines, llm, Script, stage, WHO } from './setup.js';
+import { answers, calls, KEY, lines, llm, Script, stage, text, WHO } from './setup.js';
 
 /** What a call is refused with: the code, and the message behind the text of the code. */
 async function refusal(call: () => unknown): Promise<string> {
@@ -75,6 +82,243 @@ describe('what is given to sessions', { skip }, () => {
         await refusal(() => runner.run({ ...WHO, newMessage: { parts: [part] } })),
         'E_INVALID_INVOCATION message.parts[0].inlineData.data: must be bytes',
       );
+    }
+  });
+
+  it('as bytes of an event may be base64, whoever gives it', async () => {
+    const picture = { parts: [{ inlineData: { mimeType: 'image/png', data: 'iVA=' } }] };
+    const data = new Uint8Array([137, 80]);
+    const parts = [{ inlineData: { mimeType: 'image/png', data } }];
+    const { service, load } = await stage({ agent: llm('a', answers()) });
+    const session = await load();
+    await service.appendEvent(session, { author: 'a', content: picture });
+    assert.deepEqual(session.events[0]!.content, { parts });
+    // What JSON has of an event is one.
+    const { id: _, ...json } = JSON.parse(JSON.stringify(session.events[0])) as EventData<string>;
+    assert.deepEqual(json.content, picture);
+    await service.appendEvent(session, json);
+    assert.deepEqual(new Event(json).content, { parts });
+    assert.deepEqual(
+      (await load()).events.map(({ content }) => content),
+      [{ parts }, { parts }],
+    );
+    for (const wrong of ['iVA', '?', 5]) {
+      const part = { inlineData: { mimeType: 'image/png', data: any(wrong) } };
+      assert.equal(
+        await refusal(() =>
+          service.appendEvent(session, { author: 'a', content: { parts: [part] } }),
+        ),
+        'E_INVALID_EVENT content.parts[0].inlineData.data: must be bytes',
+      );
+    }
+    const generator = new Script('a', async function* () {
+      yield any({ content: picture });
+    });
+    const agents = [
+      generator,
+      llm('a', () => ({ content: picture })),
+      llm('a', async function* () {
+        yield { content: picture };
+      }),
+      llm('a', answers(), { beforeAgentCallback: () => picture }),
+      llm('a', answers(), { beforeModelCallback: () => ({ content: picture }) }),
+    ];
+    for (const agent of agents) {
+      const { say } = await stage({ agent });
+      assert.deepEqual((await say())[0]!.content!.parts, parts);
+    }
+    const plugin: Plugin = { name: 'p', onUserMessage: () => picture };
+    const { say, load: stored } = await stage({ agent: llm('a', answers('x')), plugins: [plugin] });
+    await say();
+    assert.deepEqual((await stored()).events[0]!.content!.parts, parts);
+  });
+
+  it('as a text or as bytes is what a frame holds: the part is named', async () => {
+    const long = 'x'.repeat(17 << 20);
+    const why = '17825792 bytes are more than a frame holds';
+    const { runner, service, load } = await stage({ agent: llm('a', answers()) });
+    const most = 16 << 20;
+    const part = { inlineData: { mimeType: 'a/b', data: new Uint8Array(17 << 20) } };
+    for (const [newMessage, field] of [
+      [long, 'message.parts[0].text'],
+      [{ parts: [{ text: 'x' }, part] }, 'message.parts[1].inlineData.data'],
+    ] as const) {
+      await assert.rejects(runner.run({ ...WHO, newMessage }), {
+        code: 'E_ABI_LIMIT_EXCEEDED',
+        message: `A limit of the ABI is exceeded: ${field} of 17825792 bytes is over the limit of ${most}`,
+        details: { limit: 'frame', max: most, actual: 17 << 20, field },
+      });
+    }
+    const half = { text: long.slice(0, 9 << 20) };
+    await assert.rejects(runner.run({ ...WHO, newMessage: { parts: [half, half] } }), (error) => {
+      assert.ok(isTurncoreError(error, 'E_ABI_LIMIT_EXCEEDED'), String(error));
+      assert.equal((error.details as { limit: string }).limit, 'frame');
+      return true;
+    });
+    const session = await load();
+    assert.equal(
+      await refusal(() => service.appendEvent(session, text(long, { author: 'a' }))),
+      `E_INVALID_EVENT content.parts[0].text: ${why}`,
+    );
+    const state = { a: { b: long } };
+    for (const [call, field] of [
+      [() => service.createSession({ ...KEY, sessionId: 'x', state }), 'a.b'],
+      [
+        () => service.appendEvent(session, { author: 'a', actions: { stateDelta: state } }),
+        'actions.stateDelta.a.b',
+      ],
+    ] as const) {
+      assert.equal(await refusal(call), `E_INVALID_STATE ${field}: ${why}`);
+    }
+    const tool: SessionTool = { name: 't', description: 't', runAsync: () => ({ a: long }) };
+    const caller = await stage({ agent: llm('a', answers(calls('t'), 'x'), { tools: [tool] }) });
+    const [, told] = await caller.say();
+    assert.deepEqual(told!.getFunctionResponses()[0]!.response, {
+      error: `The value is invalid: result.a: ${why}`,
+    });
+    const of: [agent: LlmAgent, refused: string][] = [
+      [llm('a', () => long), `E_INVALID_EVENT content.parts[0].text: ${why}`],
+      [
+        llm('a', answers(), { beforeAgentCallback: () => long }),
+        `E_INVALID_EVENT beforeAgent.parts[0].text: ${why}`,
+      ],
+      [
+        llm('a', answers(), { beforeAgentCallback: ({ state: own }) => void (own['a'] = long) }),
+        `E_INVALID_STATE a: ${why}`,
+      ],
+    ];
+    for (const [agent, refused] of of) {
+      const { say } = await stage({ agent });
+      assert.equal(await refusal(() => say()), refused);
+    }
+  });
+
+  it('as actions in place of others are: what was written and saved stays', async () => {
+    type Ctx = CallbackContext | ToolContext;
+    const whole = { 'state.a': 1, 'state.b': 2, f: 0 };
+    const of: [name: string, change: (ctx: Ctx) => void, expected?: object][] = [
+      ['nothing', () => undefined],
+      ['actions', (ctx) => (ctx.actions = any({}))],
+      ['eventActions', (ctx) => (ctx.eventActions = any({}))],
+      ['none', (ctx) => (ctx.actions = any(null))],
+      [
+        'others',
+        (ctx) => (ctx.actions = new EventActions({ stateDelta: { c: 3 } })),
+        { 'state.c': 3 },
+      ],
+      ['frozen ones', (ctx) => (ctx.actions = Object.freeze(new EventActions()))],
+      ['a delta', (ctx) => (ctx.actions.stateDelta = { c: 3 }), { 'state.c': 3 }],
+      ['a frozen delta', (ctx) => (ctx.actions.stateDelta = any(Object.freeze({ b: 0 })))],
+      [
+        'no deltas',
+        (ctx) => Object.assign(ctx.actions, { stateDelta: null, artifactDelta: undefined }),
+      ],
+      ['a late delta', (ctx) => (ctx.actions.artifactDelta = {})],
+    ];
+    const work = async (ctx: Ctx, change: (ctx: Ctx) => void): Promise<void> => {
+      ctx.state['a'] = 1;
+      change(ctx);
+      ctx.state['b'] = 2;
+      await ctx.saveArtifact('f', { text: 'x' });
+    };
+    for (const [name, change, more] of of) {
+      const callback = llm('a', answers('fine'), {
+        beforeAgentCallback: (ctx) => work(ctx, change),
+      });
+      const tool: SessionTool = {
+        name: 't',
+        description: 't',
+        runAsync: (_, ctx) => work(ctx, change),
+      };
+      const caller = llm('a', answers(calls('t'), 'fine'), { tools: [tool] });
+      for (const agent of [callback, caller]) {
+        const { say, load, service } = await stage({ agent });
+        await say();
+        const { state } = await load();
+        const found: Record<string, unknown> = await service.listArtifacts(KEY);
+        for (const [key, value] of Object.entries(state)) found[`state.${key}`] = value;
+        assert.deepEqual(found, { ...whole, ...more }, name);
+      }
+    }
+    const wrong: [wrong: unknown, field: string, why: string][] = [
+      [5, 'actions', 'E_INVALID_EVENT beforeAgent.actions: must be a map (agent "a")'],
+      [new Map(), 'actions', 'E_INVALID_EVENT beforeAgent.actions: a Map cannot be encoded'],
+      [
+        5,
+        'actions.stateDelta',
+        'E_INVALID_EVENT beforeAgent.actions.stateDelta: must be a map (agent "a")',
+      ],
+    ];
+    for (const [given, field, why] of wrong) {
+      const beforeAgentCallback = (ctx: CallbackContext): void => {
+        if (field === 'actions') ctx.actions = any(given);
+        else ctx.actions.stateDelta = any(given);
+        ctx.state['a'] = 1;
+      };
+      const { say } = await stage({ agent: llm('a', answers(), { beforeAgentCallback }) });
+      assert.equal(await refusal(() => say()), why);
+    }
+  });
+
+  it('as the session of an invocation has no other state put in place of its own', async () => {
+    let thrown: unknown;
+    const beforeAgentCallback = ({ session }: CallbackContext): void => {
+      try {
+        (session as { state: object }).state = { a: 1 };
+      } catch (error) {
+        thrown = error;
+      }
+    };
+    const { say } = await stage({ agent: llm('a', answers('x'), { beforeAgentCallback }) });
+    await say();
+    assert.ok(thrown instanceof TypeError, String(thrown));
+  });
+
+  it('in place of a message by a plugin has parts: the error names the hook', async () => {
+    for (const given of [{}, { role: 'user' }, { parts: [] }, { parts: null }, { content: {} }]) {
+      const plugin: Plugin = { name: 'p', onUserMessage: () => any(given) };
+      const { say, load } = await stage({ agent: llm('a', answers()), plugins: [plugin] });
+      assert.equal(
+        await refusal(() => say()),
+        'E_INVALID_EVENT onUserMessage.parts: must not be empty (plugin "p")',
+      );
+      assert.equal((await load()).events.length, 0);
+    }
+  });
+
+  it('to functions of events is an event, and a list of them', async () => {
+    for (const given of [null, 5, 'text', [], ...nameless()]) {
+      for (const call of [
+        () => new Event(any(given)),
+        () => isFinalResponse(any(given)),
+        () => functionCalls(any(given)),
+        () => functionResponses(any(given)),
+        () => pendingCalls([any(given)]),
+      ]) {
+        assert.equal(await refusal(call), 'E_INVALID_EVENT must be an event');
+      }
+      const actions = 'E_INVALID_EVENT actions: must be an object';
+      assert.equal(await refusal(() => new EventActions(any(given))), actions);
+      if (given === null) continue;
+      assert.match(
+        await refusal(() => new Event({ actions: any(given) })),
+        /^E_INVALID_EVENT actions: (?:must be an object|a \w+ cannot be encoded)$/u,
+      );
+    }
+    for (const given of [null, undefined, 5, {}, 'text']) {
+      assert.equal(
+        await refusal(() => pendingCalls(any(given))),
+        'E_INVALID_VALUE events: must be a list',
+      );
+    }
+    for (const parts of [5, {}, [null], ['text']]) {
+      const content = { parts: any(parts) };
+      for (const call of [isFinalResponse, functionCalls, functionResponses]) {
+        assert.equal(
+          await refusal(() => call({ content })),
+          'E_INVALID_EVENT content.parts: must be a list of parts',
+        );
+      }
     }
   });
 
@@ -243,7 +487,7 @@ describe('what is given to sessions', { skip }, () => {
 
   it('as the state of a session is an object', async () => {
     const { service } = await stage({ agent: llm('a', answers()) });
-    for (const state of [5, 'text', [1], null]) {
+    for (const state of [5, 'text', [1], null, ...nameless(), new Set(['a']), Promise.resolve()]) {
       assert.equal(
         await refusal(() => service.createSession({ ...KEY, sessionId: 'x', state: any(state) })),
         'E_INVALID_STATE state: must be an object',
@@ -314,6 +558,31 @@ describe('what is given to sessions', { skip }, () => {
       [
         `${input}user: ${unknown}; did you mean userId?`,
         () => service.listSessions(any({ appName: 'app', user: 'u' })),
+      ],
+      [
+        `${input}cursor: must be a string`,
+        () => service.listPage({ appName: 'app' }, any({ cursor: 5 })),
+      ],
+      [`${input}recent: must be an object`, () => service.getSession(KEY, any(new Map()))],
+      [`${input}options: must be an object`, () => service.forkSession(KEY, any(new Map()))],
+      [
+        `${input}session: must be what createSession or getSession gave`,
+        () => service.retry(any(undefined), () => 1),
+      ],
+      ...[null, undefined, 5, {}].map(
+        (run) =>
+          [`${input}run: must be a function`, () => service.retry(session, any(run))] as const,
+      ),
+      ...[0, -1, 1.5, NaN, '3', null].map(
+        (attempts) =>
+          [
+            `${input}attempts: must be an integer from 1 on`,
+            () => service.retry(session, () => 1, any(attempts)),
+          ] as const,
+      ),
+      [
+        'E_INVALID_VALUE host: must be a Host or options of one',
+        () => new SessionService({ host: any(5) }),
       ],
       [
         `${input}upto: ${unknown}; did you mean upTo?`,

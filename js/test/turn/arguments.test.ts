@@ -14,6 +14,7 @@ import {
   Tokenizable,
   Tool,
   ToolRegistry,
+  toolCallChecksum,
   type TurncoreError,
 } from '../../src/index.js';
 import { codeOf, runTurn, skip } from './harness.js';
@@ -83,6 +84,147 @@ describe('wrong arguments', { skip }, () => {
     });
     assert.equal(run.names.at(-1), 'tE(ack)', run.names.join(' '));
     assert.ok(!run.names.some((name) => /^(msg|th|tc|log|stats)/.test(name)), run.names.join(' '));
+  });
+
+  it('have no misspelled names, which would have no effect', async () => {
+    const misspelled: readonly (readonly [why: string, ...Misuse])[] = [
+      [
+        '`options.complete` M `isComplete`?',
+        'helpers',
+        'reportMessage',
+        'm',
+        'x',
+        { complete: true },
+      ],
+      [
+        '`options.isCompleted` M `isComplete`?',
+        'helpers',
+        'reportThought',
+        't',
+        'x',
+        { isCompleted: true },
+      ],
+      [
+        '`options.final` is not a known field',
+        'helpers',
+        'reportMessage',
+        'm',
+        'x',
+        { final: true },
+      ],
+      [
+        'options: must be an object',
+        'helpers',
+        'reportMessage',
+        'm',
+        'x',
+        new Map([['isComplete', true]]),
+      ],
+      [
+        '`report.arguments` M `args`?',
+        'helpers',
+        'reportToolCall',
+        'c',
+        { tool: 't', arguments: {} },
+      ],
+      ['`report.result` M `results`?', 'helpers', 'reportToolCall', 'c', { tool: 't', result: 1 }],
+      ['report: must be an object', 'helpers', 'reportToolCall', 'c', new Map()],
+      [
+        '`stats.prompt_tokens` M `promptTokens`?',
+        'helpers',
+        'reportGenerationStats',
+        { prompt_tokens: 1 },
+      ],
+      [
+        '`stats.totalToken` M `totalTokens`?',
+        'helpers',
+        'reportGenerationStats',
+        { totalToken: 1 },
+      ],
+      ['stats: must be an object', 'helpers', 'reportGenerationStats', new Map()],
+    ];
+    const tool = new Tool({
+      name: 't',
+      description: 't',
+      inputSchema: { type: 'object' },
+      handler: () => 'done',
+    });
+    const run = await runTurn(
+      async (ctx, helpers) => {
+        for (const [why, on, method, ...args] of misspelled) {
+          const target = { ctx, helpers, log: helpers.log, stash: ctx.stash }[on];
+          const reason = why.replace('M', 'is not a known field; did you mean');
+          assert.throws(
+            () =>
+              (target as unknown as Record<string, (...a: unknown[]) => void>)[method]!(...args),
+            { code: 'E_INVALID_VALUE', message: `The value is invalid: ${reason}` },
+          );
+        }
+        const call = tool.executor(ctx) as (args: object, options: unknown) => Promise<unknown>;
+        for (const [options, why] of [
+          [{ providerCallID: 'x' }, '`options.providerCallID` M `providerCallId`?'],
+          ['x', 'options: must be an object'],
+          [5, 'options: must be an object'],
+        ] as const) {
+          const reason = why.replace('M', 'is not a known field; did you mean');
+          await assert.rejects(call({}, options), {
+            code: 'E_INVALID_VALUE',
+            message: `The value is invalid: ${reason}`,
+          });
+        }
+        assert.equal(await call({}, null), 'done');
+        // What else a provider tells of its model is kept.
+        helpers.reportGenerationStats({ promptTokens: 1, modelId: 'x', raw: { prompt_tokens: 1 } });
+        ctx.ack();
+      },
+      { fetchToolsCallback: () => [tool] },
+    );
+    assert.equal(run.names.at(-1), 'tE(ack)', run.names.join(' '));
+    assert.ok(!run.names.some((name) => /^(msg|th|tc)/.test(name)), run.names.join(' '));
+  });
+
+  it('have no text and no bytes that no frame holds: the part is named', async () => {
+    const long = 'x'.repeat(17 << 20);
+    const tool = new Tool({
+      name: 't',
+      description: 't',
+      inputSchema: { type: 'object' },
+      handler: () => long,
+    });
+    const why = '17825792 bytes are more than a frame holds';
+    const run = await runTurn(
+      async (ctx, helpers) => {
+        for (const part of [long, 'é'.repeat(17 << 19), new Uint8Array(17 << 20)]) {
+          for (const call of [tool.executor(ctx), (a: never) => tool.validate(a)]) {
+            await assert.rejects(call({ a: { b: [part] } } as never), (error: TurncoreError) => {
+              assert.equal(error.code, 'E_INVALID_TOOL_ARGS');
+              assert.ok(error.message.endsWith(`args.a.b[0]: ${why}`), error.message);
+              return true;
+            });
+          }
+        }
+        const field = (name: string): object => ({
+          code: 'E_INVALID_VALUE',
+          message: `The value is invalid: ${name}: ${why}`,
+          details: { field: name },
+        });
+        const report = { tool: 't', args: { a: long } };
+        assert.throws(() => helpers.reportToolCall('c', report), field('args.a'));
+        const stats = { raw: long };
+        assert.throws(() => helpers.reportGenerationStats(stats), field('stats.raw'));
+        assert.throws(() => toolCallChecksum('t', long), field('args'));
+        const gate = { id: 'g', reason: 'r', payload: [long], createdAt: 1 };
+        await assert.rejects(ctx.waitFor(gate), {
+          code: 'E_INVALID_INITIAL_TURN_GATE_VALUE',
+          message: /payload\[0\]: 17825792 bytes are more than a frame holds$/u,
+        });
+        // A result stays on the host, however large it is.
+        assert.equal(await tool.executor(ctx)({ a: 'é'.repeat(5 << 20) }), long);
+        ctx.ack();
+      },
+      { fetchToolsCallback: () => [tool] },
+    );
+    assert.equal(run.names.at(-1), 'tE(ack)', run.names.join(' '));
   });
 
   it('of a stash to begin with are listed with the rest of the input', async () => {

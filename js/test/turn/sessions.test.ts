@@ -251,10 +251,19 @@ describe('a loaded conversation', { skip }, () => {
     await assert.rejects(saw(), /revision: must not be empty where after is set/);
   });
 
-  it('is refused when its records are no lists', async () => {
+  it('is refused when it is no object, and when its records are no lists', async () => {
     for (const [wrong, reason] of [
       [{ messages: 5 }, 'what the store loaded: messages: must be a list'],
       [{ thoughts: 'text' }, 'what the store loaded: thoughts: must be a list'],
+      [{ instructions: 5 }, 'what the store loaded: instructions: must be a list'],
+      [{ instructions: 'text' }, 'what the store loaded: instructions: must be a list'],
+      [{ revision: 5 }, 'what the store loaded: revision: must be a string'],
+      [{ after: {}, revision: 'r' }, 'what the store loaded: after: must be a string'],
+      [5, 'what the store loaded: must be an object'],
+      [true, 'what the store loaded: must be an object'],
+      ['text', 'what the store loaded: must be an object'],
+      [[], 'what the store loaded: must be an object'],
+      [new Map([['messages', []]]), 'what the store loaded: must be an object'],
     ] as const) {
       const saw = await watch(rebuilding(false, () => wrong as never));
       await assert.rejects(saw(), (error: Error) => {
