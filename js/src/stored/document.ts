@@ -18,7 +18,7 @@ import { sizeOf } from '../validation/state-name.js';
 import { fromBase64, toBase64 } from '../codec/base64.js';
 import { contentId, Sha256 } from './checksum.js';
 import { bytesOf, jsonKeeping, readersOf, recordFromJSON } from './codec.js';
-import { wrongArtifact, wrongEvent, wrongName, wrongValue } from './document-checks.js';
+import { ownEvent, wrongArtifact, wrongEvent, wrongName, wrongValue } from './document-checks.js';
 import { unstorable } from './form.js';
 import { type BytesStore, inSession, readOut } from './rows.js';
 import { fromSpelled } from './spelling.js';
@@ -321,7 +321,9 @@ async function appendedTo(
   session: string,
 ): Promise<Pick<ConversationDocument, 'events' | 'state' | 'artifacts'>> {
   if (!isAppender(store)) return {};
-  const events = (await store.events(session)).map(({ id, body }) => ({ id, body: asText(body) }));
+  const events = (await store.events(session)).map(({ id, body }) => {
+    return { id, body: asText(ownEvent(body)) };
+  });
   const state = (await store.state(session, '')).map(({ name, value }) => {
     return { name, value: asText(value) };
   });
@@ -356,7 +358,7 @@ function eventsOf(data: ConversationDocument): DocumentAppend[] {
     ids.add(id);
     const body = binary(contentIn(`${at}.body`, one['body']));
     refuse(`${at}.body`, wrongEvent(id, body));
-    return { event: { id, body } };
+    return { event: { id, body: ownEvent(body) } };
   });
 }
 
