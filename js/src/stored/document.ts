@@ -137,8 +137,8 @@ export async function exportConversation(store: DocumentStore, session: string):
  * whatever fails, and wherever the process ends. It writes another session first, whose id begins with `%import/`, and
  * then makes the session by `fork`. What an import that was cut off has left under such an id is deleted by the next
  * import of the same session. A session that somebody else has made meanwhile is E_SESSION_CONFLICT. In another store,
- * and in a session that is there and empty, the document is written bit by bit. If that fails, what has been stored of a
- * session that was not there before is deleted, as far as the store has `find` and `delete`.
+ * and in a session that is there and empty, the document is written bit by bit. If that fails, what has been stored of
+ * a session that was not there before is deleted, as far as the store has `find` and `delete`.
  *
  * @param document the text of {@link exportConversation} or of Go's `store.Export`, or its data
  * @param session default: the document's own
