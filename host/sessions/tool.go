@@ -52,6 +52,7 @@ func wrapTool(a *LLMAgent) turns.ToolWrapper {
 		state := invocation.StateOf(ctx)
 		c := &ToolContext{call: call, turn: ctx}
 		c.base = base{Context: ctx, inv: runningOf(state), agent: a.Name, state: State{state, &c.changes, call.ExecutionID}}
+		invocation.SetKey(ctx, c.confirmedKey)
 		result, err := next(context.WithValue(ctx, toolKey{}, c), call)
 		c.changes.acting.Lock()
 		defer c.changes.acting.Unlock()

@@ -20,6 +20,7 @@ func init() {
 		return openTeam(of.(*Host), engine, t)
 	}
 	invocation.StateOf = func(ctx any) *turn.Context { return ctx.(*DispatchContext).state }
+	invocation.SetKey = func(ctx any, key func() string) { ctx.(*DispatchContext).effect.named = key }
 }
 
 // team is a tree of agents that a host runs. It implements core.Team.

@@ -58,6 +58,10 @@ var Open func(of any, engine host.Engine, t *Team) Host
 // StateOf is what the turn has of a context, a *turns.DispatchContext.
 var StateOf func(ctx any) *turn.Context
 
+// SetKey has a function name the call of a tool, whose context, a *turns.DispatchContext, is given: by its idempotency
+// key, or by "" for the one that the call has anyway.
+var SetKey func(ctx any, key func() string)
+
 // OfHandler is an error of the innermost wrapper of a tool, which counts as the handler's own.
 type OfHandler struct{ Err error }
 
