@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"iter"
-	"slices"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -138,26 +137,6 @@ func (c *ToolContext) Confirmation() (map[string]any, error) {
 // has the same key whenever it is taken up: "SESSION.INVOCATION.CALL", the id of the session in its store, that of the
 // invocation, and that of the function call. Others have the key of [turns.DispatchContext].
 func (c *ToolContext) IdempotencyKey() string { return c.turn.IdempotencyKey() }
-
-// confirmedKey is the key of a call that the user has confirmed; "" for another one.
-func (c *ToolContext) confirmedKey() string {
-	session, id, answered := c.Session(), c.call.ProviderCallID, false
-	for i := session.Len() - 1; i >= 0; i-- {
-		e, err := session.Event(i)
-		switch {
-		case err != nil:
-			return ""
-		case e.Author == RoleUser:
-			answered = answered || slices.ContainsFunc(e.FunctionResponses(), func(r *FunctionResponse) bool { return r.ID == id })
-		case slices.ContainsFunc(e.FunctionCalls(), func(f *FunctionCall) bool { return f.ID == id }):
-			if !answered {
-				return ""
-			}
-			return c.inv.key + "." + e.InvocationID + "." + id
-		}
-	}
-	return ""
-}
 
 // Actions changes what the event of the call's result does besides. change may write the state and save artifacts; it
 // must not call Actions.

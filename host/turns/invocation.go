@@ -20,7 +20,6 @@ func init() {
 		return openTeam(of.(*Host), engine, t)
 	}
 	invocation.StateOf = func(ctx any) *turn.Context { return ctx.(*DispatchContext).state }
-	invocation.SetKey = func(ctx any, key func() string) { ctx.(*DispatchContext).effect.named = key }
 }
 
 // team is a tree of agents that a host runs. It implements core.Team.
@@ -40,7 +39,7 @@ func openTeam(h *Host, engine host.Engine, open *invocation.Team) *team {
 	for _, m := range open.Models {
 		d := &definition{
 			chat: m.Chat, tools: slices.Clone(m.Tools.([]*Tool)), firstTool: len(t.tools),
-			wrapTool: m.WrapTool.([]ToolWrapper), wrapModel: m.WrapModel.([]ModelWrapper),
+			wrapTool: m.WrapTool.([]ToolWrapper), wrapModel: m.WrapModel.([]ModelWrapper), key: m.Key,
 		}
 		d.executor, _ = m.Executor.(Executor)
 		if of, _ := m.Model.(Model); d.executor == nil && d.chat == nil {

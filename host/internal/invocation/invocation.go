@@ -30,6 +30,8 @@ type Model struct {
 	Tools     any                // []*turns.Tool
 	WrapTool  any                // []turns.ToolWrapper
 	WrapModel any                // []turns.ModelWrapper
+	// Key is the idempotency key of a call of a tool, by the provider's id of the call; "" for the one that it has anyway.
+	Key func(c *turn.Context, call string) string
 }
 
 // Host runs the invocations of a team.
@@ -57,10 +59,6 @@ var Open func(of any, engine host.Engine, t *Team) Host
 
 // StateOf is what the turn has of a context, a *turns.DispatchContext.
 var StateOf func(ctx any) *turn.Context
-
-// SetKey has a function name the call of a tool, whose context, a *turns.DispatchContext, is given: by its idempotency
-// key, or by "" for the one that the call has anyway.
-var SetKey func(ctx any, key func() string)
 
 // OfHandler is an error of the innermost wrapper of a tool, which counts as the handler's own.
 type OfHandler struct{ Err error }
