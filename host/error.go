@@ -21,7 +21,8 @@ func (c Code) Error() string { return string(c) }
 type Error struct {
 	// Code is one of the documented codes, or empty for a foreign error that came back from the core.
 	Code Code
-	// Name is the class of a foreign error without a code, such as "TypeError".
+	// Name is the class of a foreign error without a code, such as "TypeError". "Error" is that of one without a class of
+	// its own.
 	Name string
 	// Message describes the failure for people.
 	Message string
@@ -55,18 +56,21 @@ func NewError(code Code, detail string, cause error) *Error {
 	return e
 }
 
-// Error returns the code or class and the message.
+// Error returns the code or class and the message, and the message alone of an error that has neither.
 func (e *Error) Error() string {
 	switch {
 	case e == nil:
 		return "nil *host.Error"
 	case e.Code != "":
 		return string(e.Code) + ": " + e.Message
-	case e.Name != "":
+	case e.classed():
 		return e.Name + ": " + e.Message
 	}
 	return e.Message
 }
+
+// classed reports whether the error has a class of its own.
+func (e *Error) classed() bool { return e.Name != "" && e.Name != "Error" }
 
 // LogValue gives slog the code, the message, the details and the causes, and for a panic its stack.
 func (e *Error) LogValue() slog.Value {
@@ -77,7 +81,7 @@ func (e *Error) LogValue() slog.Value {
 	switch {
 	case e.Code != "":
 		attrs = append(attrs, slog.String("code", string(e.Code)))
-	case e.Name != "":
+	case e.classed():
 		attrs = append(attrs, slog.String("name", e.Name))
 	}
 	attrs = append(attrs, slog.String("message", e.Message))

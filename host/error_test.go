@@ -42,6 +42,7 @@ func TestErrorTexts(t *testing.T) {
 		"E_MINE: broken":    host.NewError("E_MINE", "broken", nil),
 		"TypeError: broken": {Name: "TypeError", Message: "broken"},
 		"broken":            {Message: "broken"},
+		"it is empty":       {Name: "Error", Message: "it is empty"},
 		"E_CALL_AFTER_END: The context was used after its end.": host.NewError(host.CodeCallAfterEnd, "", nil),
 	} {
 		if err.Error() != want {

@@ -418,8 +418,11 @@ func (s *Scanner) AppendText(dst []byte) ([]byte, bool) {
 		return dst, false
 	}
 	raw, plain, ok := s.scanString()
-	if plain {
+	switch {
+	case plain:
 		return append(dst, raw...), ok
+	case s.joins && ok:
+		return append(dst, s.join(raw, s.unescaped(raw, false))...), true
 	}
 	return appendUnescaped(dst, raw), ok
 }

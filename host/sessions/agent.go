@@ -106,7 +106,8 @@ type LLMAgent struct {
 // AgentTool is an agent that a model may call as a tool, by the agent's name and description. It sees the arguments as
 // what the user says, and nothing of the conversation. Its events are neither stored nor delivered: what they change in
 // the state is stored with the result, which is the text of its last answer. It cannot wait for an answer from outside:
-// a call of its own that would fails the invocation with E_INVALID_AGENT.
+// a call of its own that would fails the invocation with E_INVALID_AGENT. The option toolTimeoutMs of the agent that
+// calls does not bound it: its own model and tools have the bounds of its model's options.
 type AgentTool struct {
 	// Agent is at the root of a tree of its own. Several agents may have it as a tool.
 	Agent Agent

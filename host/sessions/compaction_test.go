@@ -24,7 +24,7 @@ func TestEmptySummaries(t *testing.T) {
 	for range 3 {
 		p.say("hello")
 	}
-	p.is("why", strings.Join(reasons, "; "), "Error: the summary is empty; Error: the summary is empty; Error: the summary is empty")
+	p.is("why", strings.Join(reasons, "; "), "the summary is empty; the summary is empty; the summary is empty")
 	p.is("the session", p.log(), "user:hello a:x user:hello a:x user:hello a:x")
 }
 

@@ -3,6 +3,7 @@ package sessions_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,67 @@ func TestConfirmedAndLeft(t *testing.T) {
 	if r := m.request(2); !strings.Contains(r, "model:pay() user:=pay") {
 		t.Errorf("the last request is %s", r)
 	}
+}
+
+// A confirmed call that runs a second time has the same idempotency key, which names the session, the invocation and
+// the call, in handlers of either kind and in wrappers. A fork's call is another one.
+func TestConfirmedKeys(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	var keys []string
+	note := func(key string, done <-chan struct{}) {
+		if keys = append(keys, key); len(keys) == 2 {
+			leave()
+			<-done
+		}
+	}
+	pay := tool("pay", func(c *sessions.ToolContext) (any, error) {
+		note(c.IdempotencyKey(), c.Done())
+		return "paid", nil
+	})
+	book := turns.NewTool("book", "Books.", func(d *turns.DispatchContext, _ struct{}) (any, error) {
+		note(d.IdempotencyKey(), d.Done())
+		return "booked", nil
+	})
+	agent := script(calls("pay", "book"), says("done"), says("done, too")).agent("a", pay, book)
+	agent.Confirm = []string{"pay", "book"}
+	var wrapped []string
+	agent.WrapTool = []turns.ToolWrapper{func(ctx *turns.DispatchContext, call *turns.ToolInvocation, next turns.ToolNext) (any, error) {
+		wrapped = append(wrapped, call.IdempotencyKey)
+		return next(ctx, call)
+	}}
+	p := stage(t, sessions.Config{Agent: agent})
+	asked := p.say("hello")[0]
+	answer := &sessions.Content{Role: "user"}
+	for _, c := range asked.FunctionCalls() {
+		one := sessions.Answer(c.ID, c.Name, map[string]any{"confirmed": true})
+		answer.Parts = append(answer.Parts, one.Parts...)
+	}
+	if _, err := p.r.Fork(t.Context(), "u", "s", "other", ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.r.Collect(ctx, input(answer)); !errors.Is(err, context.Canceled) {
+		t.Errorf("the run that was left ends with %v", err)
+	}
+	first := slices.Sorted(slices.Values(keys))
+	want := []string{}
+	for _, c := range asked.FunctionCalls() {
+		want = append(want, "app/u/s."+asked.InvocationID+"."+c.ID)
+	}
+	slices.Sort(want)
+	p.is("the keys", text(first), text(want))
+	p.is("taken up", shown(p.run(nil)...), "a:=pay=book a:done")
+	p.is("the keys again", text(slices.Sorted(slices.Values(keys[2:]))), text(want))
+	other := input(answer)
+	other.Session = "other"
+	if _, err := p.r.Collect(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys[4:] {
+		if !strings.HasPrefix(key, "app/u/other."+asked.InvocationID+".") {
+			t.Errorf("the key of a fork's call is %s", key)
+		}
+	}
+	p.is("the keys of wrappers", text(slices.Sorted(slices.Values(wrapped))), text(slices.Sorted(slices.Values(keys))))
 }
 
 // elsewhere is a store as another process has it: what runs there waits for nothing here.

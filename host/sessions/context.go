@@ -133,8 +133,10 @@ func (c *ToolContext) Confirmation() (map[string]any, error) {
 	return nil, nil
 }
 
-// IdempotencyKey names the call, for systems that must not do the same thing twice.
-func (c *ToolContext) IdempotencyKey() string { return c.call.IdempotencyKey }
+// IdempotencyKey names the call, for systems that must not do the same thing twice. A call that the user has confirmed
+// has the same key whenever it is taken up: "SESSION.INVOCATION.CALL", the id of the session in its store, that of the
+// invocation, and that of the function call. Others have the key of [turns.DispatchContext].
+func (c *ToolContext) IdempotencyKey() string { return c.turn.IdempotencyKey() }
 
 // Actions changes what the event of the call's result does besides. change may write the state and save artifacts; it
 // must not call Actions.

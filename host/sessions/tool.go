@@ -3,6 +3,7 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/turncore/turncore/abi"
@@ -71,6 +72,27 @@ func wrapTool(a *LLMAgent) turns.ToolWrapper {
 		}
 		return result, err
 	}
+}
+
+// confirmedKey is the idempotency key of a call that the user has confirmed; "" for another one.
+func confirmedKey(of *turn.Context, id string) string {
+	inv := runningOf(of)
+	session, answered := inv.handle(), false
+	for i := session.Len() - 1; i >= 0; i-- {
+		e, err := session.Event(i)
+		switch {
+		case err != nil:
+			return ""
+		case e.Author == RoleUser:
+			answered = answered || slices.ContainsFunc(e.FunctionResponses(), func(r *FunctionResponse) bool { return r.ID == id })
+		case slices.ContainsFunc(e.FunctionCalls(), func(c *FunctionCall) bool { return c.ID == id }):
+			if !answered {
+				return ""
+			}
+			return inv.key + "." + e.InvocationID + "." + id
+		}
+	}
+	return ""
 }
 
 // execute runs an agent's executor. Its last answer goes to the core as its result.

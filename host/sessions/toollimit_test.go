@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
@@ -76,4 +77,24 @@ func TestToolTimeout(t *testing.T) {
 			p.is("the next invocation", shown(p.say("again")...), "~a:done a:done")
 		})
 	}
+}
+
+// An agent that is a tool is not bounded by the options of the model that calls it.
+func TestToolTimeoutOfAgents(t *testing.T) {
+	expert := &sessions.LLMAgent{Name: "expert", Executor: func(ctx *sessions.ModelContext, yield func(*sessions.Response) error) error {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(150 * time.Millisecond):
+			return yield(says("late")[0])
+		}
+	}}
+	agent := &sessions.LLMAgent{
+		Name: "a", Model: timed(callsTools(t, "expert"), 20),
+		AgentTools: []*sessions.AgentTool{{Agent: expert, InputSchema: []byte(`{"type":"object"}`)}},
+	}
+	p := stage(t, sessions.Config{Agent: agent})
+	list := p.say("hello")
+	p.is("delivered", shown(list...), "a:expert() a:=expert ~a:done a:done")
+	p.is("the result", text(list[1].FunctionResponses()[0].Response), `{"result":"late"}`)
 }

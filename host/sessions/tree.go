@@ -261,6 +261,7 @@ func (t *tree) llm(a *LLMAgent, number uint32, field string, m *members) {
 	model := invocation.Model{
 		Agent: number, Model: a.Model, Chat: a.Chat, Tools: slices.Clone(a.Tools),
 		WrapTool: append(slices.Clone(a.WrapTool), wrapTool(a)), WrapModel: slices.Clone(a.WrapModel),
+		Key: confirmedKey,
 	}
 	if a.Executor != nil {
 		model.Executor = turns.Executor(func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return execute(ctx, a) })

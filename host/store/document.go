@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -233,9 +235,13 @@ func index(id string) (n uint64, ok bool) {
 // Import reads a document that [Export], or the npm package, has written, into a session that has no records, and
 // returns the session's id: "" as session stands for the document's own. It fails with E_SESSION_EXISTS if the session
 // has records or events, with E_STORED_RECORD_INVALID, which names the member, if the document is none, and with
-// E_RECORD_UNSTORABLE if it has events, state or artifacts and the store is no [Appender]; nothing is stored then. If
-// the store itself fails, Import deletes what it has stored of a session that was not there before, as far as the store
-// is a [Sessions].
+// E_RECORD_UNSTORABLE if it has events, state or artifacts and the store is no [Appender]; nothing is stored then.
+//
+// If the store is a [Sessions] and the session is not there, the import is all or nothing: whatever fails, and wherever
+// the process ends. Import writes another session first, whose id begins with "%import/", and then makes the session by
+// Fork. What an import that was cut off has left under such an id is deleted by the next import of the same session. A
+// session that somebody else has made meanwhile is E_SESSION_CONFLICT. In another store, and in a session that is there
+// and empty, the document is written bit by bit.
 func Import(ctx context.Context, s Store, session string, r io.Reader) (id string, err error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -248,7 +254,7 @@ func Import(ctx context.Context, s Store, session string, r io.Reader) (id strin
 	if session == "" {
 		session = d.id
 	}
-	i := importing{store: s, session: session}
+	i := importing{store: s, session: session, at: session, title: d.title}
 	if err := i.requireNone(ctx); err != nil {
 		return "", err
 	}
@@ -258,7 +264,7 @@ func Import(ctx context.Context, s Store, session string, r io.Reader) (id strin
 	if err := i.parts.check(s, session); err != nil {
 		return "", err
 	}
-	if i.deltas, err = d.deltas(s, session); err != nil {
+	if i.deltas, err = d.deltas(i.open()); err != nil {
 		return "", inSession(session, err)
 	}
 	if i.puts, err = d.bytesOf(i.deltas); err != nil {
@@ -267,77 +273,138 @@ func Import(ctx context.Context, s Store, session string, r io.Reader) (id strin
 	if len(i.deltas) == 0 && i.parts.empty() {
 		return "", noDocument("it has no records", nil)
 	}
-	sessions, listed := s.(Sessions)
-	fresh := false
-	if listed {
-		there, err := sessions.Find(ctx, session)
-		if err != nil {
-			return "", err
-		}
-		fresh = there == nil
+	write := i.write
+	if i.at != session {
+		write = i.aside
 	}
-	err = i.write(ctx)
-	if err == nil && listed && d.title != "" {
-		err = sessions.SetTitle(ctx, session, d.title)
+	if err := write(ctx); err != nil {
+		return "", err
 	}
-	if err == nil {
-		return session, nil
-	}
-	// After a conflict the session has what another writer has stored.
-	if fresh && !errors.Is(err, host.CodeSessionConflict) {
-		_ = sessions.Delete(context.WithoutCancel(ctx), session) // the first failure is the one to tell
-	}
-	return "", err
+	return session, nil
 }
 
 // importing is what Import writes.
 type importing struct {
 	store    Store
 	session  string
+	at       string // the session that it writes: the same, or one aside
+	title    string
 	revision string // of the session, as far as the import knows it
 	puts     []put
 	deltas   []Delta
 	parts    *appendedParts
 }
 
-// requireNone fails with E_SESSION_EXISTS if the session has records or events.
+// requireNone fails with E_SESSION_EXISTS if the session has records or events. If it is not there at all, and the
+// store can make it at once, it is written aside.
 func (i *importing) requireNone(ctx context.Context) error {
 	there, err := i.store.Load(ctx, i.session, "")
 	if err != nil {
 		return err
 	}
+	appended, err := appendedTo(ctx, i.store, i.session)
+	if err != nil {
+		return err
+	}
+	if there != nil && !there.empty() || !appended.empty() {
+		i.sweep(ctx)
+		return SessionExists(i.session)
+	}
 	if there != nil {
 		i.revision = there.Revision
 	}
-	appended, err := appendedTo(ctx, i.store, i.session)
-	if err == nil && (there != nil && !there.empty() || !appended.empty()) {
-		err = SessionExists(i.session)
+	s, ok := i.store.(Sessions)
+	if !ok {
+		return nil
+	}
+	found, err := s.Find(ctx, i.session)
+	if err == nil && found == nil {
+		i.at, i.revision = asideOf(i.session)+rand.Text(), ""
 	}
 	return err
 }
 
+// open returns the opener of the document's bytes. A record of a store that keeps it as it is reads them from the
+// session, and from where the import writes until that is there.
+func (i *importing) open() record.Opener {
+	home := homeOf(i.store, i.at)
+	return func(id string, size int64) *record.Stored {
+		return record.NewStored(id, size, home, func(ctx context.Context) (io.ReaderAt, int64, error) {
+			content, n, err := i.store.OpenBytes(ctx, i.session, id)
+			if i.at != i.session && errors.Is(err, host.CodeBytesNotFound) {
+				return i.store.OpenBytes(ctx, i.at, id)
+			}
+			return content, n, err
+		})
+	}
+}
+
+// aside writes another session, and then makes the one that is meant of it, in one transaction.
+func (i *importing) aside(ctx context.Context) error {
+	s := i.store.(Sessions)
+	err := i.write(ctx)
+	if err == nil {
+		err = s.Fork(ctx, i.at, i.session)
+	}
+	if errors.Is(err, host.CodeSessionExists) || errors.Is(err, host.CodeSessionNotFound) {
+		err = AppendConflict(i.session, "", "") // it was not there before; another import that has made it sweeps
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err != nil {
+		_ = s.Delete(ctx, i.at) // the first failure is the one to tell
+		return err
+	}
+	i.sweep(ctx)
+	return nil
+}
+
+// asideOf begins the ids of what imports of a session write aside.
+func asideOf(session string) string {
+	sum := sha256.Sum256([]byte(session))
+	return "%import/" + ContentID(sum[:]) + "/"
+}
+
+// sweep deletes what imports of the session have left aside. The session is there: none of them can make it any more.
+// What stays, because the store fails, is swept by another import.
+func (i *importing) sweep(ctx context.Context) {
+	s, ok := i.store.(Sessions)
+	if !ok {
+		return
+	}
+	page, _, _ := s.ListOf(ctx, asideOf(i.session), "", 0)
+	for k := range page {
+		_ = s.Delete(ctx, page[k].ID)
+	}
+}
+
+// write writes what the document has, bit by bit.
 func (i *importing) write(ctx context.Context) (err error) {
 	for _, put := range i.puts {
-		if err := i.store.PutBytes(ctx, i.session, put.id, bytes.NewReader(put.content)); err != nil {
+		if err := i.store.PutBytes(ctx, i.at, put.id, bytes.NewReader(put.content)); err != nil {
 			return err
 		}
 	}
 	if len(i.deltas) > 0 {
 		commit := Commit{Deltas: i.deltas, Revision: i.revision}
-		if i.revision, err = i.store.Commit(ctx, i.session, commit); err != nil {
+		if i.revision, err = i.store.Commit(ctx, i.at, commit); err != nil {
 			return err
 		}
 	}
-	return i.parts.append(ctx, i.store, i.session, i.revision)
+	if err := i.parts.append(ctx, i.store, i.at, i.revision); err != nil || i.title == "" {
+		return err
+	}
+	if s, ok := i.store.(Sessions); ok {
+		return s.SetTitle(ctx, i.at, i.title)
+	}
+	return nil
 }
 
 // deltas are the writes of a document's records.
-func (d *document) deltas(s Store, session string) ([]Delta, error) {
+func (d *document) deltas(open record.Opener) ([]Delta, error) {
 	var deltas []Delta
 	for _, text := range d.instructions {
 		deltas = append(deltas, Delta{Op: OpStore, Kind: record.KindInstruction.String(), ID: text, Record: record.NewInstruction(text)})
 	}
-	open := Opened(s, session)
 	for i, list := range recordLists {
 		for _, text := range d.records[i] {
 			r, err := record.UnmarshalJSON(list.kind, text, open)

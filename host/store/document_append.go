@@ -69,7 +69,7 @@ func (a *appendedParts) addTo(e *exporter) {
 		list = append(list, append(o.out, '}'))
 	}
 	for i := range a.events {
-		one("id", quoted(a.events[i].ID), "body", contentText(a.events[i].Body))
+		one("id", quoted(a.events[i].ID), "body", contentText(ownEvent(a.events[i].Body)))
 	}
 	add("events")
 	for i := range a.state {
@@ -113,6 +113,7 @@ func (a *appendedParts) readEvents(d *document) error {
 		if why := wrongEvent(e.ID, e.Body); why != "" {
 			return list[i].wrong("body", why)
 		}
+		e.Body = ownEvent(e.Body)
 		a.events = append(a.events, e)
 	}
 	return err

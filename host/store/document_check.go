@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -55,6 +56,58 @@ func wrongEvent(id string, body []byte) string {
 		return "id: it is not " + string(quoted(id))
 	}
 	return ""
+}
+
+// ownEvent is the body of an event without the artifacts of the user, which a session's document does not have: in
+// another store they have other versions, or none. What is no event is as it was.
+func ownEvent(body []byte) []byte {
+	if !encoded(body) {
+		return body
+	}
+	own := func(name string, v []byte) []byte {
+		if strings.HasPrefix(name, "user:") {
+			return nil
+		}
+		return v
+	}
+	for _, member := range []string{"artifactDelta", "actions"} {
+		within := own
+		own = func(name string, v []byte) []byte {
+			if name == member {
+				return keptIn(v, within)
+			}
+			return v
+		}
+	}
+	if kept := keptIn(body, own); kept != nil {
+		return kept
+	}
+	return body
+}
+
+// keptIn is a value that is well-formed; a map with what keep gives for each member in place of its value, and without
+// the members for which it gives nil. It is nil if no member is left of some.
+func keptIn(v []byte, keep func(name string, v []byte) []byte) []byte {
+	if value.KindOf(v) != value.KindMap {
+		return v
+	}
+	n, same := 0, true
+	var members []byte
+	_ = value.Each(v, func(name, v []byte) bool { // it was checked
+		kept := keep(string(name), v)
+		same = same && bytes.Equal(kept, v)
+		if kept != nil {
+			n, members = n+1, append(value.AppendText(members, name), kept...)
+		}
+		return true
+	})
+	switch {
+	case same:
+		return v
+	case n == 0:
+		return nil
+	}
+	return append(value.AppendMapHeader(nil, n), members...)
 }
 
 // wrongArtifact says why a body is not that of an artifact's version; "" for none.

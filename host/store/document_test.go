@@ -3,6 +3,7 @@ package store_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -38,6 +39,50 @@ func TestConversationsTravel(t *testing.T) {
 // So do events, state and artifacts.
 func TestEventsTravel(t *testing.T) {
 	travels(t, "../../abi/testdata/records/appended.json", "appended")
+}
+
+// What an event says of artifacts of its user stays where they are: neither a document that is written nor one that is
+// read names them.
+func TestArtifactsOfUsersStay(t *testing.T) {
+	text, err := os.ReadFile("../../abi/testdata/records/own-events.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Title     string `json:"title"`
+		Body, Own []byte
+	}
+	if err := json.Unmarshal(text, &cases); err != nil || len(cases) < 8 {
+		t.Fatalf("%d cases: %v", len(cases), err)
+	}
+	for _, c := range cases {
+		s := store.NewInMemory()
+		if _, err := s.Append(t.Context(), "s", store.Append{Event: &store.SessionEvent{ID: "e1", Body: c.Body}}); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := store.Export(t.Context(), s, "s", &out); err != nil {
+			t.Fatal(err)
+		}
+		document, err := json.Marshal(map[string]any{
+			"format": "turncore.conversation", "v": 1, "id": "s", "events": []any{map[string]any{"id": "e1", "body": map[string]any{"base64": c.Body}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for from, document := range map[string][]byte{"written": out.Bytes(), "read": document} {
+			other := store.NewInMemory()
+			if _, err := store.Import(t.Context(), other, "", bytes.NewReader(document)); err != nil {
+				t.Fatalf("%s, %s: %v", c.Title, from, err)
+			}
+			if list, err := other.Events(t.Context(), "s", store.EventQuery{}); err != nil || len(list) != 1 || !bytes.Equal(list[0].Body, c.Own) {
+				t.Errorf("%s, %s: %q, %v, want %q", c.Title, from, list, err, c.Own)
+			}
+		}
+		if !bytes.Equal(c.Body, c.Own) && strings.Contains(out.String(), base64.StdEncoding.EncodeToString(c.Body)) {
+			t.Errorf("%s: the document has %s", c.Title, out.String())
+		}
+	}
 }
 
 func travels(t *testing.T, file, session string) {
@@ -272,8 +317,8 @@ func TestImportsThatFailLeaveNothing(t *testing.T) {
 		if writes = n; !errors.Is(err, s.failure) {
 			t.Fatalf("write %d: %v", n, err)
 		}
-		if there, err := s.Find(t.Context(), "s"); there != nil || err != nil {
-			t.Fatalf("write %d left %v: %v", n, there, err)
+		if page, _, err := s.List(t.Context(), "", 0); len(page) > 0 || err != nil {
+			t.Fatalf("write %d left %v: %v", n, page, err)
 		}
 		if _, err := store.Import(t.Context(), s, "s", strings.NewReader(text)); err != nil {
 			t.Fatalf("again after write %d: %v", n, err)
@@ -284,7 +329,7 @@ func TestImportsThatFailLeaveNothing(t *testing.T) {
 	}
 }
 
-// meeting is a store in which another writer appends to the session before the import's n-th append.
+// meeting is a store in which another writer appends to the session "s" before the import's n-th append.
 type meeting struct {
 	*store.InMemory
 	left int
@@ -292,7 +337,7 @@ type meeting struct {
 
 func (m *meeting) Append(ctx context.Context, session string, a store.Append) (string, error) {
 	if m.left--; m.left == 0 {
-		if _, err := m.InMemory.Append(ctx, session, store.Append{Event: &store.SessionEvent{ID: "theirs"}}); err != nil {
+		if _, err := m.InMemory.Append(ctx, "s", store.Append{Event: &store.SessionEvent{ID: "theirs"}}); err != nil {
 			return "", err
 		}
 	}

@@ -82,7 +82,7 @@ func cases() []testCase {
 	var all []testCase
 	for _, topic := range [][]testCase{
 		loadCases(), writeCases(), keyCases(), conflictCases(), bytesCases(), idCases(), sessionCases(), scaleCases(), turnCases(), faultCases(),
-		appendCases(), journalCases(),
+		appendCases(), journalCases(), importCases(),
 	} {
 		all = append(all, topic...)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/guard"
+	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 )
@@ -72,6 +73,7 @@ type definition struct {
 	dispatchInput, dispatchOutput []DispatchMiddleware
 
 	wrapTool  []ToolWrapper
+	key       func(c *turn.Context, call string) string // of an agent; see invocation.Model
 	wrapModel []ModelWrapper
 
 	listen func(event.Event) // of a dispatch's own events

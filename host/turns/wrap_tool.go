@@ -46,6 +46,9 @@ type ToolWrapper func(ctx *DispatchContext, call *ToolInvocation, next ToolNext)
 // handler is what calls the handler of a tool: itself, or the wrappers around it.
 func (d *definition) handler(ctx *DispatchContext, tool *Tool, f *abi.Effect, args *abi.ToolArgs) func() (any, error) {
 	given := Args{args.Args}
+	if d.key != nil {
+		ctx.effect.named = func() string { return d.key(ctx.state, args.ProviderCallID) }
+	}
 	if len(d.wrapTool) == 0 {
 		return func() (any, error) { return tool.Handler(ctx, given) }
 	}

@@ -108,8 +108,9 @@ func (p *program) run() string { return abi.RunOf(p.turn.ID, p.turn.Now()) }
 // effectKey is the key of the call of a storage function, or of a tool's handler.
 type effectKey struct {
 	turn   *turn.Turn
-	write  uint32   // the number of the effect; 0 for a tool's call
-	called toolCall // whose key is no commit's: another run of the turn has it too
+	write  uint32        // the number of the effect; 0 for a tool's call
+	called toolCall      // whose key is no commit's: another run of the turn has it too
+	named  func() string // the key of a call of an agent's tool, "" for none; nil elsewhere
 
 	mu   sync.Mutex
 	part string // of the effect; "" if it is one call
@@ -134,6 +135,11 @@ func (k *effectKey) ofEffect() string {
 func (k *effectKey) String() string {
 	if k == nil {
 		return ""
+	}
+	if k.named != nil {
+		if key := k.named(); key != "" {
+			return key
+		}
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -149,38 +149,68 @@ func (r *Run) waitsIn(g *Agent) func(author string) bool {
 	}
 }
 
-// in reports whether an agent is in a group.
-func (a *Agent) in(g *Agent) bool {
-	for a != nil && a != g {
-		a = a.Parent
+// part is the part of a loop that an agent belongs to: the agent itself, or the outermost loop around it. It is nil for
+// one outside, and the loop for itself and for what host code runs, once or often.
+func (g *Agent) part(a *Agent) (part *Agent) {
+	part = a
+	for ; a != g; a = a.Parent {
+		switch {
+		case a == nil:
+			return nil
+		case a.Kind == Loop:
+			part = a
+		case a.Kind == Host:
+			part = g
+		}
 	}
-	return a != nil
+	return part
 }
 
-// rounds is how many rounds a loop has behind it, as far as stored events tell: how often the agent that waits has
-// ended since the loop began, or how often the loop around that has begun. A loop begins when an agent outside of it
-// has spoken, when it has escalated, and when it has reached its bound.
+// rounds is how many rounds a loop has behind it, as far as stored events tell. A round is over when a part of the loop
+// has events again that has ended: an agent with its answer or by handing over, a loop when another part has spoken. A
+// loop begins when an agent outside of it has spoken, when it has escalated, and, if it may begin again behind no such
+// event, when it has reached its bound: all in front of the calls, since what the loop does behind them belongs to it.
 func (r *Run) rounds(p *place) (n int) {
-	of := p.inside
-	for of.inside != nil && of.agent.Kind != Loop {
-		of = of.inside
+	g := p.agent
+	again := false
+	for up := g.Parent; up != nil; up = up.Parent {
+		again = again || up.Kind == Loop || up.Kind == Host
 	}
-	within := false
-	r.Log.Before(p.calls[0].Event, p.branch, func(e *session.Event) {
+	last := g
+	ended := make([]bool, len(r.team.Agents)+1) // by number
+	r.Log.Within(p.calls[0].Event, p.branch, func(e *session.Event, later bool) {
 		author := r.team.Find(e.Author)
 		if author == nil {
 			return // the user
 		}
-		before := within
-		within = author.in(of.agent)
+		part := g.part(author)
 		switch {
-		case !author.in(p.agent), e.Actions.Escalate && (of.inside == nil || !within):
-			n = 0
-		case of.inside != nil && before && !within, of.inside == nil && within && e.Final() && len(e.LongRunning) == 0:
-			n++
+		case part == nil || e.Actions.Escalate && (part == author || part == g):
+			if !later {
+				n, last = 0, g
+				clear(ended)
+			} else if part != nil {
+				n = g.rounds - 1
+			}
+			return
+		case part == g:
+			return
+		case part != last && last.Kind == Loop:
+			ended[last.Number] = true
 		}
-		if n == p.agent.rounds {
-			n = 0
+		last = part
+		if ended[part.Number] {
+			clear(ended)
+			if n++; n == g.rounds {
+				if n = 0; later || !again {
+					n = g.rounds - 1
+				}
+			}
+		}
+		to := g.part(r.team.Find(e.Actions.TransferToAgent))
+		ended[part.Number] = part == author && (to != nil || e.HasContent && e.Final() && len(e.LongRunning) == 0)
+		if to != nil {
+			ended[to.Number] = false
 		}
 	})
 	return n

@@ -365,13 +365,13 @@ func (l *Log) Waits(invocation, branch string, some func(author string) bool) bo
 	return false
 }
 
-// Before calls fn for the events of an invocation in front of the i-th that were made in a branch or inside of it,
-// oldest first.
-func (l *Log) Before(i int, branch string, fn func(e *Event)) {
+// Within calls fn for the events of the i-th's invocation that were made in a branch or inside of it, oldest first.
+// later reports whether one stands behind the i-th.
+func (l *Log) Within(i int, branch string, fn func(e *Event, later bool)) {
 	invocation := l.entries[i].invocation
 	for _, e := range l.shown {
-		if e.place < i && e.invocation == invocation && around(branch, e.branch) {
-			fn(e.read())
+		if e.invocation == invocation && around(branch, e.branch) {
+			fn(e.read(), e.place > i)
 		}
 	}
 }

@@ -161,12 +161,18 @@ func TestConfirmedCalls(t *testing.T) {
 	}
 }
 
-func TestEventsBefore(t *testing.T) {
+func TestEventsWithin(t *testing.T) {
 	l := logOf(t, "i1 user: hi", "i1 a[p.l]: 1", "i2 a[p.l]: other", "i1 a[p.l.q]: 2", "i1 a[p]: 3", "i1 a[p.lo]: 4", "i1 a[p.l]: 5", "i1 a[p.l]: 6")
-	said := ""
-	l.Before(6, "p.l", func(e *session.Event) { said += string(e.Parts[0].Text) })
-	if said != "12" {
-		t.Errorf("before are %s", said)
+	before, behind := "", ""
+	l.Within(6, "p.l", func(e *session.Event, later bool) {
+		if later {
+			behind += string(e.Parts[0].Text)
+		} else {
+			before += string(e.Parts[0].Text)
+		}
+	})
+	if before != "125" || behind != "6" {
+		t.Errorf("before are %s, behind it are %s", before, behind)
 	}
 }
 

@@ -30,6 +30,8 @@ type Model struct {
 	Tools     any                // []*turns.Tool
 	WrapTool  any                // []turns.ToolWrapper
 	WrapModel any                // []turns.ModelWrapper
+	// Key is the idempotency key of a call of a tool, by the provider's id of the call; "" for the one that it has anyway.
+	Key func(c *turn.Context, call string) string
 }
 
 // Host runs the invocations of a team.

@@ -90,6 +90,8 @@ export class DispatchExecutorHelpers {
   }
 }
 
+const reportOptions = ['isComplete', 'isInterrupted'];
+
 function report(
   state: ContextState,
   stream: number,
@@ -99,7 +101,8 @@ function report(
 ): void {
   requireString(id, 'id');
   requireString(delta, 'aDelta');
-  requireOptions('options', options ?? {}, ['isComplete', 'isInterrupted']);
+  const given = options as ReportOptions | null | undefined;
+  if (given) requireOptions('options', given, reportOptions);
   const isComplete = booleanOf(options?.isComplete, 'isComplete');
   const { turn } = state;
   const interrupt =

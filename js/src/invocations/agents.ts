@@ -246,7 +246,9 @@ const AGENT_TOOL = ['agent', 'inputSchema', 'skipSummarization'];
 /**
  * An agent that a model may call as a tool, by the agent's name and description. It sees the arguments as what the user
  * says, and nothing of the conversation. Its events are neither stored nor delivered: what they change in the state is
- * stored with the result, which is the text of its last answer. It cannot wait for an answer from outside.
+ * stored with the result, which is the text of its last answer. It cannot wait for an answer from outside. The option
+ * `toolTimeoutMs` of the agent that calls does not bound it: its own model and tools have the bounds of its model's
+ * options.
  */
 export class AgentTool {
   readonly agent: BaseAgent;

@@ -8,8 +8,9 @@ import { stateOf } from '../context/state-of.js';
 import type { ContextState } from '../turn/context-state.js';
 import type { Content, FunctionResponse, Part } from './content.js';
 import type { Abortable, AgentInfo, LiveSession, OpenInvocation } from './contract.js';
-import { type EventActions, functionResponses } from './event.js';
+import { type EventActions, functionCalls, functionResponses } from './event.js';
 import { writeActions } from './invalid.js';
+import { storedId } from './keys.js';
 import { OwnActions } from './own-actions.js';
 import { liveState, type State } from './state.js';
 
@@ -213,6 +214,23 @@ export class ToolContext extends DispatchContext {
       (event) => event.author === 'user' && functionResponses(event).some(responds),
     );
     return functionResponses(answer ?? {}).find(responds)?.response;
+  }
+
+  /**
+   * Names the call, for systems that must not do the same thing twice. A call that the user has confirmed has the same
+   * key whenever it is taken up: `SESSION.INVOCATION.CALL`, the id of the session in its store, that of the invocation,
+   * and that of the function call. Others have the key of a {@link DispatchContext}.
+   */
+  override get idempotencyKey(): string | undefined {
+    const { appName, userId, id, events } = this.session;
+    const is = (one: { readonly id?: string }): boolean => one.id === this.functionCallId;
+    const place = events.findLastIndex((event) => functionCalls(event).some(is));
+    const answered = events
+      .slice(place + 1)
+      .some((event) => event.author === 'user' && functionResponses(event).some(is));
+    if (place < 0 || !answered) return super.idempotencyKey;
+    const session = storedId({ appName, userId, sessionId: id });
+    return `${session}.${events[place]!.invocationId}.${this.functionCallId}`;
   }
 
   /** The same as {@link actions}. */

@@ -4,21 +4,25 @@
 import type { Awaitable } from '../awaitable.js';
 import type { Delta, RecordName } from '../collections/deltas.js';
 import type { Entry } from '../collections/kinds.js';
+import { hex } from '../bytes.js';
+import { systemEntropy } from '../entropy.js';
 import { isTurncoreError, messageOf } from '../errors.js';
+import type { MediaReader, SpoolReader } from '../primitives/readers.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import type { Conversation } from '../sessions/conversation.js';
 import type { Append, Appender, StateValue } from '../store/appender.js';
-import { storeError } from '../store-errors.js';
+import type { PageOptions } from '../store/store.js';
+import { sessionError, storeError } from '../store-errors.js';
 import { isObject } from '../validation/field-kinds.js';
 import { sizeOf } from '../validation/state-name.js';
 import { fromBase64, toBase64 } from '../codec/base64.js';
 import { contentId, Sha256 } from './checksum.js';
 import { bytesOf, jsonKeeping, readersOf, recordFromJSON } from './codec.js';
-import { wrongArtifact, wrongEvent, wrongName, wrongValue } from './document-checks.js';
+import { ownEvent, wrongArtifact, wrongEvent, wrongName, wrongValue } from './document-checks.js';
 import { unstorable } from './form.js';
 import { type BytesStore, inSession, readOut } from './rows.js';
 import { fromSpelled } from './spelling.js';
-import { type BytesReference, openedBy, StoredReader } from './stored-reader.js';
+import { type BytesReference, type OpenBytes, StoredReader } from './stored-reader.js';
 
 const FORMAT = 'turncore.conversation';
 const VERSION = 1;
@@ -85,6 +89,9 @@ export interface DocumentStore
   ): Awaitable<{ readonly title: string; readonly createdAt: Date } | undefined>;
   setTitle?(session: string, title: string): Awaitable<void>;
   delete?(session: string): Awaitable<void>;
+  /** With `list`, `find` and `delete` it makes imports all or nothing. */
+  fork?(from: string, to: string): Awaitable<void>;
+  list?(page: PageOptions): Awaitable<{ readonly sessions: readonly { readonly id: string }[] }>;
 }
 
 /**
@@ -126,13 +133,19 @@ export async function exportConversation(store: DocumentStore, session: string):
 /**
  * Writes a document into a session that has no records.
  *
+ * If the store has `find`, `list`, `fork` and `delete`, and the session is not there, the import is all or nothing:
+ * whatever fails, and wherever the process ends. It writes another session first, whose id begins with `%import/`, and
+ * then makes the session by `fork`. What an import that was cut off has left under such an id is deleted by the next
+ * import of the same session. A session that somebody else has made meanwhile is E_SESSION_CONFLICT. In another store,
+ * and in a session that is there and empty, the document is written bit by bit. If that fails, what has been stored of
+ * a session that was not there before is deleted, as far as the store has `find` and `delete`.
+ *
  * @param document the text of {@link exportConversation} or of Go's `store.Export`, or its data
  * @param session default: the document's own
  * @returns the session's id
  * @throws TurncoreError (rejects) E_SESSION_EXISTS if the session has records or events; E_STORED_RECORD_INVALID, which
  * names the member, if the document is none; E_RECORD_UNSTORABLE if it has events, state or artifacts and the store is
- * no `Appender`. Nothing is stored then. If the store itself fails, what has been stored of a session that was not
- * there before is deleted, as far as the store has `find` and `delete`.
+ * no `Appender`. Nothing is stored then.
  */
 export async function importConversation(
   store: DocumentStore,
@@ -143,16 +156,25 @@ export async function importConversation(
   const id = session ?? data.id;
   const loaded = await store.load(id);
   const there = Object.keys(await appendedTo(store, id)).length > 0;
-  if (there || !isEmpty(loaded)) throw ofSession('E_SESSION_EXISTS', id);
+  if (there || !isEmpty(loaded)) {
+    await sweep(store, id);
+    throw ofSession('E_SESSION_EXISTS', id);
+  }
   const appends = appendsOf(data);
   if (appends.length > 0 && !isAppender(store)) {
     const why = `session ${JSON.stringify(id)}: the store keeps no events, state and artifacts`;
     throw storeError('E_RECORD_UNSTORABLE', why, { details: { session: id } });
   }
+  const fresh = store.find !== undefined && (await store.find(id)) === undefined;
+  const whole =
+    fresh &&
+    (['fork', 'list', 'delete'] as const).every((name) => typeof store[name] === 'function');
+  /** What is written: the session, or one aside. */
+  const at = whole ? asideOf(id) + hex(systemEntropy(16)) : id;
   let deltas: Delta[];
   const bytes = new Map<string, string | Uint8Array>();
   try {
-    deltas = deltasOf(data, store, id);
+    deltas = deltasOf(data, openedAt(store, at, id));
     for (const delta of deltas) {
       for (const name of delta.op === 'store' ? bytesOf(delta.record) : []) {
         if (!bytes.has(name)) bytes.set(name, bytesIn(data, name));
@@ -162,25 +184,69 @@ export async function importConversation(
     throw inSession(id, error);
   }
   if (deltas.length + appends.length === 0) throw invalid('it has no records');
-  const fresh = store.find !== undefined && (await store.find(id)) === undefined;
   try {
-    for (const [name, content] of bytes) await store.putBytes(id, name, content);
-    let { revision } = loaded;
-    if (deltas.length > 0) revision = textOrNone(await store.commit(id, { deltas, revision }));
-    if (isAppender(store)) await appendAll(store, id, appends, revision);
-    if (data.title !== undefined && data.title !== '') await store.setTitle?.(id, data.title);
+    for (const [name, content] of bytes) await store.putBytes(at, name, content);
+    let revision = whole ? undefined : loaded.revision;
+    if (deltas.length > 0) revision = textOrNone(await store.commit(at, { deltas, revision }));
+    if (isAppender(store)) await appendAll(store, at, appends, revision);
+    if (data.title !== undefined && data.title !== '') await store.setTitle?.(at, data.title);
+    if (whole) await store.fork!(at, id);
   } catch (error) {
     // After a conflict the session has what another writer has stored.
-    if (fresh && !isTurncoreError(error, 'E_SESSION_CONFLICT')) {
-      try {
-        await store.delete?.(id);
-      } catch {
-        // The first failure is the one to tell.
-      }
+    if (whole || (fresh && !isTurncoreError(error, 'E_SESSION_CONFLICT'))) {
+      await attempt(() => store.delete?.(at)); // the first failure is the one to tell
     }
-    throw error;
+    // It was not there before; another import that has made it sweeps.
+    const taken = ['E_SESSION_EXISTS', 'E_SESSION_NOT_FOUND'].some((c) =>
+      isTurncoreError(error, c),
+    );
+    throw whole && taken ? sessionError('E_SESSION_CONFLICT', { session: id }) : error;
   }
+  if (whole) await sweep(store, id);
   return id;
+}
+
+/** The beginning of the ids of what imports of a session write aside. */
+function asideOf(session: string): string {
+  const digest = new Sha256();
+  digest.add(new TextEncoder().encode(session));
+  return `%import/${contentId(digest.hex())}/`;
+}
+
+/**
+ * Deletes what imports of a session have left aside. The session is there: none of them can make it any more. What
+ * stays, because the store fails, is swept by another import.
+ */
+async function sweep(store: DocumentStore, session: string): Promise<void> {
+  if (store.fork === undefined) return;
+  await attempt(async () => {
+    const page = await store.list?.({ prefix: asideOf(session) });
+    for (const { id } of page?.sessions ?? []) await store.delete?.(id);
+  });
+}
+
+async function attempt(call: () => Awaitable<void>): Promise<void> {
+  try {
+    await call();
+  } catch {
+    // It goes without.
+  }
+}
+
+/**
+ * Gives readers of the bytes that an import writes. A record of a store that keeps it as it is reads them from the
+ * session, and from where the import writes until that is there.
+ */
+function openedAt(store: DocumentStore, at: string, session: string): OpenBytes {
+  const open = async (id: string): Promise<SpoolReader & MediaReader> => {
+    try {
+      return await store.openBytes(session, id);
+    } catch (error) {
+      if (at === session || !isTurncoreError(error, 'E_BYTES_NOT_FOUND')) throw error;
+      return store.openBytes(at, id);
+    }
+  };
+  return (id, byteLength) => new StoredReader(id, byteLength, () => open(id), store, at);
 }
 
 /** Appends, each with the revision of the one before: another writer is a conflict. */
@@ -255,7 +321,9 @@ async function appendedTo(
   session: string,
 ): Promise<Pick<ConversationDocument, 'events' | 'state' | 'artifacts'>> {
   if (!isAppender(store)) return {};
-  const events = (await store.events(session)).map(({ id, body }) => ({ id, body: asText(body) }));
+  const events = (await store.events(session)).map(({ id, body }) => {
+    return { id, body: asText(ownEvent(body)) };
+  });
   const state = (await store.state(session, '')).map(({ name, value }) => {
     return { name, value: asText(value) };
   });
@@ -290,7 +358,7 @@ function eventsOf(data: ConversationDocument): DocumentAppend[] {
     ids.add(id);
     const body = binary(contentIn(`${at}.body`, one['body']));
     refuse(`${at}.body`, wrongEvent(id, body));
-    return { event: { id, body } };
+    return { event: { id, body: ownEvent(body) } };
   });
 }
 
@@ -450,8 +518,7 @@ function requireDocument(data: unknown): ConversationDocument {
   return { ...data, ...lists, instructions, bytes } as unknown as ConversationDocument;
 }
 
-function deltasOf(data: ConversationDocument, store: DocumentStore, session: string): Delta[] {
-  const open = openedBy(store, session);
+function deltasOf(data: ConversationDocument, open: OpenBytes): Delta[] {
   const instructions = data.instructions.map((text): Delta => {
     return { op: 'store', kind: 'standingInstruction', record: new Tokenizable(text) };
   });

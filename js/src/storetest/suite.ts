@@ -16,6 +16,7 @@ import type { Journal } from '../store/journal.js';
 import type { Commit, SessionInfo, Sessions, Store } from '../store/store.js';
 import { appends } from './appends.js';
 import { faults, faultsOfTwo } from './faults.js';
+import { imports } from './imports.js';
 import { journals } from './journals.js';
 import {
   bytesIn,
@@ -64,7 +65,7 @@ export async function storeTests(maker: StoreMaker): Promise<StoreTest[]> {
   await maker.close?.(probe);
   const tests = {
     ...required,
-    ...(lists ? ofSessions : {}),
+    ...(lists ? { ...ofSessions, ...imports } : {}),
     ...(appending ? appends : {}),
     ...(journaling ? journals : {}),
     ...faults,

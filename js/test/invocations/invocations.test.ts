@@ -566,8 +566,9 @@ describe('invocations', { skip }, () => {
     assert.deepEqual(ran, [undefined, {}, { confirmed: true, by: 'Ada' }]);
   });
 
-  it('takes up a confirmed call whose run was left, with its answer', async () => {
+  it('takes up a confirmed call whose run was left, with its answer and its key', async () => {
     const ran: unknown[] = [];
+    const keys: unknown[] = [];
     const controller = new AbortController();
     const model = answers(calls('t'), 'not yet', 'done');
     const { say, runner } = await stage({
@@ -577,6 +578,7 @@ describe('invocations', { skip }, () => {
             't',
             (_: never, ctx) => {
               ran.push(ctx.confirmation);
+              keys.push(ctx.idempotencyKey);
               controller.abort(new Error('left'));
               return ran.length;
             },
@@ -587,12 +589,15 @@ describe('invocations', { skip }, () => {
     });
     const [asked] = await say();
     const response = { confirmed: true, by: 'Ada' };
-    const functionResponse = { id: asked!.getFunctionCalls()[0]!.id!, name: 't', response };
+    const id = asked!.getFunctionCalls()[0]!.id!;
+    const functionResponse = { id, name: 't', response };
     const newMessage = { parts: [{ functionResponse }] };
     await assert.rejects(runner.run({ ...WHO, newMessage, signal: controller.signal }), /left/);
     assert.deepEqual(lines(await say('is it done?')), ['a: not yet']);
     assert.deepEqual(lines(await runner.run(WHO)), ['a: t = {"result":2}', 'a: done']);
     assert.deepEqual(ran, [response, response]);
+    const key = `app/u/s.${asked!.invocationId}.${id}`;
+    assert.deepEqual(keys, [key, key]);
   });
 
   it('lets plugins replace the message and events, and runs callbacks in order', async () => {
