@@ -15,7 +15,7 @@ export interface Halves {
  */
 export function wholeDelta(of: Halves, delta: string, last: boolean, ...names: unknown[]): string {
   if (of.halves === undefined && (last || !endsWithHalf(delta))) return delta;
-  const halves = (of.halves ??= new Map());
+  const halves = (of.halves ??= new Map<string, string>());
   const stream = names.join(' ');
   const text = (halves.get(stream) ?? '') + delta;
   halves.delete(stream);
