@@ -20,7 +20,7 @@ describe('text in pieces of one unit', { skip }, () => {
       h.reportThought('m', '\ud83d', { isComplete: true });
       ctx.ack();
     });
-    const told = events.filter((e) => e.event === 'message') as unknown as MessageEvent[];
+    const told = events.filter((e) => e.event === 'message');
     assert.equal(told.map((e) => e.aDelta).join(''), text);
     assert.ok(told.every((e) => !e.aDelta.includes('\ufffd')));
     assert.equal(told.at(-1)?.full, text);
