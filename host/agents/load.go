@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/engine"
@@ -25,12 +26,16 @@ import (
 // DefaultMaxBytes is the size of the largest file that is loaded unless [ModuleOptions] say otherwise: 32 MiB.
 const DefaultMaxBytes = 32 << 20
 
+// stepTimeout is how long a step of an agent may take, and its start. An agent in a worker of JavaScript has as long.
+// Tests shorten it.
+var stepTimeout = 10 * time.Second
+
 // ModuleOptions say how an agent's file becomes a module. The zero value is fine.
 type ModuleOptions struct {
 	// MaxBytes bounds the file's size. 0 means [DefaultMaxBytes].
 	MaxBytes int
-	// Engine compiles the module. nil means wazero, metered: what a module may do in a step and as it starts is bounded.
-	// An engine given here should be bounded, too, unless the author is trusted.
+	// Engine compiles the module. nil means wazero, metered: what a module may do in a step and as it starts is bounded,
+	// by fuel and by 10 seconds. An engine given here should be bounded, too, unless the author is trusted.
 	Engine func(ctx context.Context, module []byte) (host.Engine, error)
 }
 
@@ -96,7 +101,7 @@ func (o *ModuleOptions) start(ctx context.Context, file []byte) (host.Engine, er
 	if o.Engine != nil {
 		return o.Engine(ctx, file)
 	}
-	return wazero.New(ctx, file, wazero.WithFuel(engine.Fuel{}))
+	return wazero.New(ctx, file, wazero.WithFuel(engine.Fuel{}), wazero.WithStepTimeout(stepTimeout))
 }
 
 // compile makes a module, and holds its manifest against what it says of itself.
