@@ -206,12 +206,23 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 	var list []string
 	lacks := func(field, why string) { list = append(list, "`"+field+"`: "+why) }
 	for i, name := range grant.Tools {
-		at := slices.IndexFunc(o.Tools, func(t *turns.Tool) bool { return t != nil && t.Name == name })
-		if at < 0 {
-			lacks(fmt.Sprintf("tools[%d]", i), "the program has no tool "+name)
-			continue
+		field := fmt.Sprintf("tools[%d]", i)
+		var named []*turns.Tool
+		for _, t := range o.Tools {
+			if t != nil && t.Name == name {
+				named = append(named, t)
+			}
 		}
-		g.config.Tools = append(g.config.Tools, o.Tools[at])
+		switch {
+		case slices.ContainsFunc(m.Tools, func(t Tool) bool { return t.Name == name }):
+			lacks(field, "the agent brings a tool "+name+" itself")
+		case len(named) == 0:
+			lacks(field, "the program has no tool "+name)
+		case len(named) > 1:
+			lacks(field, "the program has more than one tool "+name)
+		default:
+			g.config.Tools = append(g.config.Tools, named[0])
+		}
 	}
 	for i, name := range grant.Stores {
 		if o.Stores[name] == nil {
@@ -285,6 +296,10 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 			lacks(fmt.Sprintf("credentials[%d].from", i), err.Error())
 			continue
 		}
+		if why := unusable(secret); why != "" {
+			lacks(fmt.Sprintf("credentials[%d].from", i), why)
+			continue
+		}
 		g.host.Credentials[c.Name] = c.credential(secret)
 	}
 	g.host.AllowOrigin = route.allows
@@ -347,6 +362,21 @@ func (s Secret) Read() (string, error) {
 		return value, nil
 	}
 	return "", fmt.Errorf("the file %s is empty", s.File)
+}
+
+// minSecret is the size of the shortest secret, in bytes: a shorter one cannot be told from ordinary text, so that it
+// could not be taken out of what comes back.
+const minSecret = 8
+
+// unusable says why a secret cannot be sent, or not be kept from the agent; "" for nothing.
+func unusable(secret string) string {
+	switch {
+	case strings.ContainsFunc(secret, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }):
+		return "the secret has a character that no header may have, such as the end of a line"
+	case len(strings.TrimSpace(secret)) < minSecret:
+		return fmt.Sprintf("the secret has less than %d bytes, too few to be taken out of what comes back", minSecret)
+	}
+	return ""
 }
 
 // credential is the credential with its secret.
