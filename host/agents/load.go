@@ -99,7 +99,11 @@ func (o *ModuleOptions) read(file []byte) (*Manifest, error) {
 // start compiles a module.
 func (o *ModuleOptions) start(ctx context.Context, file []byte) (host.Engine, error) {
 	if o.Engine != nil {
-		return o.Engine(ctx, file)
+		e, err := o.Engine(ctx, file)
+		if err == nil && e == nil {
+			err = host.NewError(host.CodeInvalidValue, "engine: the function returned none", nil)
+		}
+		return e, err
 	}
 	return wazero.New(ctx, file, wazero.WithFuel(engine.Fuel{}), wazero.WithStepTimeout(stepTimeout))
 }

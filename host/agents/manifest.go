@@ -183,6 +183,9 @@ func WithManifest(file []byte, m *Manifest) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m == nil {
+		return nil, manifestDocument.wrong("there is none")
+	}
 	m.Imports = imports
 	text, err := m.Text()
 	if err != nil {
