@@ -6,6 +6,7 @@ import "net/netip"
 var notPublic = blocks(
 	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24",
 	"203.0.113.0/24", "240.0.0.0/4", // of IPv4: this network, shared, protocols, documentation, relays, benchmarks, reserved
+	"168.63.129.16/32",                                                                       // of IPv4, too: where Azure's machines reach their platform
 	"::/96", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fec0::/10", // of IPv6
 )
 

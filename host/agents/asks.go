@@ -71,6 +71,9 @@ func (g *Grant) Lacks(m *Manifest) []Missing {
 // Check fails with [host.CodeAgentGrant] for a grant that is for another agent or another version, and with
 // [host.CodeAgentNotGranted], which lists everything, for one that lacks what the agent asks for. [Load] calls it.
 func (g *Grant) Check(m *Manifest) error {
+	if m == nil {
+		return manifestDocument.wrong("there is none")
+	}
 	if g != nil {
 		var list []string
 		if g.Agent != m.Name {

@@ -30,7 +30,8 @@ type GrantHTTP struct {
 	PrivateAddresses bool `json:"privateAddresses,omitempty"`
 }
 
-// GrantCredential is a secret that the host adds to requests. The agent never sees it.
+// GrantCredential is a secret that the host adds to requests. The agent never sees it: a secret of less than 8 bytes,
+// which could not be taken out of what comes back, is refused.
 type GrantCredential struct {
 	Name    string   `json:"name"`
 	Origins []string `json:"origins"`          // where it may go; each is in http.origins, too
@@ -100,6 +101,9 @@ func (g *Grant) inconsistent() error {
 	if g.HTTP != nil {
 		origins = g.HTTP.Origins
 		for i, o := range origins {
+			if defaultPort(o) {
+				list = append(list, fmt.Sprintf("`http.origins[%d]` has the default port of its scheme: leave it out", i))
+			}
 			if !g.HTTP.PrivateAddresses && privateOrigin(o) {
 				list = append(list, fmt.Sprintf("`http.origins[%d]` is a private address, and `http.privateAddresses` is not set", i))
 			}
@@ -111,6 +115,9 @@ func (g *Grant) inconsistent() error {
 			list = append(list, fmt.Sprintf("`credentials[%d].name` occurs twice", i))
 		}
 		names[c.Name] = true
+		if slices.Contains(ownHeaders, strings.ToLower(c.Header)) {
+			list = append(list, fmt.Sprintf("`credentials[%d].header` is a header that the host sets itself", i))
+		}
 		for j, o := range c.Origins {
 			if !slices.Contains(origins, o) {
 				list = append(list, fmt.Sprintf("`credentials[%d].origins[%d]` is not in `http.origins`", i, j))
@@ -118,6 +125,17 @@ func (g *Grant) inconsistent() error {
 		}
 	}
 	return grantDocument.wrong(list...)
+}
+
+// ownHeaders are headers of the connection, which no credential can be sent in. JavaScript has the same.
+var ownHeaders = []string{
+	"connection", "content-length", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
+}
+
+// defaultPort reports whether an origin is written with its scheme's own port: what requests go to never is.
+func defaultPort(origin string) bool {
+	return strings.HasPrefix(origin, "http://") && strings.HasSuffix(origin, ":80") ||
+		strings.HasPrefix(origin, "https://") && strings.HasSuffix(origin, ":443")
 }
 
 // privateOrigin reports whether an origin names a private address itself, without the help of a name server. What

@@ -6,8 +6,13 @@ import (
 )
 
 // Grown lists everything that an agent asks for and that an older version of it did not ask for: what an owner of a
-// grant has to decide about before the new version can be used.
-func (m *Manifest) Grown(old *Manifest) []Missing { return old.Asks.Grant(m.Name).Lacks(m) }
+// grant has to decide about before the new version can be used. Without an older version, nil, it is all of it.
+func (m *Manifest) Grown(old *Manifest) []Missing {
+	if old == nil {
+		old = &Manifest{}
+	}
+	return old.Asks.Grant(m.Name).Lacks(m)
+}
 
 // Grant returns the grant of exactly what is asked for, for an agent of a name. What only the owner knows is left to be
 // filled in: the models are named "provider/model", and the secrets are in variables by the credentials' names.

@@ -1,9 +1,12 @@
 package agents_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 
+	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/agents"
 )
 
@@ -53,5 +56,23 @@ func TestGrown(t *testing.T) {
 	}
 	if list := old.Grown(manifest(agents.Asks{})); len(list) != 10 {
 		t.Errorf("beside nothing it asks for %q", list)
+	}
+}
+
+// What is missing is told, and no nil pointer is followed.
+func TestWithoutWhatIsMeant(t *testing.T) {
+	m := &agents.Manifest{Name: "a", Version: "1.0.0", Description: "d", Asks: agents.Asks{Tools: []agents.Ask{{Name: "mail"}}}}
+	if err := (&agents.Grant{Agent: "a"}).Check(nil); !errors.Is(err, host.CodeAgentManifest) {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := agents.WithManifest([]byte("\x00asm\x01\x00\x00\x00"), nil); !errors.Is(err, host.CodeAgentManifest) {
+		t.Errorf("the error is %v", err)
+	}
+	if more := m.Grown(nil); len(more) != 1 {
+		t.Errorf("it asks for %v", more)
+	}
+	none := func(context.Context, []byte) (host.Engine, error) { return nil, nil }
+	if _, err := agents.Open(t.Context(), file(t, m), agents.ModuleOptions{Engine: none}); !errors.Is(err, host.CodeInvalidValue) {
+		t.Errorf("the error is %v", err)
 	}
 }

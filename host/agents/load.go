@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/engine"
@@ -25,12 +26,16 @@ import (
 // DefaultMaxBytes is the size of the largest file that is loaded unless [ModuleOptions] say otherwise: 32 MiB.
 const DefaultMaxBytes = 32 << 20
 
+// stepTimeout is how long a step of an agent may take, and its start. An agent in a worker of JavaScript has as long.
+// Tests shorten it.
+var stepTimeout = 10 * time.Second
+
 // ModuleOptions say how an agent's file becomes a module. The zero value is fine.
 type ModuleOptions struct {
 	// MaxBytes bounds the file's size. 0 means [DefaultMaxBytes].
 	MaxBytes int
-	// Engine compiles the module. nil means wazero, metered: what a module may do in a step and as it starts is bounded.
-	// An engine given here should be bounded, too, unless the author is trusted.
+	// Engine compiles the module. nil means wazero, metered: what a module may do in a step and as it starts is bounded,
+	// by fuel and by 10 seconds. An engine given here should be bounded, too, unless the author is trusted.
 	Engine func(ctx context.Context, module []byte) (host.Engine, error)
 }
 
@@ -94,9 +99,13 @@ func (o *ModuleOptions) read(file []byte) (*Manifest, error) {
 // start compiles a module.
 func (o *ModuleOptions) start(ctx context.Context, file []byte) (host.Engine, error) {
 	if o.Engine != nil {
-		return o.Engine(ctx, file)
+		e, err := o.Engine(ctx, file)
+		if err == nil && e == nil {
+			err = host.NewError(host.CodeInvalidValue, "engine: the function returned none", nil)
+		}
+		return e, err
 	}
-	return wazero.New(ctx, file, wazero.WithFuel(engine.Fuel{}))
+	return wazero.New(ctx, file, wazero.WithFuel(engine.Fuel{}), wazero.WithStepTimeout(stepTimeout))
 }
 
 // compile makes a module, and holds its manifest against what it says of itself.
@@ -201,12 +210,23 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 	var list []string
 	lacks := func(field, why string) { list = append(list, "`"+field+"`: "+why) }
 	for i, name := range grant.Tools {
-		at := slices.IndexFunc(o.Tools, func(t *turns.Tool) bool { return t != nil && t.Name == name })
-		if at < 0 {
-			lacks(fmt.Sprintf("tools[%d]", i), "the program has no tool "+name)
-			continue
+		field := fmt.Sprintf("tools[%d]", i)
+		var named []*turns.Tool
+		for _, t := range o.Tools {
+			if t != nil && t.Name == name {
+				named = append(named, t)
+			}
 		}
-		g.config.Tools = append(g.config.Tools, o.Tools[at])
+		switch {
+		case slices.ContainsFunc(m.Tools, func(t Tool) bool { return t.Name == name }):
+			lacks(field, "the agent brings a tool "+name+" itself")
+		case len(named) == 0:
+			lacks(field, "the program has no tool "+name)
+		case len(named) > 1:
+			lacks(field, "the program has more than one tool "+name)
+		default:
+			g.config.Tools = append(g.config.Tools, named[0])
+		}
 	}
 	for i, name := range grant.Stores {
 		if o.Stores[name] == nil {
@@ -280,6 +300,10 @@ func (o *Options) granted(m *Manifest) (*granted, error) {
 			lacks(fmt.Sprintf("credentials[%d].from", i), err.Error())
 			continue
 		}
+		if why := unusable(secret); why != "" {
+			lacks(fmt.Sprintf("credentials[%d].from", i), why)
+			continue
+		}
 		g.host.Credentials[c.Name] = c.credential(secret)
 	}
 	g.host.AllowOrigin = route.allows
@@ -342,6 +366,21 @@ func (s Secret) Read() (string, error) {
 		return value, nil
 	}
 	return "", fmt.Errorf("the file %s is empty", s.File)
+}
+
+// minSecret is the size of the shortest secret, in bytes: a shorter one cannot be told from ordinary text, so that it
+// could not be taken out of what comes back.
+const minSecret = 8
+
+// unusable says why a secret cannot be sent, or not be kept from the agent; "" for nothing.
+func unusable(secret string) string {
+	switch {
+	case strings.ContainsFunc(secret, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }):
+		return "the secret has a character that no header may have, such as the end of a line"
+	case len(strings.TrimSpace(secret)) < minSecret:
+		return fmt.Sprintf("the secret has less than %d bytes, too few to be taken out of what comes back", minSecret)
+	}
+	return ""
 }
 
 // credential is the credential with its secret.

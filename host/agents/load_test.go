@@ -304,3 +304,59 @@ func TestManifestThatLies(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// What a program gives under a name has to be one thing, and a secret has to be one that can be sent and hidden.
+func TestLoadRefusesWhatTheProgramGives(t *testing.T) {
+	tool := func(name string) *turns.Tool {
+		return &turns.Tool{
+			Name: name, Description: "a tool", InputSchema: `{"type":"object"}`,
+			Handler: func(*turns.DispatchContext, turns.Args) (any, error) { return "fine", nil },
+		}
+	}
+	spins := manifest(agents.Asks{})
+	spins.Tools = []agents.Tool{{Name: "spin", Description: "Spins.", InputSchema: []byte(`{"type":"object"}`)}}
+	const origin = "https://a.example"
+	keyed := &agents.Grant{
+		Agent: "research", HTTP: &agents.GrantHTTP{Origins: []string{origin}},
+		Credentials: []agents.GrantCredential{{Name: "key", Origins: []string{origin}, From: agents.Secret{Env: "KEY"}}},
+	}
+	secret := func(text string) func(agents.GrantCredential) (string, error) {
+		return func(agents.GrantCredential) (string, error) { return text, nil }
+	}
+	for _, c := range []struct {
+		manifest *agents.Manifest
+		options  agents.Options
+		want     string // "" if it loads
+	}{
+		{
+			spins,
+			agents.Options{Grant: &agents.Grant{Agent: "research", Tools: []string{"spin"}}, Tools: []*turns.Tool{tool("spin")}},
+			"`tools[0]`: the agent brings a tool spin itself",
+		},
+		{
+			manifest(agents.Asks{}),
+			agents.Options{Grant: &agents.Grant{Agent: "research", Tools: []string{"mail"}}, Tools: []*turns.Tool{tool("mail"), tool("mail")}},
+			"`tools[0]`: the program has more than one tool mail",
+		},
+		{manifest(agents.Asks{}), agents.Options{Grant: keyed, Secret: secret(" 1234567 ")}, "`credentials[0].from`: the secret has less than 8 bytes"},
+		{
+			manifest(agents.Asks{}),
+			agents.Options{Grant: keyed, Secret: secret("12345678\n12345678")},
+			"`credentials[0].from`: the secret has a character that no header may have",
+		},
+		{manifest(agents.Asks{}), agents.Options{Grant: keyed, Secret: secret("12345678")}, ""},
+	} {
+		agent, err := agents.Load(t.Context(), file(t, c.manifest), c.options)
+		switch {
+		case c.want == "" && err == nil:
+			err = agent.Close(t.Context())
+			fallthrough
+		case c.want == "":
+			if err != nil {
+				t.Error(err)
+			}
+		case !errors.Is(err, host.CodeAgentGrant) || !strings.Contains(err.Error(), c.want):
+			t.Errorf("the error is %v, want %s", err, c.want)
+		}
+	}
+}

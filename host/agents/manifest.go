@@ -118,11 +118,11 @@ func ParseManifest(text []byte) (*Manifest, error) {
 	if string(m.Options) == "null" {
 		m.Options = nil
 	}
-	return &m, m.repeats()
+	return &m, m.inconsistent()
 }
 
-// repeats lists names that occur twice.
-func (m *Manifest) repeats() error {
+// inconsistent lists names that occur twice, and what else a schema cannot say.
+func (m *Manifest) inconsistent() error {
 	var list []string
 	field := func(name string, n int, key func(i int) string) {
 		seen := map[string]bool{}
@@ -137,6 +137,16 @@ func (m *Manifest) repeats() error {
 	a := &m.Asks
 	field("asks.http", len(a.HTTP), func(i int) string { return a.HTTP[i].Origin })
 	field("asks.credentials", len(a.Credentials), func(i int) string { return a.Credentials[i].Name + " " + a.Credentials[i].Origin })
+	for i, ask := range a.HTTP {
+		if defaultPort(ask.Origin) {
+			list = append(list, fmt.Sprintf("`asks.http[%d].origin` has the default port of its scheme: leave it out", i))
+		}
+	}
+	for i, ask := range a.Credentials {
+		if defaultPort(ask.Origin) {
+			list = append(list, fmt.Sprintf("`asks.credentials[%d].origin` has the default port of its scheme: leave it out", i))
+		}
+	}
 	field("asks.tools", len(a.Tools), func(i int) string { return a.Tools[i].Name })
 	field("asks.models", len(a.Models), func(i int) string { return a.Models[i].Name })
 	field("asks.stores", len(a.Stores), func(i int) string { return a.Stores[i].Name })
@@ -172,6 +182,9 @@ func WithManifest(file []byte, m *Manifest) ([]byte, error) {
 	_, imports, err := scan(file)
 	if err != nil {
 		return nil, err
+	}
+	if m == nil {
+		return nil, manifestDocument.wrong("there is none")
 	}
 	m.Imports = imports
 	text, err := m.Text()

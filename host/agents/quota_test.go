@@ -246,3 +246,125 @@ func TestLogIsCut(t *testing.T) {
 		}
 	}
 }
+
+// stuffed is an engine whose instances put reports into the step that ends a turn.
+type stuffed struct {
+	host.Engine
+	reports, size int
+}
+
+func (e stuffed) Open(ctx context.Context) (host.Instance, error) {
+	i, err := e.Engine.Open(ctx)
+	return &stuffing{i, e}, err
+}
+
+type stuffing struct {
+	host.Instance
+	stuffed
+}
+
+func (i *stuffing) Step(dst, in []byte) ([]byte, error) {
+	out, err := i.Instance.Step(dst, in)
+	var before []byte
+	for rest := out; err == nil && len(rest) > 0; {
+		op, frame, next, bad := abi.Next(rest, abi.Limits{}.Effective())
+		if bad != nil {
+			return out, bad
+		}
+		rest = next
+		if f, _ := abi.Decode[abi.Event](frame); op != abi.OpEvent || f.Kind != abi.EventIterationEnd {
+			continue
+		}
+		f, _ := abi.Decode[abi.Event](frame)
+		f.Kind = abi.EventMessage
+		for n := range i.reports {
+			delta := strings.Repeat("x", i.size)
+			f.Payload = (&abi.StreamEvent{ID: "m", Delta: delta, Length: uint64((n + 1) * i.size), Complete: n == i.reports-1}).Append(nil)
+			before = abi.Append(before, &f)
+		}
+		return append(before, out...), nil
+	}
+	return out, err
+}
+
+// A quota holds in a turn's last step as well: what the step brings beside its ends is dropped, and the turn is
+// aborted.
+func TestQuotaOfTheLastStep(t *testing.T) {
+	const all = "turnStart dispatchStart iterationStart message iterationEnd ack dispatchEnd ack turnEnd ack"
+	const cut = "turnStart dispatchStart iterationStart iterationEnd aborted dispatchEnd aborted turnEnd aborted"
+	for _, c := range []struct {
+		limit         string
+		quota         agents.Quota
+		reports, size int
+		events        string
+	}{
+		{"bytes", agents.Quota{Bytes: 20_000}, 1, 100_000, cut},
+		{"frames", agents.Quota{Frames: 20}, 1_000, 1, cut},
+		{"", agents.Quota{}, 1, 100_000, all},
+	} {
+		for _, e := range engines(t) {
+			config := load(t, stuffed{e, c.reports, c.size}, agents.Options{Grant: &agents.Grant{Agent: "research", Quota: c.quota}}).Config()
+			config.Executor = func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Ack() }
+			runner, err := turns.New(t.Context(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var log []string
+			result, err := runner.Run(t.Context(), turns.Input{Message: "Hi", OnEvent: func(ev event.Event) {
+				log = append(log, ev.Kind().String())
+				switch ev := ev.(type) {
+				case *event.IterationEnd:
+					log = append(log, ev.Status.String())
+				case *event.DispatchEnd:
+					log = append(log, ev.Status.String())
+				case *event.TurnEnd:
+					log = append(log, ev.Status.String())
+				}
+			}})
+			if c.limit != "" {
+				var coded *host.Error
+				if !errors.As(err, &coded) || coded.Code != host.CodeAgentLimit || coded.Details.(map[string]any)["limit"] != c.limit {
+					t.Errorf("%s: %s: the error is %v", e.Name(), c.limit, err)
+				}
+				if result == nil || result.Status != event.Aborted || result.Text != "" {
+					t.Errorf("%s: %s: the result is %+v", e.Name(), c.limit, result)
+				}
+			}
+			if got := strings.Join(log, " "); got != c.events {
+				t.Errorf("%s: %s: the events are\n%s\nwant\n%s", e.Name(), c.limit, got, c.events)
+			}
+			if err := runner.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// The last of all steps may be the one too many. js/test/agents/load.test.ts has the same turns.
+func TestQuotaWithoutTheLastStep(t *testing.T) {
+	for _, e := range engines(t) {
+		ended := false
+		for most := int64(1); most < 20 && !ended; most++ {
+			config := load(t, e, agents.Options{Grant: &agents.Grant{Agent: "research", Quota: agents.Quota{Steps: most}}}).Config()
+			config.Executor = func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Ack() }
+			runner, err := turns.New(t.Context(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			result, err := runner.Run(t.Context(), turns.Input{Message: "Hi", OnEvent: func(ev event.Event) { n++ }})
+			if ended = err == nil; !ended && (!errors.Is(err, host.CodeAgentLimit) || result == nil || result.Status != event.Aborted) {
+				t.Errorf("%s: %d steps: %+v, %v", e.Name(), most, result, err)
+			}
+			if ended && (most != 6 || n != 6) {
+				t.Errorf("%s: it ends with %d steps and %d events", e.Name(), most, n)
+			}
+			if err := runner.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if !ended {
+			t.Errorf("%s: the turn does not end", e.Name())
+		}
+	}
+}

@@ -122,6 +122,9 @@ func (d document) read(text []byte, v any) error {
 	if err := json.Unmarshal(text, &value); err != nil {
 		return d.wrong("it is no JSON")
 	}
+	if err := d.wrong(repeated(text)...); err != nil {
+		return err
+	}
 	if err := d.check(value); err != nil {
 		return err
 	}
@@ -155,6 +158,38 @@ func (d document) wrong(list ...string) error {
 	err := host.NewError(d.code, strings.Join(shown, "; "), nil)
 	err.Details = shown
 	return err
+}
+
+// repeated lists the members of a JSON text that occur twice in their object: readers would disagree about which
+// counts.
+func repeated(text []byte) (list []string) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	var read func(path string)
+	read = func(path string) {
+		switch t, _ := dec.Token(); t {
+		case json.Delim('{'):
+			seen := map[string]bool{}
+			for dec.More() {
+				key, _ := dec.Token()
+				name, _ := key.(string)
+				at := join(path, name)
+				if seen[name] {
+					list = append(list, "`"+at+"` occurs twice")
+				}
+				seen[name] = true
+				read(at)
+			}
+		case json.Delim('['):
+			for i := 0; dec.More(); i++ {
+				read(path + "[" + strconv.Itoa(i) + "]")
+			}
+		default:
+			return
+		}
+		_, _ = dec.Token() // the closing bracket; the text is valid
+	}
+	read("")
+	return list
 }
 
 // deeper reports whether lists and objects of a JSON text are nested more than n levels deep.

@@ -413,3 +413,30 @@ func TestErrors(t *testing.T) {
 	}
 	core.in.Close()
 }
+
+// A tool that returns nothing, the agent's or the host's, returned null.
+func TestCallToolOfNothing(t *testing.T) {
+	schema := `{"type":"object"}`
+	register(t, Definition{
+		Name: "t", Version: "1.0.0", Description: "d",
+		Tools: []*Tool{RawTool("none", "Returns nothing.", schema, func(*Context, []byte) ([]byte, error) { return nil, nil })},
+		Executor: func(c *Context) error {
+			for _, name := range []string{"none", "hosts"} {
+				if got, err := c.CallTool(name, nil); err != nil || !bytes.Equal(got, value.AppendNil(nil)) {
+					return fmt.Errorf("%s: %x, %w", name, got, err)
+				}
+			}
+			return c.Ack()
+		},
+	})
+	h := newTalk(t)
+	open := abi.OpenRunner{Tools: []abi.ToolDef{
+		{Number: 1, Name: "none", InputSchema: encoded(schema), Builtin: "none"}, {Number: 2, Name: "hosts", InputSchema: encoded(schema)},
+	}}
+	open.Runner, open.Call, open.Executor = 1, 1, abi.ExecutorModule
+	h.step(&open)
+	h.step(&abi.StartTurn{Turn: 1, Runner: 1, Now: 1_767_225_600_000, Seed: make([]byte, 16), ID: "t", SystemPrompt: "p"})
+	if h.end == nil || h.end.Status != abi.StatusAck {
+		t.Errorf("%+v %q", h.end, h.logs)
+	}
+}

@@ -154,8 +154,10 @@ func (c *Context) report(kind runtime.StreamKind, id, delta string, done bool) e
 	return c.d.Report(kind, []byte(id), []byte(delta), done)
 }
 
-// CallTool runs a tool of the dispatch, the agent's or the host's, and returns what it returned: an encoded value. args
-// is an encoded map, nil for an empty one. Listeners are told; storing the call is up to the caller.
+// CallTool runs a tool of the dispatch, the agent's or the host's, and returns what it returned: an encoded value, null
+// for none. A tool of the host's may return what only the host can keep, such as an object of its own without a form in
+// JSON: that is null here, too. args is an encoded map, nil for an empty one. Listeners are told; storing the call is
+// up to the caller.
 func (c *Context) CallTool(name string, args []byte) ([]byte, error) {
 	if c.d == nil {
 		return nil, errNoDispatch("CallTool")
@@ -168,5 +170,5 @@ func (c *Context) CallTool(name string, args []byte) ([]byte, error) {
 		args = value.AppendMapHeader(nil, 0)
 	}
 	result, err := c.d.ExecuteTool(c.task, tool, args, runtime.ToolRun{})
-	return result.Value, err
+	return orNull(result.Value, err), err
 }

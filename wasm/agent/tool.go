@@ -47,9 +47,21 @@ func NewTool[A, R any, PA Arguments[A], PR Result[R]](name, description string, 
 }
 
 // RawTool returns a tool that takes and returns encoded values of package
-// [github.com/turncore/turncore/abi/value]. schema is the JSON Schema of its arguments, an object. args are valid.
+// [github.com/turncore/turncore/abi/value]. schema is the JSON Schema of its arguments, an object. args are valid. A
+// result without a byte is null.
 func RawTool(name, description, schema string, run func(c *Context, args []byte) ([]byte, error)) *Tool {
-	return &Tool{name: name, description: description, schema: schema, run: run}
+	return &Tool{name: name, description: description, schema: schema, run: func(c *Context, args []byte) ([]byte, error) {
+		out, err := run(c, args)
+		return orNull(out, err), err
+	}}
+}
+
+// orNull is a result, null for one without a byte.
+func orNull(v []byte, err error) []byte {
+	if err == nil && len(v) == 0 {
+		return value.AppendNil(nil)
+	}
+	return v
 }
 
 // Confirmed returns the tool, which a person must confirm before each call.

@@ -67,6 +67,12 @@ func (c *command) newAgent(args []string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	complete := false
+	defer func() {
+		if !complete {
+			empty(dir)
+		}
+	}()
 	if err := writeStarter(dir, name); err != nil {
 		return err
 	}
@@ -91,12 +97,24 @@ func (c *command) newAgent(args []string) error {
 	if said, err := tidy.CombinedOutput(); err != nil {
 		return fmt.Errorf("go mod tidy: %w\n%s", err, said)
 	}
+	complete = true
 	_, err = fmt.Fprintf(c.stdout, `The agent %s is in %s. There:
   turncore agent test     builds it and runs its tests
   turncore agent build    writes %s.wasm
   turncore run --agent %s.wasm --grant grant.json "Please greet Ada"
 `, name, printable(dir), name, name)
 	return err
+}
+
+// empty removes what was written into a folder, which was empty, so that the command can be given again.
+func empty(dir string) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, entry := range list {
+		_ = os.RemoveAll(filepath.Join(dir, entry.Name())) // the error that is told is the one before
+	}
 }
 
 // writeStarter writes the agent's files.

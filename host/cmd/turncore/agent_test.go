@@ -98,6 +98,20 @@ func TestAgentFromNewToRun(t *testing.T) {
 	}
 }
 
+// A command that fails leaves nothing behind: it can be given again.
+func TestAgentNewFails(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "greeter")
+	again := call{env: []string{"GOPROXY=off", "GOMODCACHE=" + t.TempDir()}, args: []string{"agent", "new", dir}}
+	for range 2 {
+		if got := again.run(t); got.status != exitFailed || !strings.Contains(got.stderr, "go mod tidy") {
+			t.Errorf("%+v", got)
+		}
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) > 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
 // A module without an agent inside answers with the model of its grant.
 func TestRunAgent(t *testing.T) {
 	module, ok := full.Module()
@@ -134,6 +148,7 @@ func TestAgentMistakes(t *testing.T) {
 		{[]string{"run", "--agent", "a.wasm", "--model", "m", "Hi"}, exitUsage, "--model and --agent exclude each other"},
 		{[]string{"run", "--agent", "a.wasm", "--recording", "r.json"}, exitUsage, "--agent and --recording exclude each other"},
 		{[]string{"run", "--agent", filepath.Join(empty, "a.wasm"), "Hi"}, exitFailed, "no such file"},
+		{[]string{"run", "--agent", "a.wasm", "--options", "{", "Hi"}, exitUsage, "it is no JSON"},
 	} {
 		if got := turncore(t, c.args...); got.status != c.status || !strings.Contains(got.stdout+got.stderr, c.out) {
 			t.Errorf("turncore %q does not say %q with status %d: %+v", c.args, c.out, c.status, got)

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/sessions"
@@ -592,7 +591,7 @@ type stops struct {
 func newStops(warn func()) *stops {
 	s := &stops{signals: make(chan os.Signal, 1), warn: warn}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
-	signal.Notify(s.signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(s.signals, endings()...)
 	go func() {
 		for got := range s.signals {
 			s.signal(got)

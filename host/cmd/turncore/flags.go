@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -83,6 +84,9 @@ func (c *command) parseRun(args []string) (*runFlags, error) {
 	f.Func("agent", "run the agent in `file`, which \"turncore agent build\" has made", set(&o.agent))
 	f.Func("grant", "grant the agent what `file` says, and nothing else", set(&o.grant))
 	f.Func("options", "the agent's own options, as `JSON`", func(s string) error {
+		if !json.Valid([]byte(s)) {
+			return errors.New("it is no JSON")
+		}
 		o.options = json.RawMessage(s)
 		return nil
 	})

@@ -167,11 +167,21 @@ func (c *command) parse(f *flag.FlagSet, help string, args []string) (rest []str
 // errInterrupted is why a turn is aborted by Ctrl-C.
 var errInterrupted = &host.Error{Name: "AbortError", Message: "interrupted", Status: 499}
 
+// endings are the signals that end the program, with what it has started: that of a closed terminal as well, unless it
+// is to be outlived, as under nohup.
+func endings() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
+}
+
 // interruptible returns a context that an interrupt cancels, once: a second one ends the program the usual way.
 func interruptible() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, endings()...)
 	go func() {
 		select {
 		case <-signals:

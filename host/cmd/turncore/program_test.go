@@ -82,8 +82,15 @@ func TestProgramIsStopped(t *testing.T) {
 	}
 }
 
-// TestInterrupt stops a turn while a tool runs: the tool's programs end, the turn ends properly.
+// TestInterrupt stops a turn while a tool runs: the tool's programs end, the turn ends properly. A closed terminal does
+// the same.
 func TestInterrupt(t *testing.T) {
+	for _, sent := range []syscall.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		t.Run(sent.String(), func(t *testing.T) { interrupt(t, sent) })
+	}
+}
+
+func interrupt(t *testing.T, with syscall.Signal) {
 	on(t, func(t *testing.T, engine string) {
 		pid := filepath.Join(t.TempDir(), "pid")
 		cmd := call{args: []string{
@@ -103,7 +110,7 @@ func TestInterrupt(t *testing.T) {
 			if strings.Contains(scan.Text(), "toolExecutionStart") && !sent {
 				sent = true
 				waitFor(t, func() bool { text, _ := os.ReadFile(pid); return strings.HasSuffix(string(text), "\n") })
-				if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				if err := cmd.Process.Signal(with); err != nil {
 					t.Fatal(err)
 				}
 			}

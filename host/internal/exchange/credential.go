@@ -21,18 +21,30 @@ const maxEscapes = 15
 // nil one takes nothing out.
 type redactor struct {
 	secret []byte
-	held   []byte // end of what was written that may be the beginning of the secret
+	held   []byte    // end of what was written that may be the beginning of the secret
+	next   *redactor // of a part of the secret, in what is left; nil for none
 }
 
-// newRedactor returns the redactor of a header's value: of what follows the scheme in "Bearer token".
+// schemes are words before a secret that are no part of one, in small letters. JavaScript has the same.
+var schemes = []string{"basic", "bearer"}
+
+// newRedactor returns the redactor of a header's value: of what follows the scheme in "Bearer token". The first word of
+// another value may be a scheme or a part of the secret: it is looked for with it and without it.
 func newRedactor(value string) *redactor {
-	if scheme, token, ok := strings.Cut(value, " "); ok && scheme != "" {
-		value = token
+	value = strings.TrimSpace(value)
+	first, rest, spaced := strings.Cut(value, " ")
+	rest = strings.TrimSpace(rest)
+	var part *redactor
+	if spaced && len(rest) >= minSecret {
+		part = &redactor{secret: []byte(rest)}
 	}
-	if value = strings.TrimSpace(value); len(value) < minSecret {
+	if spaced && slices.Contains(schemes, strings.ToLower(first)) {
+		return part
+	}
+	if len(value) < minSecret {
 		return nil
 	}
-	return &redactor{secret: []byte(value)}
+	return &redactor{secret: []byte(value), next: part}
 }
 
 // text returns a text without the secret.
@@ -41,7 +53,7 @@ func (r *redactor) text(s string) string {
 		return s
 	}
 	whole := redactor{secret: r.secret}
-	return string(whole.write([]byte(s))) + string(whole.rest())
+	return r.next.text(string(whole.write([]byte(s))) + string(whole.rest()))
 }
 
 // write takes the next part of a body and returns what can be passed on, which is valid until data changes. What may be
@@ -50,6 +62,11 @@ func (r *redactor) write(data []byte) []byte {
 	if r == nil || len(data) == 0 {
 		return data
 	}
+	return r.next.write(r.replace(data))
+}
+
+// replace takes this secret out of the next part, and not the next one.
+func (r *redactor) replace(data []byte) []byte {
 	if len(r.held) > 0 {
 		data = slices.Concat(r.held, data)
 		r.held = nil
@@ -136,5 +153,9 @@ func (r *redactor) rest() []byte {
 	if r == nil {
 		return nil
 	}
-	return r.held
+	held := r.held
+	if r.next == nil {
+		return held
+	}
+	return append(bytes.Clone(r.next.write(held)), r.next.rest()...)
 }

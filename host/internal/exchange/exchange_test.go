@@ -220,6 +220,32 @@ func TestRedactorKnowsEscapes(t *testing.T) {
 	}
 }
 
+// A secret with a space is looked for as a whole, and what follows the space as well: the first word may be a scheme.
+func TestRedactorOfSpaces(t *testing.T) {
+	for _, c := range []struct{ value, body, want string }{
+		{"correct-horse-battery x1", "a correct-horse-battery x1 b", "a [redacted] b"},
+		{"correct-horse battery-staple", "correct-horse battery-staple", "[redacted]"},
+		{"correct-horse battery-staple", "a battery-staple b", "a [redacted] b"},
+		{"Key 0123456789", `{"key":"0123456789","all":"Key 0123456789"}`, `{"key":"[redacted]","all":"[redacted]"}`},
+		{"Bearer 0123456789", "Bearer 0123456789", "Bearer [redacted]"},
+		{"basic 0123456789", "basic 0123456789", "basic [redacted]"},
+	} {
+		if got := newRedactor(c.value).text(c.body); got != c.want {
+			t.Errorf("%s: %s, want %s", c.value, got, c.want)
+		}
+		for size := 1; size <= len(c.body); size++ {
+			r := newRedactor(c.value)
+			var got []byte
+			for part := range slices.Chunk([]byte(c.body), size) {
+				got = append(got, r.write(part)...)
+			}
+			if got = append(got, r.rest()...); string(got) != c.want {
+				t.Errorf("%s, %d bytes at once: %s, want %s", c.value, size, got, c.want)
+			}
+		}
+	}
+}
+
 // However a body is cut, the same bytes go on, and no part of them with what came before is the secret.
 func TestRedactor(t *testing.T) {
 	for _, secret := range []string{"aaaaaaaa", "abababab", "abcabcabd", "sk-0123456789"} {

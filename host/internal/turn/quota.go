@@ -40,18 +40,20 @@ func (t *Turn) enforce(a *actor) error {
 }
 
 // count counts what came out of a step, all of it before anything of it has an effect: where a step exceeds the quota,
-// none of what it asks for starts. The caller holds t.mu.
-func (t *Turn) count(out []byte) {
+// none of what it asks for starts. cut tells that it was to end the turn as if it had kept to the quota: the turn is
+// aborted, and nothing of the step is told but what begins and ends. The caller holds t.mu.
+func (t *Turn) count(out []byte) (cut bool) {
 	if t.core.Guard == nil {
-		return
+		return false
 	}
+	before, status := t.limit, abi.StatusRefused
 	t.used.Steps++
 	t.used.Bytes += int64(len(out))
 	limits := t.core.Greeting().Limits
 	for len(out) > 0 {
 		op, frame, rest, err := abi.Next(out, limits)
 		if err != nil {
-			return // the one who reads it says so
+			return false // the one who reads it says so
 		}
 		out = rest
 		t.used.Frames++
@@ -60,8 +62,70 @@ func (t *Turn) count(out []byte) {
 			t.used.Effects++
 		case abi.OpEvent:
 			t.countTokens(frame)
+		case abi.OpEnd:
+			if f, err := abi.Decode[abi.End](frame); err == nil && f.Turn == t.number {
+				status = f.Status
+			}
 		}
 	}
+	if status == abi.StatusRefused {
+		return false
+	}
+	cause := t.exceeded()
+	if cause == nil || before != nil && status != abi.StatusAck && t.used.Ignored(&t.core.Guard.Quota) == "" {
+		return false
+	}
+	t.root.abort(cause)
+	return true
+}
+
+// abridge returns what a step that is cut tells of a frame, nil for nothing: what has begun and ends, as aborted.
+func (t *Turn) abridge(op abi.Op, frame []byte) ([]byte, error) {
+	switch op {
+	case abi.OpEvent:
+		f := &t.space.event
+		if err := abi.DecodeTo(frame, f); err != nil {
+			return nil, err
+		}
+		switch event.Kind(f.Kind) {
+		case event.KindTurnStart, event.KindDispatchStart, event.KindIterationStart:
+			return frame, nil
+		case event.KindTurnEnd:
+			var p abi.TurnEndEvent
+			err := p.Unmarshal(f.Payload)
+			p.Status, p.Error = abi.StatusAborted, nil
+			f.Payload = p.Append(nil)
+			return abi.Append(nil, f), err
+		case event.KindDispatchEnd:
+			var p abi.DispatchEndEvent
+			err := p.Unmarshal(f.Payload)
+			p.Status, p.Error = abi.StatusAborted, nil
+			f.Payload = p.Append(nil)
+			return abi.Append(nil, f), err
+		case event.KindIterationEnd:
+			var p abi.IterationEndEvent
+			err := p.Unmarshal(f.Payload)
+			p.Status, p.Discarded = abi.StatusAborted, nil
+			f.Payload = p.Append(nil)
+			return abi.Append(nil, f), err
+		}
+		return nil, nil
+	case abi.OpSync:
+		var f abi.Sync
+		if err := abi.DecodeTo(frame, &f); err != nil || f.Sync == abi.SyncSignal {
+			return nil, err
+		}
+	case abi.OpReply, abi.OpEffect:
+		return nil, nil
+	case abi.OpEnd:
+		var f abi.End
+		if err := abi.DecodeTo(frame, &f); err != nil {
+			return nil, err
+		}
+		f.Status, f.Error = abi.StatusAborted, nil
+		return abi.Append(nil, &f), nil
+	}
+	return frame, nil
 }
 
 // refuse has an effect fail that the turn may not have any more, and tells whether it does. What ends an iteration runs

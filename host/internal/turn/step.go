@@ -166,7 +166,7 @@ func (t *Turn) step(a *actor, in []byte) error {
 		return t.deadOr(err)
 	}
 	t.space.answer = out
-	t.count(out)
+	t.cut = t.count(out)
 	t.journal.step(in, out)
 	refusal, err := t.read(a, out)
 	if err != nil {
@@ -189,6 +189,14 @@ func (t *Turn) read(a *actor, out []byte) (refusal, err error) {
 			return nil, err
 		}
 		out = rest
+		if t.cut {
+			if frame, err = t.abridge(op, frame); err != nil {
+				return nil, err
+			}
+			if frame == nil {
+				continue
+			}
+		}
 		switch op {
 		case abi.OpEvent:
 			err = t.readEvent(frame)

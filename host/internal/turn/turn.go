@@ -131,6 +131,7 @@ type Turn struct {
 	seen, told int64       // tokens: that the host saw itself, that the core reports
 	limit      error       // the bound of the quota that is exceeded, nil for none
 	logged     int64       // bytes of log
+	cut        bool        // the last step exceeded the quota: little of it is told
 
 	gates  map[uint32]*openGate // open ones, by number
 	opened *openGate            // the last one

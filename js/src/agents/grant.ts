@@ -36,7 +36,10 @@ export interface Grant {
   readonly quota?: AgentQuota;
 }
 
-/** A secret that the host adds to requests. The agent never sees it. */
+/**
+ * A secret that the host adds to requests. The agent never sees it: a secret of less than 8 bytes, which could not be
+ * taken out of what comes back, is refused.
+ */
 export interface GrantCredential {
   readonly name: string;
   /** Where it may go; each is in `http.origins`, too. */
@@ -86,14 +89,20 @@ function inconsistencies({ http, credentials = [] }: Grant): string[] {
   const list: string[] = [];
   const origins = http?.origins ?? [];
   origins.forEach((origin, i) => {
+    if (hasDefaultPort(origin)) {
+      list.push(`\`http.origins[${i}]\` has the default port of its scheme: leave it out`);
+    }
     if (http?.privateAddresses === true || !isPrivateOrigin(origin)) return;
     list.push(
       `\`http.origins[${i}]\` is a private address, and \`http.privateAddresses\` is not set`,
     );
   });
-  credentials.forEach(({ name, origins: own }, i) => {
+  credentials.forEach(({ name, origins: own, header = '' }, i) => {
     if (credentials.findIndex((other) => other.name === name) < i) {
       list.push(`\`credentials[${i}].name\` occurs twice`);
+    }
+    if (OWN_HEADERS.includes(header.toLowerCase())) {
+      list.push(`\`credentials[${i}].header\` is a header that the host sets itself`);
     }
     own.forEach((origin, j) => {
       if (origins.includes(origin)) return;
@@ -101,6 +110,17 @@ function inconsistencies({ http, credentials = [] }: Grant): string[] {
     });
   });
   return list;
+}
+
+/** Headers of the connection, which no credential can be sent in. Go has the same. */
+const OWN_HEADERS: readonly string[] =
+  'connection content-length expect host keep-alive te trailer transfer-encoding upgrade'.split(
+    ' ',
+  );
+
+/** Whether an origin is written with its scheme's own port: what requests go to never is. */
+export function hasDefaultPort(origin: string): boolean {
+  return /^(http:.*:80|https:.*:443)$/.test(origin);
 }
 
 /** Whether an origin names a private address itself, without the help of a name server. */

@@ -2,10 +2,10 @@
  * Holds the turns of an agent to its grant: counts what comes out of the module, aborts a turn that exceeds its quota,
  * and cuts its log. It sits between the instance and what runs turns on it, which knows nothing of it.
  */
-import { EffectKind, EventKind, Op } from '../abi/frames.gen.js';
+import { EffectKind, EventKind, Op, Status, SyncKind } from '../abi/frames.gen.js';
 import { joined } from '../bytes.js';
 import { Decoder } from '../codec/decoder.js';
-import type { EventFrame, OutboundFrame } from '../codec/tuples.gen.js';
+import type { ErrorValue, EventFrame, OutboundFrame } from '../codec/tuples.gen.js';
 import type { TurncoreError } from '../errors.js';
 import type { Instance } from '../instance/instance.js';
 import type { StepRecorder } from '../journal/writer.js';
@@ -92,10 +92,13 @@ export class Guard {
       const frames = decode(out, offsets);
       if (usage === undefined) return frames;
       const kept = this.#count(usage, frames, offsets, out.length);
-      if (kept.some(({ op }) => op === Op.End))
-        turns.delete((kept.at(-1) as { turn: number }).turn);
-      else this.#enforce(instance, usage, kept);
-      return kept;
+      const end = kept.find((frame) => frame.op === Op.End);
+      if (end === undefined) {
+        this.#enforce(instance, usage, kept);
+        return kept;
+      }
+      turns.delete(end.turn);
+      return this.#cut(usage, end.status, kept, offsets);
     };
     return instance;
   }
@@ -164,14 +167,40 @@ export class Guard {
     return { ...frame, payload };
   }
 
+  /**
+   * Aborts a turn whose last step exceeds its quota, as if it had kept to it: nothing of the step is told but what
+   * begins and ends.
+   */
+  #cut(usage: Usage, status: number, step: OutboundFrame[], offsets: number[]): OutboundFrame[] {
+    const error = this.#exceeded(usage);
+    const before = usage.refusal !== undefined;
+    if (error === undefined || status === Status.Refused) return step;
+    if (before && status !== Status.Ack && this.#ignored(usage) === undefined) return step;
+    usage.refusal ??= this.#refusal(usage);
+    const starts = [...offsets];
+    const kept: OutboundFrame[] = [];
+    offsets.length = 0;
+    step.forEach((frame, i) => {
+      const told = abridged(frame, error);
+      if (told === undefined) return;
+      kept.push(told);
+      offsets.push(starts[i]!);
+    });
+    return kept;
+  }
+
+  /** The bound that a turn exceeds long after it was aborted for its quota. */
+  #ignored(usage: Usage): (typeof BOUNDS)[number] | undefined {
+    return BOUNDS.find((name) => usage[name] > 2 * this.#quota[name] + SPARE);
+  }
+
   /** Aborts a turn that has exceeded its quota. No effect of the step that exceeded it starts: all of them are refused. */
   #enforce(instance: Instance, usage: Usage, step: OutboundFrame[]): void {
-    for (const name of BOUNDS) {
-      if (usage[name] > 2 * this.#quota[name] + SPARE) {
-        throw instance.fail(
-          `the turn was aborted for its quota of ${name}, and goes on beyond twice that`,
-        );
-      }
+    const name = this.#ignored(usage);
+    if (name !== undefined) {
+      throw instance.fail(
+        `the turn was aborted for its quota of ${name}, and goes on beyond twice that`,
+      );
     }
     usage.refusal ??= this.#refusal(usage);
     const { refusal: refused } = usage;
@@ -206,6 +235,47 @@ export class Guard {
     return agentError('E_AGENT_LIMIT', `more than ${most} ${name}`, {
       details: { limit: name, most },
     });
+  }
+}
+
+/** What a last step that is cut tells of a frame, undefined for nothing. */
+function abridged(frame: OutboundFrame, error: TurncoreError): OutboundFrame | undefined {
+  switch (frame.op) {
+    case Op.Event:
+      return abridgedEvent(frame);
+    case Op.Sync:
+      return frame.sync === SyncKind.Signal ? undefined : frame;
+    case Op.Reply:
+    case Op.Effect:
+      return undefined;
+    case Op.End:
+      return { ...frame, status: Status.Aborted, error: valueOf(error) };
+    default:
+      return frame;
+  }
+}
+
+/** An error as a frame has it. */
+function valueOf({ code, message, status, fatal, details }: TurncoreError): ErrorValue {
+  const rest = { handle: 0, name: '', abort: true, cause: null, suppressed: [] };
+  return { ...rest, code, message, status, fatal, details };
+}
+
+function abridgedEvent(frame: EventFrame): EventFrame | undefined {
+  const status = Status.Aborted;
+  switch (frame.kind) {
+    case EventKind.TurnStart:
+    case EventKind.DispatchStart:
+    case EventKind.IterationStart:
+      return frame;
+    case EventKind.TurnEnd:
+      return { ...frame, payload: { ...frame.payload, status, error: null } };
+    case EventKind.DispatchEnd:
+      return { ...frame, payload: { ...frame.payload, status, error: null } };
+    case EventKind.IterationEnd:
+      return { ...frame, payload: { ...frame.payload, status, discarded: [] } };
+    default:
+      return undefined;
   }
 }
 

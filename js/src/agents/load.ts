@@ -322,13 +322,18 @@ interface Granted {
 }
 
 /** Looks up what a grant names. @throws TurncoreError E_AGENT_GRANT listing what the program lacks */
-function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Granted {
+function grantedOf({ asks, tools: own }: Manifest, grant: Grant, options: AgentOptions): Granted {
   const list: string[] = [];
   const lacks = (field: string, why: string): void => void list.push(`\`${field}\`: ${why}`);
   const tools: AnyTool[] = [];
   (grant.tools ?? []).forEach((name, i) => {
-    const tool = options.tools?.find((other: AnyTool | undefined) => other?.name === name);
-    if (tool === undefined) lacks(`tools[${i}]`, `the program has no tool ${name}`);
+    const field = `tools[${i}]`;
+    const [tool, another] =
+      options.tools?.filter((other: AnyTool | undefined) => other?.name === name) ?? [];
+    if (own.some((other) => other.name === name)) {
+      lacks(field, `the agent brings a tool ${name} itself`);
+    } else if (tool === undefined) lacks(field, `the program has no tool ${name}`);
+    else if (another !== undefined) lacks(field, `the program has more than one tool ${name}`);
     else tools.push(tool);
   });
   const stores = options.stores ?? {};
@@ -386,8 +391,9 @@ function grantedOf({ asks }: Manifest, grant: Grant, options: AgentOptions): Gra
       return;
     }
     const value = secretOf(credential, options.secret);
-    if (typeof value === 'string') credentials[credential.name] = credentialOf(credential, value);
-    else lacks(`credentials[${i}].from`, value.lacks);
+    const why = typeof value === 'string' ? unusable(value) : value.lacks;
+    if (why === undefined) credentials[credential.name] = credentialOf(credential, value as string);
+    else lacks(`credentials[${i}].from`, why);
   });
   requireGranted(list);
   const origins = grant.http?.origins ?? [];
@@ -452,6 +458,20 @@ function secretOf(credential: GrantCredential, find: AgentOptions['secret']): st
   } catch (error) {
     return { lacks: messageOf(error) };
   }
+}
+
+/** Size of the shortest secret, in bytes: a shorter one cannot be told from ordinary text. */
+const MIN_SECRET = 8;
+
+/** Why a secret cannot be sent, or not be kept from the agent; undefined for nothing. */
+function unusable(secret: string): string | undefined {
+  // eslint-disable-next-line no-control-regex -- it looks for them
+  if (/[\0-\x08\x0a-\x1f\x7f\u0100-\uffff]/.test(secret)) {
+    return 'the secret has a character that no header may have, such as the end of a line';
+  }
+  return new TextEncoder().encode(secret.trim()).length < MIN_SECRET
+    ? `the secret has less than ${MIN_SECRET} bytes, too few to be taken out of what comes back`
+    : undefined;
 }
 
 function credentialOf(credential: GrantCredential, secret: string): Credential {

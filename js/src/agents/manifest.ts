@@ -2,6 +2,7 @@
  * Manifests: what an agent is and what it asks for, in a custom section of its file.
  */
 import { TurncoreError } from '../errors.js';
+import { hasDefaultPort } from './grant.js';
 import { type DocumentKind, isDeeper, memberPath, readDocument, requireNone } from './schema.js';
 import { MANIFEST_SCHEMA } from './schemas.gen.js';
 
@@ -243,7 +244,9 @@ export function parseManifest(text: string | Uint8Array): Manifest {
   return manifest;
 }
 
-/** Names that occur twice. */
+const DEFAULT_PORT = 'has the default port of its scheme: leave it out';
+
+/** Names that occur twice, and what else a schema cannot say. */
 function repeats({ tools, asks }: Manifest): string[] {
   const list: string[] = [];
   const field = (name: string, keys: readonly string[] = []): void => {
@@ -264,6 +267,12 @@ function repeats({ tools, asks }: Manifest): string[] {
     'asks.credentials',
     asks.credentials?.map(({ name, origin }) => `${name} ${origin}`),
   );
+  asks.http?.forEach(({ origin }, i) => {
+    if (hasDefaultPort(origin)) list.push(`\`asks.http[${i}].origin\` ${DEFAULT_PORT}`);
+  });
+  asks.credentials?.forEach(({ origin }, i) => {
+    if (hasDefaultPort(origin)) list.push(`\`asks.credentials[${i}].origin\` ${DEFAULT_PORT}`);
+  });
   field('asks.tools', names(asks.tools));
   field('asks.models', names(asks.models));
   field('asks.stores', names(asks.stores));

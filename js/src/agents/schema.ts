@@ -65,8 +65,9 @@ export function readDocument(kind: DocumentKind, text: string | Uint8Array): unk
     throw wrong(kind, [`it has ${bytes.length} bytes, at most ${kind.most} are allowed`]);
   }
   let value: Json;
+  let decoded: string;
   try {
-    const decoded = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    decoded = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     if (isDeeper(decoded, MAX_NESTING)) {
       throw wrong(kind, [`it is nested more than ${MAX_NESTING} levels deep`]);
     }
@@ -75,6 +76,7 @@ export function readDocument(kind: DocumentKind, text: string | Uint8Array): unk
     if (error instanceof TurncoreError) throw error;
     throw wrong(kind, [error instanceof SyntaxError ? 'it is no JSON' : 'it is no UTF-8']);
   }
+  requireNone(kind, repeated(decoded));
   requireNone(kind, new Checker(kind).violations(value));
   return value;
 }
@@ -85,6 +87,36 @@ function parse(text: string): Json {
     if (typeof value === 'number' && !Number.isFinite(value)) throw new SyntaxError('a number');
     return value;
   }) as Json;
+}
+
+/** A token of JSON: a text, a bracket, a comma, or another value. Colons and white space do not matter. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]|[^\s{}[\],:"]+/g;
+
+/** Lists the members of a JSON text that occur twice in their object: readers would disagree about which counts. */
+function repeated(text: string): string[] {
+  const list: string[] = [];
+  const tokens = text.match(TOKEN) ?? [];
+  let at = 0;
+  const read = (path: string): void => {
+    const opening = tokens[at++];
+    if (opening !== '{' && opening !== '[') return;
+    const seen = new Set<string>();
+    for (let i = 0; tokens[at] !== '}' && tokens[at] !== ']'; i++) {
+      if (tokens[at] === ',') at++;
+      if (opening === '[') {
+        read(`${path}[${i}]`);
+        continue;
+      }
+      const name = JSON.parse(tokens[at++]!) as string;
+      const member = memberPath(path, name);
+      if (seen.has(name)) list.push(`\`${member}\` occurs twice`);
+      seen.add(name);
+      read(member);
+    }
+    at++;
+  };
+  read('');
+  return list;
 }
 
 /** @throws TurncoreError with the kind's code if there are violations */

@@ -1,5 +1,5 @@
 /**
- * Ctrl-C.
+ * Ctrl-C, and what else ends the process from outside, such as a closed terminal.
  */
 
 /** Aborts at the first interrupt of the process. A second one ends the process as usual. */
@@ -21,4 +21,4 @@ export class Interrupt {
   }
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -21,6 +21,8 @@ const REDACTED = '[redacted]';
 const REDACTED_BYTES = new TextEncoder().encode(REDACTED);
 /** Shortest secret to look for, in bytes: a shorter one would be found in ordinary text. */
 const MIN_SECRET = 8;
+/** Words before a secret that are no part of one. Go has the same. */
+const SCHEME = /^(basic|bearer) /i;
 /** Bound on the searched chain of causes. */
 const MAX_CAUSES = 8;
 const NOTHING = new Uint8Array(0);
@@ -36,27 +38,34 @@ const CUT = -1;
 /** Removes a secret from data for the module: literally, and with JSON escapes of any depth. */
 export class Redactor {
   readonly #bytes: Uint8Array;
+  /** Of a part of the secret, in what is left. */
+  readonly #next: Redactor | undefined;
   /** End of what was written that may be the beginning of the secret. */
   #held: Uint8Array = NOTHING;
 
-  private constructor(bytes: Uint8Array) {
+  private constructor(bytes: Uint8Array, next?: Redactor) {
     this.#bytes = bytes;
+    this.#next = next;
   }
 
   /**
-   * The redactor of a header's value, for the part after the scheme in `Bearer token`. Undefined for a value that is
-   * too short.
+   * The redactor of a header's value, for the part after the scheme in `Bearer token`. The first word of another value
+   * may be a scheme or a part of the secret: it is looked for with it and without it. Undefined for a value that is too
+   * short.
    */
   static of(value: string): Redactor | undefined {
-    const space = value.indexOf(' ');
-    const text = (space > 0 ? value.slice(space + 1) : value).trim();
-    const bytes = new TextEncoder().encode(text);
-    return bytes.length < MIN_SECRET ? undefined : new Redactor(bytes);
+    const encode = (text: string): Uint8Array => new TextEncoder().encode(text.trim());
+    const space = value.trim().indexOf(' ');
+    const rest = encode(space < 0 ? '' : value.trim().slice(space));
+    const part = rest.length < MIN_SECRET ? undefined : new Redactor(rest);
+    if (SCHEME.test(value.trim())) return part;
+    const bytes = encode(value);
+    return bytes.length < MIN_SECRET ? undefined : new Redactor(bytes, part);
   }
 
   /** A text without the secret. */
   text(text: string): string {
-    const whole = new Redactor(this.#bytes);
+    const whole = new Redactor(this.#bytes, this.#next && new Redactor(this.#next.#bytes));
     const done = [whole.write(new TextEncoder().encode(text)), whole.rest()];
     return new TextDecoder('utf-8', { ignoreBOM: true }).decode(joined(done));
   }
@@ -73,7 +82,8 @@ export class Redactor {
 
   #isIn(text: string): boolean {
     const data = new TextEncoder().encode(text);
-    return data.some((_, at) => matchOf(data, at, this.#bytes) > 0);
+    if (data.some((_, at) => matchOf(data, at, this.#bytes) > 0)) return true;
+    return this.#next !== undefined && this.#next.#isIn(text);
   }
 
   /**
@@ -81,6 +91,11 @@ export class Redactor {
    * possible beginning of the secret waits for the next part.
    */
   write(part: Uint8Array): Uint8Array {
+    const done = this.#replace(part);
+    return this.#next?.write(done) ?? done;
+  }
+
+  #replace(part: Uint8Array): Uint8Array {
     let data = this.#held.length === 0 ? part : joined([this.#held, part]);
     this.#held = NOTHING;
     const first = this.#bytes[0]!;
@@ -106,7 +121,8 @@ export class Redactor {
   rest(): Uint8Array {
     const rest = this.#held;
     this.#held = NOTHING;
-    return rest;
+    const next = this.#next;
+    return next === undefined ? rest : joined([next.write(rest), next.rest()]);
   }
 }
 

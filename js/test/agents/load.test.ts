@@ -72,6 +72,16 @@ const stores = { notes: memoryStore(), history: memoryStore(), other: memoryStor
 
 const granting = (grant: Omit<Grant, 'agent'>): Grant => ({ agent: 'research', ...grant });
 
+const spin = {
+  name: 'spin',
+  description: 'Spins.',
+  inputSchema: { type: 'object' },
+  confirm: false,
+};
+
+const tool = (name: string): Tool =>
+  new Tool({ name, description: 'a tool', inputSchema: { type: 'object' }, handler: () => 'fine' });
+
 describe('loadAgent refuses', () => {
   const header = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
   const cases: [string, Uint8Array<ArrayBuffer>, AgentOptions, string, RegExp][] = [
@@ -227,6 +237,34 @@ describe('loadAgent refuses', () => {
       },
       'E_AGENT_GRANT',
       /`credentials\[0\]\.name`: it is the name of a model's own key/,
+    ],
+    [
+      'a tool that the agent brings itself',
+      file({ ...empty, tools: [spin] }),
+      { grant: granting({ tools: ['spin'] }), tools: [tool('spin')] },
+      'E_AGENT_GRANT',
+      /`tools\[0\]`: the agent brings a tool spin itself/,
+    ],
+    [
+      'two tools of one name',
+      file(empty),
+      { grant: granting({ tools: ['mail'] }), tools: [tool('mail'), tool('mail')] },
+      'E_AGENT_GRANT',
+      /`tools\[0\]`: the program has more than one tool mail/,
+    ],
+    [
+      'a short secret',
+      file(empty),
+      { grant: granting(key), secret: () => ' 1234567 ' },
+      'E_AGENT_GRANT',
+      /`credentials\[0\]\.from`: the secret has less than 8 bytes/,
+    ],
+    [
+      'a secret of two lines',
+      file(empty),
+      { grant: granting(key), secret: () => '12345678\n12345678' },
+      'E_AGENT_GRANT',
+      /`credentials\[0\]\.from`: the secret has a character that no header may have/,
     ],
     [
       'no tool where one is meant',
@@ -391,6 +429,31 @@ describe('the quota of a turn', () => {
       assert.ok(iterations >= 1 && iterations < 60, String(iterations));
     });
   }
+
+  // host/agents/quota_test.go has the same turns.
+  it('bounds the last step', async () => {
+    let ended = false;
+    for (let steps = 1; steps < 20 && !ended; steps++) {
+      const agent = await loadAgent(file(empty), { grant: granting({ quota: { steps } }) });
+      const stream = agent.createRunner({ executor: (ctx) => ctx.ack() }).stream({ message: 'Hi' });
+      const ends: unknown[] = [];
+      for await (const event of stream) if ('status' in event) ends.push(event.status);
+      const { status, error } = await stream.result;
+      ended = status === 'ack';
+      if (ended) {
+        assert.equal(steps, 6);
+        break;
+      }
+      assert.equal(status, 'aborted');
+      assert.ok(isTurncoreError(error, 'E_AGENT_LIMIT'), String(error));
+      assert.deepEqual(error.details, { limit: 'steps', most: steps });
+      assert.ok(
+        ends.every((end) => end === 'aborted'),
+        ends.join(' '),
+      );
+    }
+    assert.ok(ended);
+  });
 
   it('leaves a turn within it alone', async () => {
     const agent = await loadAgent(file(empty));

@@ -106,25 +106,27 @@ describe('turncore run', () => {
     assert.match(call(big.stdout).results, /longer than 4194304 bytes$/);
   });
 
-  it('aborts the turn and its programs when it is interrupted', async () => {
-    let interrupted = false;
-    const started = performance.now();
-    const { status, stdout } = await turncore(
-      ['run', 'use the sleeper', '--json', '--tool', 'sleeper=sleep 60'],
-      {
-        onOutput: (text, kill) => {
-          if (interrupted || !text.includes('toolExecutionStart')) return;
-          interrupted = true;
-          kill('SIGINT');
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) {
+    it(`aborts the turn and its programs at a ${signal}`, async () => {
+      let interrupted = false;
+      const started = performance.now();
+      const { status, stdout } = await turncore(
+        ['run', 'use the sleeper', '--json', '--tool', 'sleeper=sleep 60'],
+        {
+          onOutput: (text, kill) => {
+            if (interrupted || !text.includes('toolExecutionStart')) return;
+            interrupted = true;
+            kill(signal);
+          },
         },
-      },
-    );
-    assert.equal(status, 1);
-    const { status: end, error } = endLine(stdout);
-    assert.equal(end, 'aborted');
-    assert.deepEqual(error, { code: 'AbortError', message: 'interrupted' });
-    assert.ok(performance.now() - started < 50_000, 'it waited for the program');
-  });
+      );
+      assert.equal(status, 1);
+      const { status: end, error } = endLine(stdout);
+      assert.equal(end, 'aborted');
+      assert.deepEqual(error, { code: 'AbortError', message: 'interrupted' });
+      assert.ok(performance.now() - started < 50_000, 'it waited for the program');
+    });
+  }
 
   it('sends the key to the endpoint and shows it to nobody', async () => {
     const seen: { headers: IncomingHttpHeaders; model: string }[] = [];
