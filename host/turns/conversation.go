@@ -235,6 +235,18 @@ func (b beginning[R]) followedBy(records []R) (beginning[R], error) {
 	return after, err
 }
 
+// find returns the record of an id.
+func (b beginning[R]) find(id string) (r R, there bool) {
+	if b.count == 0 {
+		return r, false
+	}
+	at, in := b.history.data.Place(id)
+	if !in || at >= b.count {
+		return r, false
+	}
+	return collections.Slice[R](b.history.data, at, at+1)[0], true
+}
+
 // enter puts the records in front of what a collection has.
 func (b beginning[R]) enter(c *Collection[R]) error {
 	if b.count == 0 {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"time"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -211,9 +210,7 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 	full.enter = func(ctx context.Context) (context.Context, func(), error) {
 		return r.keeper.enter(ctx, session, r.refuse, r.flight.Until)
 	}
-	if store, ok := r.keeper.store.(store.Newest); ok {
-		full.newest = func(ctx context.Context) (time.Time, error) { return store.Newest(ctx, session) }
-	}
+	full.said = func(ctx context.Context) (said, error) { return r.keeper.said(ctx, session, in.TurnID) }
 	return full, nil
 }
 

@@ -38,6 +38,24 @@ func (k *keeper) enter(ctx context.Context, session string, refuse bool, until q
 	return k.queue.Enter(ctx, "turn", session, refuse, until)
 }
 
+// said tells when the user's message of a turn was said that is about to start. turn is the id that the caller chose, ""
+// for none: then it cannot be one that the session has.
+func (k *keeper) said(ctx context.Context, session, turn string) (when said, err error) {
+	if newest, ok := k.store.(store.Newest); ok {
+		if when.after, err = newest.Newest(ctx, session); err != nil || when.after.IsZero() {
+			return when, err
+		}
+	}
+	if turn == "" {
+		return when, nil
+	}
+	c, err := k.loader.load(ctx, session)
+	if m, there := c.messages.find(userMessage(turn)); there {
+		when.at = m.CreatedAt
+	}
+	return when, err
+}
+
 // Bounds on the ended turns that are remembered. Of one that is forgotten the store keeps the keys.
 const (
 	mostEnded        = 10_000 // sessions

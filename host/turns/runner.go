@@ -152,8 +152,8 @@ type TurnInput struct {
 	// enter waits for other turns and returns the context to run in, and what ends the turn's stay; nil if none are in the
 	// way.
 	enter  func(context.Context) (in context.Context, leave func(), err error)
-	newest func(context.Context) (time.Time, error) // Text is what was said after this; nil for no matter when
-	after  time.Time                                // what newest gave
+	said func(context.Context) (said, error) // asks the session when Text was said; nil for at the turn's start
+	when said                                // what it gave
 }
 
 func (in *TurnInput) validate() error {
@@ -305,9 +305,9 @@ func withTurnError(o turn.Outcome, err error) (*Result, error) {
 
 // prepare makes a turn of the input.
 func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus.Bus) (*program, error) {
-	if in.newest != nil {
+	if in.said != nil {
 		var err error
-		if in.after, err = askNewest(ctx, in.newest); err != nil {
+		if in.when, err = askSaid(ctx, in.said); err != nil {
 			return nil, fmt.Errorf("the store does not tell how far the session has come: %w", err)
 		}
 	}
@@ -321,11 +321,20 @@ func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus.Bus) (
 	})
 }
 
-// askNewest asks a store. A panic there is an error like another.
-func askNewest(ctx context.Context, newest func(context.Context) (time.Time, error)) (at time.Time, err error) {
-	defer panics.Recovered(&err)
-	return newest(ctx)
+// said is when a user's message was said.
+type said struct {
+	at    time.Time // when a turn that runs again stored it the first time; zero for a turn that has not
+	after time.Time // what came last in the session before
 }
+
+// askSaid asks a store. A panic there is an error like another.
+func askSaid(ctx context.Context, ask func(context.Context) (said, error)) (when said, err error) {
+	defer panics.Recovered(&err)
+	return ask(ctx)
+}
+
+// userMessage is the id of the user's message in a turn.
+func userMessage(turn string) string { return turn + ".user" }
 
 // maxTime is the last instant that records may bear, ms since the Unix epoch.
 const maxTime = 8_640_000_000_000_000
@@ -335,8 +344,11 @@ func (in *TurnInput) message(t *turn.Turn) *record.Message {
 	if in.Text == "" && len(in.Attachments) == 0 {
 		return in.Message
 	}
-	created := min(max(t.Now(), in.after.UnixMilli()+1), maxTime)
-	m := record.NewMessage(t.ID+".user", record.User, in.Text, time.UnixMilli(created).UTC())
+	created := min(max(t.Now(), in.when.after.UnixMilli()+1), maxTime)
+	if at := in.when.at; !at.IsZero() {
+		created = at.UnixMilli()
+	}
+	m := record.NewMessage(userMessage(t.ID), record.User, in.Text, time.UnixMilli(created).UTC())
 	m.Attachments = slices.Clone(in.Attachments)
 	return m
 }
