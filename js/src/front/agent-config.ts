@@ -119,8 +119,8 @@ function keyViolations({ model, host: given }: Checked): string[] {
     .filter((name) => name !== 'apiKey' && suggest(name, ['apiKey']) !== undefined)
     .map((name) => unknownField('model.', name, ['apiKey']));
   if (isAbsent(model['apiKey'])) return violations;
-  if (typeof model['apiKey'] !== 'string') {
-    violations.push(phrase('string', { field: 'model.apiKey' }));
+  if (typeof model['apiKey'] !== 'string' || model['apiKey'] === '') {
+    violations.push(phrase('nonEmpty', { field: 'model.apiKey' }));
   }
   if (!isAbsent(model['credential'])) {
     violations.push('`model.apiKey` and `model.credential` exclude each other');

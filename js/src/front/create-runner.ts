@@ -26,7 +26,7 @@ import { type TurnInput, TurnRunner } from '../runners/turn-runner.js';
 import type { ModelWrapper, ToolWrapper } from '../runners/wrappers.js';
 import type { OutputSchema } from '../output/output.js';
 import type { TurnStream } from '../runners/turn-stream.js';
-import { isObject } from '../validation/field-kinds.js';
+import { isAbsent, isObject } from '../validation/field-kinds.js';
 import { checkConfig, requireInput } from './agent-config.js';
 import { maxIterations } from '../middleware/max-iterations.js';
 import { baseURLOf, needsFullModule, providerKey } from '../chat/providers.js';
@@ -242,7 +242,7 @@ export function executorOf<Output>(
   const output = { schema: schema ?? own };
   if (isEngine(model)) return new ChatExecutor<Output>({ engine: model, ...output });
   const { apiKey, schema: _, ...options } = model as ChatModel & { schema?: OutputSchema<Output> };
-  const credential = apiKey === undefined ? {} : { credential: API_KEY };
+  const credential = isAbsent(apiKey) ? {} : { credential: API_KEY };
   return new ChatExecutor<Output>({ ...options, ...credential, ...output });
 }
 
@@ -258,10 +258,9 @@ function hostFor(config: AgentConfig): HostOptions | Host | undefined {
   const engine = isEngine(model) || (model as Partial<EngineOptions>).engine !== undefined;
   const { provider = 'openai', apiKey } = model as Partial<ChatModel>;
   const full = engine || needsFullModule(model as Partial<ChatModel>);
-  const key =
-    apiKey === undefined
-      ? undefined
-      : providerKey(provider, apiKey, [originOf(model as ChatModel)]);
+  const key = isAbsent(apiKey)
+    ? undefined
+    : providerKey(provider, apiKey, [originOf(model as ChatModel)]);
   const own = key && { [API_KEY]: key };
   if (host === undefined) {
     const shared = sharedHost(full ? fullModule() : undefined);

@@ -124,7 +124,8 @@ const configs: readonly (readonly [config: unknown, ...violations: string[]])[] 
   [{}, 'exactly one of `model` and `executor` is required'],
   [{ executor: 5 }, '`executor` must be a function or a chat executor'],
   [{ model: 'gpt' }, '`model` must be an object'],
-  [{ model: { model: 'm', apiKey: 5 } }, '`model.apiKey` must be a string'],
+  [{ model: { model: 'm', apiKey: 5 } }, '`model.apiKey` must be a non-empty string'],
+  [{ model: { model: 'm', apiKey: '' } }, '`model.apiKey` must be a non-empty string'],
   [
     { model: { model: 'm', api_key: 'k' } },
     '`model.api_key` is not a known field; did you mean `apiKey`?',

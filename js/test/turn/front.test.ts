@@ -329,6 +329,15 @@ describe('the chat executor', { skip }, () => {
     });
   });
 
+  it('has no key if there is none', async () => {
+    await withServer(async (url, requests) => {
+      const apiKey = null as unknown as string;
+      const runner = await agent({ model: { baseURL: `${url}/v1`, model: 'test', apiKey } });
+      await runner.stream({ message: 'hi' }).result;
+      assert.equal(requests[0]!.auth, undefined);
+    });
+  });
+
   it('a redirect to another origin gets no key and fails', async () => {
     await withServer(async (url, requests) => {
       const runner = await agent({
