@@ -187,6 +187,31 @@ describe('HTTP requests of the module', () => {
 });
 
 describe('Redactor', () => {
+  // host/internal/exchange/exchange_test.go has the same.
+  const spaced = [
+    ['correct-horse-battery x1', 'a correct-horse-battery x1 b', 'a [redacted] b'],
+    ['correct-horse battery-staple', 'correct-horse battery-staple', '[redacted]'],
+    ['correct-horse battery-staple', 'a battery-staple b', 'a [redacted] b'],
+    ['Key 0123456789', '"0123456789", "Key 0123456789"', '"[redacted]", "[redacted]"'],
+    ['Bearer 0123456789', 'Bearer 0123456789', 'Bearer [redacted]'],
+    ['basic 0123456789', 'basic 0123456789', 'basic [redacted]'],
+  ] as const;
+  for (const [value, body, want] of spaced) {
+    it(`finds ${value} in ${body}`, () => {
+      assert.equal(Redactor.of(value)!.text(body), want);
+      const bytes = new TextEncoder().encode(body);
+      for (let size = 1; size <= bytes.length; size++) {
+        const redactor = Redactor.of(value)!;
+        let got = '';
+        const decoder = new TextDecoder();
+        for (let at = 0; at < bytes.length; at += size) {
+          got += decoder.decode(redactor.write(bytes.slice(at, at + size)));
+        }
+        assert.equal(got + decoder.decode(redactor.rest()), want);
+      }
+    });
+  }
+
   it('knows the escapes of JSON, however deep and however a body is cut', () => {
     const code = (c: string): string => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
     const escaped: Record<string, (secret: string) => string> = {
