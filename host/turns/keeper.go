@@ -38,8 +38,8 @@ func (k *keeper) enter(ctx context.Context, session string, refuse bool, until q
 	return k.queue.Enter(ctx, "turn", session, refuse, until)
 }
 
-// said tells when the user's message of a turn was said that is about to start. turn is the id that the caller chose, ""
-// for none: then it cannot be one that the session has.
+// said tells when the user's message of a turn was said that is about to start. turn is the id that the caller chose,
+// "" for none: then it cannot be one that the session has.
 func (k *keeper) said(ctx context.Context, session, turn string) (when said, err error) {
 	if newest, ok := k.store.(store.Newest); ok {
 		if when.after, err = newest.Newest(ctx, session); err != nil || when.after.IsZero() {

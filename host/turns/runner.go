@@ -151,9 +151,9 @@ type TurnInput struct {
 
 	// enter waits for other turns and returns the context to run in, and what ends the turn's stay; nil if none are in the
 	// way.
-	enter  func(context.Context) (in context.Context, leave func(), err error)
-	said func(context.Context) (said, error) // asks the session when Text was said; nil for at the turn's start
-	when said                                // what it gave
+	enter func(context.Context) (in context.Context, leave func(), err error)
+	said  func(context.Context) (said, error) // asks the session when Text was said; nil for at the turn's start
+	when  said                                // what it gave
 }
 
 func (in *TurnInput) validate() error {

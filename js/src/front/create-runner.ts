@@ -115,8 +115,6 @@ export interface AgentInput extends Omit<TurnInput, 'systemPrompt'> {
 
 const DEFAULT_SYSTEM = 'You are a helpful assistant.';
 const DEFAULT_ITERATIONS = 16;
-/** The last instant of a Date. */
-const MAX_TIME = 8.64e15;
 /** The given key's name in the module. */
 const API_KEY = 'apiKey';
 
@@ -184,15 +182,13 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
     return this.#keeper.enter(sessionNamed(stash['sessionId']), this.#refuse, signal);
   }
 
-  /** @internal Later than all records of the session: a conversation is ordered by time. */
+  /** @internal As the session has it: a conversation is ordered by time. */
   protected override messageTime(
     now: number,
     stash: Readonly<Record<string, unknown>>,
+    given: string | undefined,
   ): Awaitable<number> {
-    const after = (newest: number | undefined): number =>
-      newest === undefined ? now : Math.min(Math.max(now, newest + 1), MAX_TIME);
-    const newest = this.#keeper.store.newest?.(sessionNamed(stash['sessionId']));
-    return typeof newest === 'object' ? Promise.resolve(newest).then(after) : after(newest);
+    return this.#keeper.loader.timeOf(given, now, sessionNamed(stash['sessionId']));
   }
 
   /** The input of an ordinary turn, and a function that releases the caller's signal. */

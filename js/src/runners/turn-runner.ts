@@ -231,9 +231,14 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
    * The creation time of a user message given as text, in ms since the Unix epoch.
    *
    * @param stash the initial values of the turn's stash
+   * @param given the turn's id, if it was given
    * @internal
    */
-  protected messageTime(now: number, _stash: Readonly<Record<string, unknown>>): Awaitable<number> {
+  protected messageTime(
+    now: number,
+    _stash: Readonly<Record<string, unknown>>,
+    _given: string | undefined,
+  ): Awaitable<number> {
     return now;
   }
 
@@ -339,7 +344,7 @@ export class TurnRunner<Output = unknown> extends RunnerEvents {
     const seed = host.entropy(SEED);
     const open = (running: Core, created: number): Promise<Outcome> =>
       this.#open(running, input, { id, seed, created, controller, tap });
-    const created = this.messageTime(host.clock(), input.stash);
+    const created = this.messageTime(host.clock(), input.stash, given);
     if (typeof created === 'number') return open(core, created);
     return Promise.resolve(created).then(async (at) => {
       // The instance may have ended, or filled up, in the meantime.

@@ -13,7 +13,7 @@ import { optionalString, requireObject } from '../context/arguments.js';
 import type { TurnContext } from '../context/turn-context.js';
 import { invalidValue, requireList } from '../errors.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
-import type { Awaitable } from '../awaitable.js';
+import { type Awaitable, isThenable } from '../awaitable.js';
 import type { Conversation } from './conversation.js';
 
 /**
@@ -22,6 +22,8 @@ import type { Conversation } from './conversation.js';
  */
 const MOST_SESSIONS = 1024;
 const MOST_BYTES = 32 << 20;
+/** The last instant of a Date. */
+const MAX_TIME = 8.64e15;
 
 /** The kinds of record, and a turn's collections of them. */
 const collections = {
@@ -54,6 +56,7 @@ const nothing: Loaded = { revision: '', instructions: [], records: {} };
 /** What sessions are loaded from. */
 export interface Source {
   load(session: string, after: string): Awaitable<Conversation>;
+  newest?(session: string): Awaitable<number | undefined>;
 }
 
 /** Loads sessions from a store. */
@@ -83,6 +86,29 @@ export class SessionLoader {
     const after = next(before, conversation);
     this.#remember(session, after);
     return after;
+  }
+
+  /**
+   * When the user's message of a turn is to be created: at the same time as in the turn's first run, if the session has
+   * it, or else later than all records of the session.
+   *
+   * @param turn the turn's id if the caller gave it; another one is not in the session
+   * @param now the current time
+   */
+  timeOf(turn: string | undefined, now: number, session: string): Awaitable<number> {
+    const behind = (newest: number | undefined): Awaitable<number> => {
+      const none = newest === undefined;
+      const time = none ? now : Math.min(Math.max(now, newest + 1), MAX_TIME);
+      if (turn === undefined || (none && this.#store.newest != null)) return time;
+      return this.load(session).then(({ records: { messages } }) => {
+        const place = messages?.history.find(`${turn}.user`) ?? -1;
+        return place >= 0 && place < messages!.length
+          ? Number(messages!.history.at(place)!.createdAt)
+          : time;
+      });
+    };
+    const newest = this.#store.newest?.(session);
+    return isThenable(newest) ? Promise.resolve(newest).then(behind) : behind(newest);
   }
 
   /** Puts a session's records into a turn's collections, in front of their records. */

@@ -41,6 +41,14 @@ const calc = new Tool({
   handler: ({ a }: { a: number }) => a + 1,
 });
 
+/** A store that does not tell how far the times of its sessions have come. */
+const untimed = (store: Store): Store => ({
+  load: (session, after) => store.load(session, after),
+  commit: (session, commit) => store.commit(session, commit),
+  putBytes: (session, id, bytes) => store.putBytes(session, id, bytes),
+  openBytes: (session, id) => store.openBytes(session, id),
+});
+
 describe('conversations', { skip }, () => {
   let server: Server;
   let baseURL: string;
@@ -248,6 +256,40 @@ describe('the time of a message given as text', { skip }, () => {
     }
     assert.deepEqual(newest, [20, 30, 30, 40, 40]);
     assert.equal(await store.newest?.('other'), undefined);
+  });
+
+  it('a turn that runs again keeps its question in front of the work that it caused', async () => {
+    for (const store of [memoryStore(), untimed(memoryStore())]) {
+      let begun = 0;
+      const runner = createRunner({
+        executor: async (ctx) => {
+          switch (++begun) {
+            case 1: {
+              const times = { createdAt: FIXED_INSTANT + 9, updatedAt: FIXED_INSTANT + 9 };
+              await ctx.storeMessage(
+                new Message({ id: 'work', content: 'x', role: 'assistant', ...times }),
+              );
+              return;
+            }
+            case 2:
+              throw new Error('the network is gone');
+            default:
+              ctx.ack();
+          }
+        },
+        store,
+        host: await testHost({ clock: fixedClock() }),
+      });
+      const told = await runner.stream({ message: 'Pay!', turnId: 't1' }).result;
+      assert.equal(told.status, 'nack');
+      await runner.run({ message: 'Pay!', turnId: 't1' });
+      await runner.run({ message: 'Thanks', turnId: 't2' });
+      const { messages } = await store.load('default');
+      assert.deepEqual(
+        messages.map(({ id, createdAt }) => `${id} ${Number(createdAt) - FIXED_INSTANT}`).sort(),
+        ['t1.user 0', store.newest === undefined ? 't2.user 0' : 't2.user 10', 'work 9'],
+      );
+    }
   });
 
   it('a store may tell its newest time later; a failure keeps the turn from starting', async () => {
