@@ -59,6 +59,9 @@ func Connect(address string, options ClientOptions) (*Client, error) {
 	case options.MaxEventBytes < 0:
 		return nil, invalidValue("MaxEventBytes", "must not be negative")
 	}
+	if err := checkHeader("Header", options.Header); err != nil {
+		return nil, err
+	}
 	options.HTTP = cmp.Or(options.HTTP, http.DefaultClient)
 	if options.Retries = cmp.Or(options.Retries, 5); options.Retries == NoRetries {
 		options.Retries = 0

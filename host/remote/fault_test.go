@@ -59,6 +59,8 @@ func TestFaults(t *testing.T) {
 		{"numbers that do not grow", 200, events, start + start, host.CodeTurnStreamMalformed, "event 1 follows event 1", 1},
 		{"a long line", 200, events, "data:{\"event\":\"" + strings.Repeat("x", 2000), host.CodeTurnStreamMalformed, "limit of 1000 bytes", 1},
 		{"no JSON", 200, events, "data:{nonsense\nid:1\n\n", host.CodeTurnStreamMalformed, "not JSON", 1},
+		{"a failure without its error", 200, events, "event:end\ndata:{\"status\":\"failed\",\"iterations\":1}\nid:1\n\n", host.CodeTurnStreamMalformed, "`error`", 1},
+		{"an end whose error is none", 200, events, "event:end\ndata:{\"status\":\"ack\",\"iterations\":1,\"error\":5}\nid:1\n\n", host.CodeTurnStreamMalformed, "`error`", 1},
 		{"a fault", 200, events, start + "event:fault\ndata:{\"code\":\"E_TURN_EVENTS_LOST\",\"message\":\"lost\"}\n\n", host.CodeTurnEventsLost, "lost", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

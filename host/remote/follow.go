@@ -45,6 +45,10 @@ func (c *Client) run(caller, asked context.Context, in *Input, body []byte, tell
 	f.decoder.Listener = sse.Listener{Event: f.event, Gate: f.gate}
 	defer c.gates.close(f, "", event.GateAborted)
 	defer f.cut()
+	if asked.Err() != nil {
+		f.cut() // nothing was asked for yet
+		return f.result(context.Cause(asked))
+	}
 	defer context.AfterFunc(asked, f.abort)()
 	return f.result(f.follow(body))
 }

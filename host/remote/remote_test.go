@@ -199,7 +199,7 @@ func TestGates(t *testing.T) {
 			}
 			for body, want := range map[string]int{
 				`{}`: 400, `{"value":1,"abort":true}`: 400, `{"value":1,"digest":2}`: 400, `{"error":"no"}`: 400,
-				`{"abort":1}`: 400, `{"value":"x","digest":"other"}`: 422,
+				`{"abort":1}`: 400, `{"value":"x","Digest":"other"}`: 400, `{"abort":true,"digest":"x"}`: 400, `{"value":"x","digest":"other"}`: 422,
 			} {
 				if status, text := request(t, http.MethodPost, url+"/a%2Fb/gates/may%2FI", body); status != want {
 					t.Errorf("%s: %d, %s", body, status, text)
@@ -274,6 +274,60 @@ func TestAborts(t *testing.T) {
 			t.Errorf("%s: the turn on the server is %s", how, status)
 		}
 		cancel(nil)
+	}
+}
+
+// TestAbortedBefore sends nothing for a turn whose context has ended.
+func TestAbortedBefore(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	defer server.Close()
+	client := connect(t, server.URL, remote.ClientOptions{})
+	why := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	for how, run := range map[string]func() (*turns.Result, error){
+		"Run":    func() (*turns.Result, error) { return client.Run(ctx, remote.Input{Message: "hi"}) },
+		"Stream": func() (*turns.Result, error) { return client.Stream(ctx, remote.Input{Message: "hi"}).Result() },
+	} {
+		result, err := run()
+		if result == nil || result.Status != event.Aborted || result.Iterations != 0 || !errors.Is(err, why) {
+			t.Errorf("%s: %+v, %v", how, result, err)
+		}
+	}
+	if asked != 0 {
+		t.Errorf("%d requests were sent", asked)
+	}
+}
+
+// TestPanicInTheLoop aborts the turn whose loop ends by a panic.
+func TestPanicInTheLoop(t *testing.T) {
+	url, _ := serve(t, untilAborted, remote.ServerOptions{Continue: true})
+	stream := connect(t, url, remote.ClientOptions{}).Stream(t.Context(), remote.Input{Message: "hi"})
+	func() {
+		defer func() { _ = recover() }()
+		for ev := range stream.Events() {
+			if ev.Kind() == event.KindMessage {
+				panic("the loop")
+			}
+		}
+	}()
+	done := make(chan *turns.Result, 1)
+	go func() {
+		result, _ := stream.Result() //nolint:errcheck // its status says it
+		done <- result
+	}()
+	select {
+	case result := <-done:
+		if result.Status != event.Aborted {
+			t.Errorf("%+v", result)
+		}
+	case <-time.After(10 * time.Second):
+		stream.Abort()
+		t.Error("the turn runs on")
 	}
 }
 
@@ -498,7 +552,7 @@ func TestBadOptions(t *testing.T) {
 			t.Errorf("%q: %v", url, err)
 		}
 	}
-	for _, o := range []remote.ClientOptions{{Retries: -2}, {MaxEventBytes: -1}} {
+	for _, o := range []remote.ClientOptions{{Retries: -2}, {MaxEventBytes: -1}, {Header: http.Header{"bad name": {"x"}}}} {
 		if _, err := remote.Connect("http://server.test/turns", o); !errors.Is(err, host.CodeInvalidValue) {
 			t.Errorf("%+v: %v", o, err)
 		}
@@ -506,7 +560,7 @@ func TestBadOptions(t *testing.T) {
 	if _, err := remote.NewServer(nil, remote.ServerOptions{}); !errors.Is(err, host.CodeInvalidValue) {
 		t.Error(err)
 	}
-	for _, o := range []remote.ServerOptions{{MaxReplayBytes: -1}, {MaxBodyBytes: -1}} {
+	for _, o := range []remote.ServerOptions{{MaxReplayBytes: -1}, {MaxBodyBytes: -1}, {Header: http.Header{"bad name": {"x"}}}, {Header: http.Header{"X": {"v\nw"}}}} {
 		if _, err := remote.NewServer(&turns.Runner{}, o); !errors.Is(err, host.CodeInvalidValue) {
 			t.Errorf("%+v: %v", o, err)
 		}

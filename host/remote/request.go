@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 
 	"github.com/turncore/turncore/host"
@@ -72,17 +75,21 @@ func messageInput(_ *http.Request, body map[string]json.RawMessage) (turns.Input
 			return turns.Input{}, invalidRequest("`sessionId` must be a string", http.StatusBadRequest)
 		}
 	}
-	var unknown []string
-	for name := range body {
-		if name != "message" && name != "sessionId" && name != "turnId" {
-			unknown = append(unknown, name)
-		}
-	}
-	if len(unknown) > 0 {
-		why := "`" + slices.Min(unknown) + "` is not known: a turn has `message`, `sessionId` and `turnId`"
+	if name, found := unknownIn(body, "message", "sessionId", "turnId"); found {
+		why := "`" + name + "` is not known: a turn has `message`, `sessionId` and `turnId`"
 		return turns.Input{}, invalidRequest(why, http.StatusBadRequest)
 	}
 	return in, nil
+}
+
+// unknownIn is the first member of a body that is not among known, by name.
+func unknownIn(body map[string]json.RawMessage, known ...string) (name string, found bool) {
+	for each := range body {
+		if !slices.Contains(known, each) && (!found || each < name) {
+			name, found = each, true
+		}
+	}
+	return name, found
 }
 
 // text is a JSON string; ok is false for other JSON.
@@ -110,11 +117,16 @@ func settlementOf(answer map[string]json.RawMessage) (func(event.OpenGate) error
 	bad := func(why string) (func(event.OpenGate) error, error) {
 		return nil, invalidRequest(why, http.StatusBadRequest)
 	}
+	unknown, hasUnknown := unknownIn(answer, "value", "digest", "error", "abort")
 	switch {
+	case hasUnknown:
+		return bad("`" + unknown + "` is not known: an answer has `value` and `digest`, `error`, or `abort`")
 	case given != 1:
 		return bad("an answer has exactly one of `value`, `error` and `abort`")
 	case hasDigest && !isText:
 		return bad("`digest` must be a string")
+	case hasDigest && !hasValue:
+		return bad("`digest` binds a `value`: it has no meaning without one")
 	case hasValue && hasDigest:
 		return func(g event.OpenGate) error { return g.ResolveShown(value, digest) }, nil
 	case hasValue:
@@ -149,6 +161,24 @@ func gateSettled(result string) error {
 	err := host.NewError(host.CodeTurnGateSettled, result, nil)
 	err.Details = map[string]any{"result": result}
 	return err
+}
+
+// headerName is the names of headers, by RFC 9110.
+var headerName = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$")
+
+// checkHeader fails with E_INVALID_VALUE for a name or a value that no header has: net/http would drop them.
+func checkHeader(field string, header http.Header) error {
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		if !headerName.MatchString(name) {
+			return invalidValue(field, "has the name "+strconv.Quote(name)+", which no header has")
+		}
+		for _, value := range header[name] {
+			if strings.ContainsFunc(value, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
+				return invalidValue(field+"["+strconv.Quote(name)+"]", "has a value that no header has")
+			}
+		}
+	}
+	return nil
 }
 
 func invalidValue(field, why string) error {

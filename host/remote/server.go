@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/turncore/turncore/host"
@@ -20,7 +19,8 @@ import (
 // ServerOptions are options of a Server.
 type ServerOptions struct {
 	// Input makes a turn's input of the body of its request, a JSON object: here is the place for more members, and to
-	// see who asks. An error becomes the response, with the status of a *host.Error. nil takes `message`, a text that is
+	// see who asks. An error becomes the response, with its message and its causes, and with the status of a *host.Error,
+	// from 400 to 599, or 500. nil takes `message`, a text that is
 	// not empty, and `sessionId`. The server sets the turn's id.
 	Input func(r *http.Request, body map[string]json.RawMessage) (turns.Input, error)
 	// Continue lets a turn run on when its last client goes away. Without it such a turn is aborted.
@@ -56,6 +56,9 @@ func NewServer(runner *turns.Runner, options ServerOptions) (*Server, error) {
 		return nil, invalidValue("MaxReplayBytes", "must not be negative")
 	case options.MaxBodyBytes < 0:
 		return nil, invalidValue("MaxBodyBytes", "must not be negative")
+	}
+	if err := checkHeader("Header", options.Header); err != nil {
+		return nil, err
 	}
 	options.MaxReplayBytes = cmp.Or(options.MaxReplayBytes, sse.MaxReplay)
 	options.MaxBodyBytes = cmp.Or(options.MaxBodyBytes, maxBody)
@@ -251,13 +254,13 @@ func refuse(w http.ResponseWriter, err error) {
 func statusOf(err error) int {
 	var coded *host.Error
 	switch {
-	case !errors.As(err, &coded) || !strings.HasPrefix(string(coded.Code), "E_"):
+	case !errors.As(err, &coded):
 		return http.StatusInternalServerError
 	case coded.Code == host.CodeInvalidTurnGateResolution:
 		return http.StatusUnprocessableEntity
 	case coded.Code == host.CodeInvalidTurnContext: // the request's body has made the input
 		return http.StatusBadRequest
-	case coded.Status >= 400 && coded.Status < 512:
+	case coded.Status >= 400 && coded.Status < 600:
 		return coded.Status
 	}
 	return http.StatusInternalServerError

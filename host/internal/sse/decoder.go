@@ -462,13 +462,14 @@ func (d *Decoder) ended(data []byte) error {
 	if given.Iterations == nil {
 		return malformed("the end of a turn has its `iterations`")
 	}
+	told, ok := ErrorFromJSON(given.Error)
+	if !ok && (given.Error != nil || status == event.Failed || status == event.Nack) {
+		return malformed("the end of this turn has no valid `error`")
+	}
 	if err := d.advance(); err != nil {
 		return err
 	}
-	d.end = &End{Status: status, Iterations: *given.Iterations, Object: given.Object}
-	if err, ok := ErrorFromJSON(given.Error); ok {
-		d.end.Err = err
-	}
+	d.end = &End{Status: status, Iterations: *given.Iterations, Object: given.Object, Err: told}
 	return nil
 }
 

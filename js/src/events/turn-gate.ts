@@ -2,6 +2,7 @@
  * Gates: points where a turn waits for an outside decision.
  */
 import { TurncoreError } from '../errors.js';
+import { check } from '../validation/rules.js';
 import { BaseEvent } from './base-event.js';
 
 /** How a gate was settled. */
@@ -81,7 +82,7 @@ export class TurnGate extends BaseEvent {
    * Settles the gate with a value, JSON-like data, which the waiting code gets.
    *
    * @throws TurncoreError E_INVALID_TURN_GATE_RESOLUTION, with details that list the violations of the gate's schema:
-   * the gate stays open; E_TURN_GATE_SETTLED, whatever the value
+   * the gate stays open; E_TURN_GATE_SETTLED, whatever the value; E_INVALID_VALUE for options that are not known
    */
   resolve(value?: unknown, options?: ResolveOptions): void {
     this.requireOpen();
@@ -124,9 +125,17 @@ export class TurnGate extends BaseEvent {
   }
 }
 
-/** @internal The digest of a decision; an empty string for none. */
+const rules = {
+  title: 'options',
+  code: 'E_INVALID_VALUE',
+  fields: { digest: { kind: 'any' } },
+} as const;
+
+/** @internal The digest of a decision; an empty string for none. @throws TurncoreError E_INVALID_VALUE */
 export function digestIn(id: string, options: ResolveOptions | undefined): string {
-  if (options === undefined || options === null || !('digest' in options)) return '';
+  if (options === undefined || options === null) return '';
+  check(rules, options);
+  if (!('digest' in options)) return '';
   const { digest } = options;
   if (typeof digest === 'string' && digest !== '') return digest;
   const why = `${id}: the digest of what was shown is empty`;

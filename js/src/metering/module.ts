@@ -16,7 +16,8 @@ import {
 import { isCompiled } from '../instance/tag.js';
 import { FUEL, START } from './instructions.gen.js';
 import { meter, MeteringError } from './rewrite.js';
-import { unknownField } from '../validation/rules.js';
+import { isAbsent } from '../validation/field-kinds.js';
+import { phrase, unknownField } from '../validation/rules.js';
 import { paid } from './wasi.js';
 
 /**
@@ -57,12 +58,18 @@ export class FuelError extends Error {
  * @throws TurncoreError E_INVALID_MODULE, when it is first used, for one that cannot be metered
  */
 export function meteredModule(source: ModuleSource, fuel: Fuel = {}): Module {
+  if (isAbsent(source)) throw cannotLoad('no source is given');
   return new MeteredModule(source, check(fuel));
 }
 
 type Bounds = Readonly<Record<'start' | 'step', number>>;
 
+const isFuel = (fuel: unknown): boolean => typeof fuel === 'object' && fuel !== null;
+
 function check(fuel: Fuel): Bounds {
+  if (!isFuel(fuel)) {
+    throw TurncoreError.of('E_INVALID_TURN_RUNNER_CONFIG', phrase('object', { field: 'fuel' }));
+  }
   const { start = DEFAULT_FUEL, step = DEFAULT_FUEL, ...others } = fuel;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {

@@ -4,10 +4,14 @@
 import { invalidValue, isTurncoreError, messageOf, TurncoreError } from '../errors.js';
 import { errorJSON } from '../events/error-json.js';
 import type { Settlement } from '../events/turn-gate.js';
+import type { TypeRules } from '../abi/rules.gen.js';
 import type { Awaitable } from '../awaitable.js';
 import { TurnDecoder } from '../sse/turn-decoder.js';
 import type { TurnEnd } from '../sse/turn-end.js';
-import { ABORTED, cut, readInto, refusalOf } from './read-turn-stream.js';
+import { copyValue } from '../stash/copy-value.js';
+import { check } from '../validation/rules.js';
+import { headerViolations } from './options.js';
+import { ABORTED, cut, readInto, refusalOf, requireResponse } from './read-turn-stream.js';
 import {
   type RemoteInput,
   RemoteRunner,
@@ -40,6 +44,18 @@ export interface ConnectOptions {
 /** Headers of a request. */
 export type RequestHeaders = ConstructorParameters<typeof Headers>[0];
 
+const rules = {
+  title: 'options of connect',
+  code: 'E_INVALID_VALUE',
+  fields: {
+    headers: { kind: 'any' },
+    credentials: { kind: 'string', enum: ['omit', 'same-origin', 'include'] },
+    fetch: { kind: 'function' },
+    retries: { kind: 'count' },
+    retryDelay: { kind: 'function' },
+  },
+} as const satisfies TypeRules;
+
 /** Milliseconds that a server has to tell the end of an aborted turn. */
 const PATIENCE = 5000;
 /** Statuses of servers and proxies that may answer a moment later. */
@@ -66,11 +82,10 @@ class Server implements TurnPlace<ServerInput> {
 
   constructor(url: string | URL, options: ConnectOptions) {
     this.#url = addressOf(url);
-    this.#options = options;
-    this.#retries = options.retries ?? 5;
-    if (!Number.isInteger(this.#retries) || this.#retries < 0) {
-      throw invalidValue('retries', 'must be a whole number, 0 or more');
-    }
+    this.#options = check(rules, options, {
+      also: ({ headers }) => (typeof headers === 'function' ? [] : headerViolations(headers)),
+    }) as ConnectOptions;
+    this.#retries = this.#options.retries ?? 5;
   }
 
   start(turn: RemoteTurn<ServerInput>): Promise<TurnEnd> {
@@ -89,7 +104,7 @@ class Server implements TurnPlace<ServerInput> {
 
   async settle(turnId: string, gateId: string, settlement: Settlement): Promise<void> {
     const path = `${encodeURIComponent(turnId)}/gates/${encodeURIComponent(gateId)}`;
-    await this.#post(path, JSON.stringify(answerOf(settlement)));
+    await this.#post(path, answerOf(settlement));
   }
 
   /** Reads a turn to its end, by as many responses as it takes. */
@@ -99,7 +114,12 @@ class Server implements TurnPlace<ServerInput> {
     const cutter = new AbortController();
     const begun = deferred();
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let asked = false;
+    const ask = (): void => {
+      asked = true;
+    };
     const abort = (): void => {
+      if (!asked) return cutter.abort();
       timer = setTimeout(() => cutter.abort(), PATIENCE);
       const told = begun.promise.then(() =>
         this.#post(`${encodeURIComponent(turn.id)}/abort`, '{}', cutter.signal),
@@ -110,12 +130,13 @@ class Server implements TurnPlace<ServerInput> {
     if (turn.signal.aborted) abort();
     let started = false;
     try {
+      await Promise.resolve(); // an abort right after the call comes before the request
       for (let failures = 0; ;) {
         const before = decoder.lastEventId;
         try {
           const response: Response = started
             ? await this.#events(turn.id, before, cutter.signal)
-            : await this.#send('', { method: 'POST', body, signal: cutter.signal });
+            : await this.#send('', { method: 'POST', body, signal: cutter.signal }, ask);
           if (!started && isPassing(response)) throw passing(await refusalOf(response));
           started ||= response.ok;
           begun.resolve();
@@ -155,15 +176,23 @@ class Server implements TurnPlace<ServerInput> {
     await response.body?.cancel().catch(() => undefined);
   }
 
-  /** Sends a request. @throws TurncoreError (rejects) E_TURN_STREAM_CUT if there is no response */
-  async #send(path: string, init: RequestInit): Promise<Response> {
+  /**
+   * Sends a request, unless it is aborted before.
+   *
+   * @param asked is called when it is sent
+   * @throws TurncoreError (rejects) E_TURN_STREAM_CUT if there is no response
+   */
+  async #send(path: string, init: RequestInit, asked?: () => void): Promise<Response> {
     const { headers: given, credentials, fetch: send = fetch } = this.#options;
     const headers = new Headers(typeof given === 'function' ? await given() : given);
     for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
     if (init.body !== undefined) headers.set('content-type', 'application/json');
     const more = credentials === undefined ? {} : { credentials };
+    let response: Response;
     try {
-      return await send(path === '' ? this.#url : `${this.#url}/${path}`, {
+      init.signal?.throwIfAborted();
+      asked?.();
+      response = await send(path === '' ? this.#url : `${this.#url}/${path}`, {
         ...init,
         ...more,
         headers,
@@ -172,6 +201,7 @@ class Server implements TurnPlace<ServerInput> {
     } catch (cause) {
       throw TurncoreError.of('E_TURN_STREAM_CUT', messageOf(cause), { cause });
     }
+    return requireResponse(response, 'fetch', 'must return a Response');
   }
 
   #delay(failures: number): number {
@@ -198,18 +228,31 @@ function addressOf(given: string | URL): string {
   return url.href.replace(/\/$/, '');
 }
 
-/** How a gate is to be settled, as the server takes it. */
-function answerOf(settlement: Settlement): Record<string, unknown> {
+/**
+ * How a gate is to be settled, as the server takes it.
+ *
+ * @throws TurncoreError E_INVALID_VALUE for a value that a gate here refuses, and for bytes
+ */
+function answerOf(settlement: Settlement): string {
   switch (settlement.by) {
     case 'resolve': {
-      const { value = null, digest } = settlement;
-      return digest === '' ? { value } : { value, digest };
+      const { digest } = settlement;
+      const value = copyValue(settlement.value, 'value');
+      return JSON.stringify(digest === '' ? { value } : { value, digest }, asHere);
     }
     case 'reject':
-      return { error: errorJSON(settlement.error) };
+      return JSON.stringify({ error: errorJSON(settlement.error) });
     case 'abort':
-      return { abort: true };
+      return '{"abort":true}';
   }
+}
+
+/** Makes JSON of parts of a value: a Date is milliseconds, as for a gate here. */
+function asHere(this: Readonly<Record<string, unknown>>, key: string, json: unknown): unknown {
+  const given = this[key];
+  if (given instanceof Date) return given.getTime();
+  if (given instanceof Uint8Array) throw invalidValue('value', 'bytes cannot be sent as JSON');
+  return json;
 }
 
 /** Whether a response is a refusal that may not last. */

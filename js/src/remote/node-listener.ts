@@ -2,6 +2,8 @@
  * A fetch handler as a listener of Node's HTTP server.
  */
 
+import { invalidValue } from '../errors.js';
+
 /** What a listener needs of Node's `IncomingMessage`. */
 export interface NodeRequest extends AsyncIterable<Uint8Array> {
   readonly method?: string | undefined;
@@ -23,12 +25,21 @@ export interface NodeResponse {
 
 /**
  * A listener for `http.createServer` that answers by a fetch handler: `createServer(nodeListener(server.fetch))`. The
- * request's signal aborts when the client goes away, and the response goes no faster than the client reads.
+ * request's signal aborts when the client goes away, and the response goes no faster than the client reads. A request
+ * that no handler can take, such as one with a wrong `Host`, gets 400. An error of the handler is logged, and gives 500.
+ *
+ * @throws TurncoreError E_INVALID_VALUE unless the handler is a function
  */
 export function nodeListener(
   fetch: (request: Request) => Promise<Response>,
 ): (request: NodeRequest, response: NodeResponse) => void {
+  if (typeof fetch !== 'function') throw invalidValue('fetch', 'must be a function');
   return (request, response) => {
+    let begun = false;
+    const refuse = (status: number): void => {
+      response.statusCode = status;
+      response.end();
+    };
     const gone = new AbortController();
     let drained: () => void = () => undefined;
     response.on('drain', () => drained());
@@ -37,7 +48,14 @@ export function nodeListener(
       drained();
     });
     const answer = async (): Promise<void> => {
-      const given = await fetch(requestOf(request, gone.signal));
+      let asked: Request;
+      try {
+        asked = requestOf(request, gone.signal);
+      } catch {
+        return refuse(400);
+      }
+      const given = await fetch(asked);
+      begun = true;
       response.statusCode = given.status;
       for (const [name, value] of given.headers) {
         if (name !== 'set-cookie') response.setHeader(name, value);
@@ -55,7 +73,8 @@ export function nodeListener(
     };
     answer().catch((error: unknown) => {
       console.error(error);
-      response.destroy();
+      if (begun) response.destroy();
+      else refuse(500);
     });
   };
 }

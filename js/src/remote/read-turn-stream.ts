@@ -1,7 +1,7 @@
 /**
  * Reads a turn from the response of a server.
  */
-import { messageOf, TurncoreError } from '../errors.js';
+import { invalidValue, messageOf, TurncoreError } from '../errors.js';
 import type { TurnStream } from '../runners/turn-stream.js';
 import { errorFromJSON, isMembers, malformed } from '../sse/event-from-json.js';
 import { TurnDecoder } from '../sse/turn-decoder.js';
@@ -15,8 +15,11 @@ const SHOWN = 200;
  * The turn whose events a server sends: the answer to a request that a `toResponse` of the server gave. Its loop and
  * its result are like those of a turn that runs here. Aborting it closes the connection. Gates are shown but cannot be
  * settled: a response does not say where an answer goes.
+ *
+ * @throws TurncoreError E_INVALID_VALUE unless it is a response
  */
 export function readTurnStream<Output = unknown>(response: Response): TurnStream<Output> {
+  requireResponse(response, 'response', 'must be a Response');
   const runner = new RemoteRunner<RemoteInput, Output>({
     start: async (turn) => {
       const decoder = new TurnDecoder(turn);
@@ -28,6 +31,13 @@ export function readTurnStream<Output = unknown>(response: Response): TurnStream
     settle: (_, gateId) => Promise.reject(TurncoreError.of('E_TURN_GATE_READ_ONLY', gateId)),
   });
   return runner.stream({});
+}
+
+/** @throws TurncoreError E_INVALID_VALUE unless a value is a response, of whatever realm. @param field its name */
+export function requireResponse(value: unknown, field: string, why: string): Response {
+  const { ok, headers } = (value ?? {}) as Partial<Response>;
+  if (typeof ok !== 'boolean' || typeof headers?.get !== 'function') throw invalidValue(field, why);
+  return value as Response;
 }
 
 /** The end of a turn whose reader has stopped to listen. */

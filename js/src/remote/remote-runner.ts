@@ -84,7 +84,10 @@ export class RemoteRunner<
     const { signal, ...rest } = requireInput(given);
     const id = rest.turnId ?? uuidv6(systemClock(), systemEntropy(UUID_ENTROPY));
     const running = this.#live.get(id);
-    if (running !== undefined) return { stream: running, outcome: running.result };
+    if (running !== undefined) {
+      abortBy(signal, running);
+      return { stream: running, outcome: running.result };
+    }
 
     const aborter = new AbortController();
     const stream = new TurnStream<Output>(() => aborter.abort());
@@ -146,12 +149,27 @@ export class RemoteRunner<
   }
 }
 
+/** Aborts a turn that runs already when a signal aborts. */
+function abortBy(signal: AbortSignal | undefined, running: TurnStream): void {
+  if (signal === undefined) return;
+  if (signal.aborted) return running.abort();
+  const abort = (): void => running.abort();
+  signal.addEventListener('abort', abort, { once: true });
+  void running.result.then(() => signal.removeEventListener('abort', abort));
+}
+
+/** Half a surrogate pair: such a text has no UTF-8. */
+export const HALF = /\p{Surrogate}/u;
+
 /** @throws TurncoreError E_INVALID_VALUE for an input that no place takes */
 function requireInput<Input extends RemoteInput>(input: Input): Input {
   if (typeof input !== 'object' || input === null) throw invalidValue('input', 'must be an object');
   const { turnId, signal } = input;
   if (turnId !== undefined && (typeof turnId !== 'string' || turnId === '')) {
     throw invalidValue('turnId', 'must be a string that is not empty');
+  }
+  if (turnId !== undefined && HALF.test(turnId)) {
+    throw invalidValue('turnId', 'has half a surrogate pair');
   }
   if (
     signal !== undefined &&

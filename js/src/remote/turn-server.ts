@@ -1,10 +1,10 @@
 /**
  * Answers the requests of clients that run turns here.
  */
+import type { TypeRules } from '../abi/rules.gen.js';
 import type { Awaitable } from '../awaitable.js';
 import { systemClock, systemEntropy, UUID_ENTROPY, uuidv6 } from '../entropy.js';
 import { invalidValue, TurncoreError } from '../errors.js';
-import { anyCodeInfo } from '../known-codes.js';
 import { errorJSON } from '../events/error-json.js';
 import type { TurnGate, TurnGateClosedEvent } from '../events/turn-gate.js';
 import type { TurnStream } from '../runners/turn-stream.js';
@@ -16,6 +16,9 @@ import {
   turnResponse,
   type TurnResponseOptions,
 } from '../sse/turn-response.js';
+import { check } from '../validation/rules.js';
+import { byteViolations, headerViolations } from './options.js';
+import { HALF } from './remote-runner.js';
 import { ServedTurns } from './served-turns.js';
 import { invalidRequest, jsonBody } from './request-body.js';
 import type { LiveTurn } from './live-turn.js';
@@ -32,6 +35,9 @@ export interface TurnServerOptions<Input> {
   /**
    * Makes a turn's input of the body of its request: here is the place for more members, and to see who asks. Default:
    * `message`, a text that is not empty, and `sessionId`. The turn's id is added.
+   *
+   * What it throws becomes the response. Of an error it has the code, the message and the causes, and its `status` from
+   * 400 to 599, or 500. A thrown Response is the answer itself.
    */
   readonly input?:
     | ((
@@ -64,6 +70,18 @@ export interface TurnServer {
   readonly fetch: (request: Request, ...platform: readonly unknown[]) => Promise<Response>;
 }
 
+const rules = {
+  title: 'options of createTurnServer',
+  code: 'E_INVALID_VALUE',
+  fields: {
+    input: { kind: 'function' },
+    onDisconnect: { kind: 'string', enum: ['abort', 'continue'] },
+    maxReplayBytes: { kind: 'any' },
+    maxBodyBytes: { kind: 'any' },
+    headers: { kind: 'any' },
+  },
+} as const satisfies TypeRules;
+
 const BODY = 2 ** 20;
 /** Characters of a turn's id at most. */
 const ID = 256;
@@ -73,7 +91,10 @@ const PATH = /\/turns(?:\/([^/]+)\/(events|abort|gates)(?:\/([^/]+))?)?\/?$/;
  * Makes a server for the clients of `connect`, in the form of a `fetch` handler. It runs turns, lets clients come back
  * to them, settles gates and aborts turns. A turn that is asked for twice, by its id, runs once.
  *
- * @throws TurncoreError E_INVALID_VALUE for an invalid option
+ * Make one server for a runner, not one for a request: it listens to the runner for as long as the runner lives, and
+ * knows only the turns that it has started itself.
+ *
+ * @throws TurncoreError E_INVALID_VALUE for the runner, or listing every invalid option
  */
 export function createTurnServer<Input = { readonly message: string }>(
   runner: ServedRunner<Input>,
@@ -89,16 +110,18 @@ class Server<Input> {
   readonly #turns: ServedTurns;
 
   constructor(runner: ServedRunner<Input>, options: TurnServerOptions<Input>) {
-    const { onDisconnect = 'abort', maxReplayBytes = MAX_REPLAY, maxBodyBytes = BODY } = options;
-    if (onDisconnect !== 'abort' && onDisconnect !== 'continue') {
-      throw invalidValue('onDisconnect', 'must be "abort" or "continue"');
+    const { stream, gate, observe } = (runner ?? {}) as Partial<ServedRunner<Input>>;
+    if (![stream, gate, observe].every((method) => typeof method === 'function')) {
+      throw invalidValue('runner', 'must be a runner, such as that of createRunner');
     }
-    for (const [name, value] of Object.entries({ maxReplayBytes, maxBodyBytes })) {
-      if (!(value > 0)) throw invalidValue(name, 'must be a positive number');
-    }
+    this.#options = check(rules, options, {
+      also: ({ headers, ...raw }) => [
+        ...['maxReplayBytes', 'maxBodyBytes'].flatMap((name) => byteViolations(name, raw[name])),
+        ...headerViolations(headers),
+      ],
+    }) as TurnServerOptions<Input>;
     this.#runner = runner;
-    this.#options = options;
-    this.#turns = new ServedTurns(maxReplayBytes);
+    this.#turns = new ServedTurns(this.#options.maxReplayBytes ?? MAX_REPLAY);
     runner.observe('turnGateClosed', ({ turnId, gateId, result }) => {
       this.#turns.get(turnId ?? '')?.closed.set(gateId, result);
     });
@@ -109,6 +132,7 @@ class Server<Input> {
       return await this.#answer(request, platform);
     } catch (error) {
       const headers = new Headers(this.#options.headers);
+      if (error instanceof Response) return withHeaders(error, headers);
       if (error instanceof WrongMethod) headers.set('allow', error.allowed);
       return Response.json({ error: errorJSON(error) }, { status: statusOf(error), headers });
     }
@@ -221,7 +245,10 @@ function pathOf(url: string): string {
 
 function turnIdOf({ turnId }: Members): string {
   if (turnId === undefined) return uuidv6(systemClock(), systemEntropy(UUID_ENTROPY));
-  if (typeof turnId === 'string' && turnId !== '' && turnId.length <= ID) return turnId;
+  if (typeof turnId === 'string' && turnId !== '' && turnId.length <= ID) {
+    if (!HALF.test(turnId)) return turnId;
+    throw invalidRequest('`turnId` has half a surrogate pair');
+  }
   throw invalidRequest(`\`turnId\` must be a string of 1 to ${ID} characters`);
 }
 
@@ -247,12 +274,22 @@ function messageInput(body: Members): unknown {
 /** How a request wants a gate to be settled. */
 function settlementOf(answer: Members): (gate: TurnGate) => unknown {
   const { value, digest, error, abort } = answer;
+  for (const name of Object.keys(answer)) {
+    if (!['value', 'digest', 'error', 'abort'].includes(name)) {
+      throw invalidRequest(
+        `\`${name}\` is not known: an answer has \`value\` and \`digest\`, \`error\`, or \`abort\``,
+      );
+    }
+  }
   const given = ['value', 'error', 'abort'].filter((name) => name in answer);
   if (given.length !== 1) {
     throw invalidRequest('an answer has exactly one of `value`, `error` and `abort`');
   }
   if (digest !== undefined && typeof digest !== 'string') {
     throw invalidRequest('`digest` must be a string');
+  }
+  if (digest !== undefined && !('value' in answer)) {
+    throw invalidRequest('`digest` binds a `value`: it has no meaning without one');
   }
   if ('value' in answer) {
     return (gate) => gate.resolve(value, digest === undefined ? undefined : { digest });
@@ -275,12 +312,19 @@ function eventIdIn(request: Request): number {
   }
 }
 
+/** A response with the headers of every response. */
+function withHeaders(given: Response, more: Headers): Response {
+  const headers = new Headers(given.headers);
+  for (const [name, value] of more) headers.set(name, value);
+  const { body, status, statusText } = given;
+  return new Response(body, { status, statusText, headers });
+}
+
 /** The status of the response with an error. */
 function statusOf(error: unknown): number {
-  const { code = '', status = 500 } = error as Partial<TurncoreError>;
-  if (anyCodeInfo(code) === undefined) return 500;
+  const { code, status } = (error ?? {}) as Partial<TurncoreError>;
   if (code === 'E_INVALID_TURN_GATE_RESOLUTION') return 422;
   // The request's body has made the input.
   if (code === 'E_INVALID_TURN_CONTEXT') return 400;
-  return status >= 400 && status < 512 ? status : 500;
+  return Number.isInteger(status) && status! >= 400 && status! < 600 ? status! : 500;
 }

@@ -1,8 +1,16 @@
 /**
  * The simulated provider as a `fetch`.
  */
+import type { TypeRules } from '../abi/rules.gen.js';
+import { check } from '../validation/rules.js';
 import { pause, type SimulatedProviderOptions } from './pause.js';
 import { type Reply, replyTo } from './reply.js';
+
+const rules = {
+  title: 'options of simulatedFetch',
+  code: 'E_INVALID_VALUE',
+  fields: { pauseMs: { kind: 'count' } },
+} as const satisfies TypeRules;
 
 /**
  * A `fetch` that the simulated provider answers, without a network: it is for the option `fetch` of a runner's host, on
@@ -13,9 +21,11 @@ import { type Reply, replyTo } from './reply.js';
  *   model: { baseURL: 'http://simulated/v1', model: 'simulated' },
  *   host: { fetch: simulatedFetch() },
  * });
+ *
+ * @throws TurncoreError E_INVALID_VALUE listing every wrong option
  */
 export function simulatedFetch(options: SimulatedProviderOptions = {}): typeof fetch {
-  const pauseMs = options.pauseMs ?? 0;
+  const pauseMs = check(rules, options).pauseMs ?? 0;
   return async (input, init) => {
     const request = new Request(input, init);
     const { method, signal, url } = request;

@@ -370,11 +370,14 @@ export class TurnDecoder {
     }
     const { status, iterations, error, object } = json;
     if (typeof iterations !== 'number') throw malformed('the end of a turn has its `iterations`');
+    const told = errorFromJSON(error);
+    const wants = error !== undefined || status === 'failed' || status === 'nack';
+    if (told === undefined && wants) throw malformed('the end of this turn has no valid `error`');
     this.#advance();
     this.#end = {
       status: status as TurnEnd['status'],
       iterations,
-      error: errorFromJSON(error),
+      error: told,
       object,
     };
   }

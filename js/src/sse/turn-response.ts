@@ -1,7 +1,9 @@
 /**
  * A turn's events as the body of a response.
  */
+import type { TypeRules } from '../abi/rules.gen.js';
 import { invalidValue } from '../errors.js';
+import { check } from '../validation/rules.js';
 import type { Client, ServedTurn, TurnBody } from './turn-body.js';
 
 /** What happens to a turn when its client goes away: `abort` ends it, `continue` lets it run. */
@@ -27,8 +29,21 @@ export interface TurnResponseOptions {
 /** Bytes that are kept for replay unless the options say otherwise. */
 export const MAX_REPLAY = 8 * 2 ** 20;
 
+const rules = {
+  title: 'options',
+  code: 'E_INVALID_VALUE',
+  fields: {
+    signal: { kind: 'any' },
+    onDisconnect: { kind: 'string', enum: ['abort', 'continue'] },
+    lastEventId: { kind: 'any' },
+    maxReplayBytes: { kind: 'number', min: 1, max: 2 ** 53 },
+    headers: { kind: 'any' },
+  },
+} as const satisfies TypeRules;
+
 /** The response with a turn's events. It reads no faster than its client. */
-export function turnResponse(turn: ServedTurn, options: TurnResponseOptions = {}): Response {
+export function turnResponse(turn: ServedTurn, given: TurnResponseOptions = {}): Response {
+  const options = check(rules, given) as TurnResponseOptions;
   const body = turnBody(turn, options);
   const headers = new Headers(options.headers);
   headers.set('content-type', 'text/event-stream');
@@ -40,10 +55,6 @@ export function turnResponse(turn: ServedTurn, options: TurnResponseOptions = {}
 
 function turnBody(turn: ServedTurn, options: TurnResponseOptions): ReadableStream<Uint8Array> {
   const { onDisconnect = 'abort', signal, maxReplayBytes = MAX_REPLAY } = options;
-  if (onDisconnect !== 'abort' && onDisconnect !== 'continue') {
-    throw invalidValue('onDisconnect', 'must be "abort" or "continue"');
-  }
-  if (!(maxReplayBytes > 0)) throw invalidValue('maxReplayBytes', 'must be a positive number');
   const after = lastEventIdOf(options.lastEventId);
   const { log } = turn;
   log.keep(maxReplayBytes);
@@ -77,7 +88,8 @@ function turnBody(turn: ServedTurn, options: TurnResponseOptions): ReadableStrea
 /** The number in a header Last-Event-ID; 0 without one. @throws TurncoreError E_INVALID_VALUE for anything else */
 export function lastEventIdOf(given: string | number | null | undefined): number {
   const id = Number(given ?? 0);
-  if (!Number.isSafeInteger(id) || id < 0) {
+  // The decimal digits of a number, or an empty header.
+  if (!Number.isSafeInteger(id) || !/^\d*$/.test(`${given ?? ''}`)) {
     const shown = JSON.stringify(given);
     throw invalidValue('lastEventId', `must be the number of an event, not ${shown}`);
   }

@@ -1,9 +1,11 @@
 /**
  * Conversations in a browser's IndexedDB.
  */
+import type { TypeRules } from '../abi/rules.gen.js';
 import type { Clock } from '../entropy.js';
 import { TurncoreError } from '../errors.js';
 import { storeError } from '../store-errors.js';
+import { check } from '../validation/rules.js';
 import { type Database, type DatabaseStore, TableStore } from './table-store.js';
 import { IndexedDBTables, makeTables, NAMES, VERSION } from './indexeddb-tables.js';
 import { OriginFiles } from './origin-files.js';
@@ -29,10 +31,17 @@ export interface IndexedDBOptions {
  * it.
  *
  * @param name the database's name. Default: "turncore"
+ * @throws TurncoreError E_INVALID_VALUE for a name or an option that is none
  */
 export function indexedDBStore(name = 'turncore', options: IndexedDBOptions = {}): DatabaseStore {
-  return openIndexedDB(name, options);
+  return openIndexedDB(name, check(rules, options));
 }
+
+const rules = {
+  title: 'options of indexedDBStore',
+  code: 'E_INVALID_VALUE',
+  fields: { opfs: { kind: 'boolean' } },
+} as const satisfies TypeRules;
 
 /** How long the browser may take to open a database, in ms. */
 const PATIENCE = 15_000;

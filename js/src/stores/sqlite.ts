@@ -1,9 +1,11 @@
 /**
  * Conversations in an SQLite file, by the platform's own module.
  */
+import type { TypeRules } from '../abi/rules.gen.js';
 import type { Clock } from '../entropy.js';
 import { invalidValue, messageOf } from '../errors.js';
 import { storeError } from '../store-errors.js';
+import { check } from '../validation/rules.js';
 import { failure } from './faults.js';
 import { REASONS } from './sql-reasons.js';
 import { migrate, type Schema, type SqlDatabase } from './sql-schema.js';
@@ -22,6 +24,12 @@ export interface SqliteOptions {
   readonly readOnly?: boolean | undefined;
 }
 
+const rules = {
+  title: 'options of sqliteStore',
+  code: 'E_INVALID_VALUE',
+  fields: { busyTimeout: { kind: 'count' }, readOnly: { kind: 'boolean' } },
+} as const satisfies TypeRules;
+
 /** How long a call waits where nothing else is given, in ms. */
 const BUSY_TIMEOUT = 5000;
 /** How long it waits between two tries, in ms: at first, and at most. */
@@ -38,11 +46,11 @@ const MOST_SHARED = 256;
  * It needs `node:sqlite`, which Node has since 22.13, and Deno since 2.2.
  *
  * @param path a path, or a URL of a file
- * @throws TurncoreError E_STORE_VERSION if a later version of the library has written the file or a migration was left
+ * @throws TurncoreError E_INVALID_VALUE for a path or an option that is none; E_STORE_VERSION if a later version of the library has written the file or a migration was left
  *   halfway; E_STORE_FAILED if the database cannot be opened, or there is no `node:sqlite`
  */
 export function sqliteStore(path: string | URL, options: SqliteOptions = {}): DatabaseStore {
-  return openSqlite(path, options);
+  return openSqlite(path, check(rules, options));
 }
 
 /** Settings of tests. */

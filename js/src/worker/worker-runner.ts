@@ -1,12 +1,14 @@
 /**
  * Runs turns in a worker.
  */
+import type { TypeRules } from '../abi/rules.gen.js';
 import { invalidValue, messageOf, TurncoreError } from '../errors.js';
 import { ofOtherCopy } from '../other-copy.js';
 import type { Settlement } from '../events/turn-gate.js';
 import type { Media } from '../primitives/media.js';
 import { RemoteRunner, type RemoteTurn, type TurnPlace } from '../remote/remote-runner.js';
 import type { TurnEnd } from '../sse/turn-end.js';
+import { check } from '../validation/rules.js';
 import { requireChannel, type WorkerChannel } from './channel.js';
 import type { Cloneable } from './cloneable.js';
 import { Connection } from './connection.js';
@@ -45,6 +47,13 @@ export interface WorkerRunnerOptions {
    */
   readonly stepTimeout?: number | undefined;
 }
+
+/** Which names there are. The values have checks of their own, which say more. */
+const rules = {
+  title: 'options of createWorkerRunner',
+  code: 'E_INVALID_VALUE',
+  fields: { tools: { kind: 'any' }, stepTimeout: { kind: 'any' } },
+} as const satisfies TypeRules;
 
 /**
  * A runner whose turns run in a worker. `stream`, `run`, listeners and gates are those of a runner here; a gate's
@@ -88,7 +97,9 @@ export function createWorkerRunner<Output = unknown>(
   options: WorkerRunnerOptions = {},
 ): WorkerRunner<Output> {
   if (typeof worker !== 'function') requireChannel(worker, 'worker');
-  return new WorkerRunner<Output>(new WorkerPlace(worker, options ?? {}));
+  const given = options ?? {};
+  check(rules, given);
+  return new WorkerRunner<Output>(new WorkerPlace(worker, given));
 }
 
 /** @throws TurncoreError E_INVALID_VALUE unless these are tools of a page, each with a name of its own */

@@ -153,6 +153,9 @@ const cases: Record<string, Case> = {
       for (const digest of ['00', '', null, undefined]) {
         throwsCode(() => gate.resolve(true, { digest }), 'E_INVALID_TURN_GATE_RESOLUTION');
       }
+      for (const options of [{ digset: 'x' }, 5, ['x']]) {
+        throwsCode(() => gate.resolve(true, options as object), 'E_INVALID_VALUE');
+      }
       assert.equal(gate.isSettled, false);
       gate.resolve(true, { digest: gate.digest });
     },

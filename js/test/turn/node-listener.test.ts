@@ -57,6 +57,34 @@ describe('turns on a server of Node', { skip }, () => {
     assert.equal((await fetch(url)).headers.get('allow'), 'POST');
   });
 
+  it('are refused when no handler can take the request, and when it fails', async (t) => {
+    const logged = t.mock.method(console, 'error', () => undefined);
+    const server = createServer(
+      nodeListener(() => Promise.reject(new Error('a fault of the handler'))),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const statusOf = (head: string): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const socket = connectTo(port, '127.0.0.1');
+        socket.on('error', reject);
+        socket.once('data', (data) => {
+          resolve(data.toString().slice(9, 12));
+          socket.destroy();
+        });
+        socket.write(`${head}\r\n\r\n`);
+      });
+    assert.equal(await statusOf('GET / HTTP/1.1\r\nHost: a b'), '400');
+    assert.equal(await statusOf('GET / HTTP/1.1\r\nHost:'), '400');
+    assert.equal(await statusOf('TRACE / HTTP/1.1\r\nHost: x'), '400');
+    assert.equal(logged.mock.callCount(), 0);
+    assert.equal(await statusOf('GET / HTTP/1.1\r\nHost: x'), '500');
+    assert.equal(logged.mock.callCount(), 1);
+    const make = (): unknown => nodeListener(5 as unknown as () => Promise<Response>);
+    assert.throws(make, { code: 'E_INVALID_VALUE', message: /fetch/ });
+  });
+
   it('are aborted when the client goes away', async (t) => {
     const { port, ended } = await listen(t, async (ctx, helpers) => {
       helpers.reportMessage('m', 'word');

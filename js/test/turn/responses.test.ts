@@ -230,6 +230,19 @@ describe('a response that is not a turn', () => {
       'E_TURN_STREAM_CUT',
       /after event 1/,
     ],
+    [
+      'a failure without its error',
+      () => new Response('event:end\ndata:{"status":"failed","iterations":1}\nid:1\n\n', events),
+      'E_TURN_STREAM_MALFORMED',
+      /`error`/,
+    ],
+    [
+      'an end whose error is none',
+      () =>
+        new Response('event:end\ndata:{"status":"ack","iterations":1,"error":5}\nid:1\n\n', events),
+      'E_TURN_STREAM_MALFORMED',
+      /`error`/,
+    ],
     ['garbage', () => new Response('data:garbage\n\n', events), 'E_TURN_STREAM_MALFORMED', /JSON/],
   ];
   for (const [name, response, code, says] of cases) {
@@ -244,6 +257,11 @@ describe('a response that is not a turn', () => {
       assert.ok(isTurncoreError(result.error, code));
     });
   }
+
+  it('a value that is none', () => {
+    const read = (): unknown => readTurnStream(undefined as unknown as Response);
+    assert.throws(read, { code: 'E_INVALID_VALUE', message: /response/ });
+  });
 
   it('a connection that breaks', async () => {
     const body = new ReadableStream({ pull: (stream) => stream.error(new Error('reset')) });

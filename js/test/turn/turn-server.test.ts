@@ -39,7 +39,11 @@ type Send = NonNullable<ConnectOptions['fetch']>;
 /** A server, and a client of it in the same process. */
 async function setUp(
   executor: DispatchExecutorFn,
-  options: TurnServerOptions<AgentInput> & {
+  {
+    network,
+    connect: more,
+    ...options
+  }: TurnServerOptions<AgentInput> & {
     /** Changes what the network does. */
     readonly network?: (send: Send) => Send;
     readonly connect?: ConnectOptions;
@@ -57,9 +61,9 @@ async function setUp(
     return response;
   };
   const client = connect(URL, {
-    fetch: options.network?.(send) ?? send,
+    fetch: network?.(send) ?? send,
     retryDelay: () => 0,
-    ...options.connect,
+    ...more,
   });
   return { runner, server, client, requests, responses };
 }
@@ -136,6 +140,15 @@ describe('turns on a server', { skip }, () => {
         await assert.rejects(() => gate.resolve('x', { digest: 'other' }), {
           code: 'E_INVALID_TURN_GATE_RESOLUTION',
         });
+        for (const options of [{ digset: 'x' }, 5, ['x']]) {
+          await assert.rejects(() => gate.resolve('x', options as object), {
+            code: 'E_INVALID_VALUE',
+          });
+        }
+        const bad = [Number.NaN, 1n << 60n, new Map(), () => 1, Symbol('s'), { f: () => 1 }];
+        for (const value of [...bad, new Uint8Array(1)]) {
+          await assert.rejects(() => gate.resolve(value), { code: 'E_INVALID_VALUE' });
+        }
         const { digest } = event;
         const refusals = [
           [{}, 400, 'E_TURN_REQUEST_INVALID'],
@@ -143,6 +156,8 @@ describe('turns on a server', { skip }, () => {
           [{ value: 1, digest: 2 }, 400, 'E_TURN_REQUEST_INVALID'],
           [{ error: 'no' }, 400, 'E_TURN_REQUEST_INVALID'],
           [{ abort: 1 }, 400, 'E_TURN_REQUEST_INVALID'],
+          [{ value: 'x', Digest: 'other' }, 400, 'E_TURN_REQUEST_INVALID'],
+          [{ abort: true, digest }, 400, 'E_TURN_REQUEST_INVALID'],
           [{ value: 'x', digest: 'other' }, 422, 'E_INVALID_TURN_GATE_RESOLUTION'],
         ] as const;
         for (const [body, status, code] of refusals) {
@@ -183,7 +198,52 @@ describe('turns on a server', { skip }, () => {
     early.abort();
     const aborted = await client.stream({ message: 'hi', signal: early.signal }).result;
     assert.equal(aborted.status, 'aborted');
-    assert.deepEqual(statuses, ['aborted', 'aborted']);
+    assert.deepEqual(statuses, ['aborted']);
+  });
+
+  it('are not asked for when they are aborted before', async () => {
+    const { client, requests } = await setUp(answer);
+    const stream = client.stream({ message: 'hi', signal: AbortSignal.abort() });
+    assert.equal((await stream.result).status, 'aborted');
+    const second = client.stream({ message: 'hi' });
+    second.abort();
+    const { status, iterations } = await second.result;
+    assert.deepEqual([status, iterations, requests], ['aborted', 0, []]);
+    const slow = later<object>();
+    const { client: other, requests: asked } = await setUp(answer, {
+      connect: { headers: () => slow.promise as Promise<Record<string, string>> },
+    });
+    const third = other.stream({ message: 'hi' });
+    await new Promise(setImmediate);
+    third.abort();
+    slow.resolve({});
+    assert.equal((await third.result).status, 'aborted');
+    assert.deepEqual(asked, []);
+  });
+
+  it('get the values that gates here get', async () => {
+    const { client } = await setUp(async (ctx, helpers) => {
+      const value = await ctx.waitFor({ id: 'g', reason: '?', payload: null, createdAt: 0 });
+      helpers.reportMessage('m', JSON.stringify(value), { isComplete: true });
+      ctx.ack();
+    });
+    const value = { at: new Date(5), n: 7n, none: undefined, list: [undefined] };
+    client.observe('turnGateOpen', (gate) => void gate.resolve(value));
+    const { text } = await client.stream({ message: 'hi' }).result;
+    assert.deepEqual(JSON.parse(text), { at: 5, n: 7, list: [null] });
+  });
+
+  it('end by the signal of whoever attaches', async () => {
+    const { client } = await setUp(async (ctx, helpers) => {
+      helpers.reportMessage('m', 'word');
+      await new Promise((resolve) => ctx.abortSignal.addEventListener('abort', resolve));
+    });
+    const stream = client.stream({ message: 'hi', turnId: 't' });
+    const controller = new AbortController();
+    const same = client.stream({ message: 'hi', turnId: 't', signal: controller.signal });
+    assert.equal(same, stream);
+    client.on('message', () => controller.abort());
+    assert.equal((await stream.result).status, 'aborted');
   });
 
   it('are read on after every cut', async () => {
@@ -352,6 +412,35 @@ describe('turns on a server', { skip }, () => {
     assert.equal(refused.headers.get('access-control-allow-origin'), '*');
   });
 
+  it('are refused with what the server’s own input throws', async () => {
+    let thrown: unknown;
+    const { server } = await setUp(answer, {
+      input: () => {
+        throw thrown;
+      },
+      headers: { 'x-more': 'y' },
+    });
+    const cases: readonly (readonly [unknown, number])[] = [
+      [Object.assign(new Error('who are you'), { status: 401 }), 401],
+      [Object.assign(new Error('busy'), { status: 599 }), 599],
+      [Object.assign(new Error('odd'), { status: 200 }), 500],
+      [Object.assign(new Error('odd'), { status: '401' }), 500],
+      [new Error('why'), 500],
+      [null, 500],
+      [undefined, 500],
+      ['text', 500],
+    ];
+    for (const [error, status] of cases) {
+      thrown = error;
+      const response = await server.fetch(post('', { message: 'hi' }));
+      assert.deepEqual([response.status, response.headers.get('x-more')], [status, 'y']);
+    }
+    thrown = new Response('log in', { status: 403, headers: { 'x-own': 'z' } });
+    const response = await server.fetch(post('', { message: 'hi' }));
+    const own = [response.headers.get('x-own'), response.headers.get('x-more')];
+    assert.deepEqual([response.status, await response.text(), ...own], [403, 'log in', 'z', 'y']);
+  });
+
   it('are refused when the runner refuses them', async () => {
     const { server, client } = await setUp(answer, {
       input: () => ({ message: 7 as unknown as string }),
@@ -415,6 +504,13 @@ describe('a turn server', () => {
       /256/,
     ],
     [
+      'an id with half a pair',
+      post('', { message: 'hi', turnId: '\ud800' }),
+      400,
+      'E_TURN_REQUEST_INVALID',
+      /`turnId`/,
+    ],
+    [
       'an unknown member',
       post('', { message: 'hi', systemPrompt: 'x' }),
       400,
@@ -434,9 +530,23 @@ describe('a turn server', () => {
   }
 
   it('rejects options that are none', () => {
-    const bad = [{ onDisconnect: 'stop' }, { maxReplayBytes: 0 }, { maxBodyBytes: Number.NaN }];
-    for (const options of bad) {
-      assert.throws(() => createTurnServer(runner, options as object), { code: 'E_INVALID_VALUE' });
+    const bad: readonly (readonly [unknown, RegExp])[] = [
+      [{ onDisconnect: 'stop' }, /`onDisconnect`/],
+      [{ maxReplayBytes: 0 }, /`maxReplayBytes`/],
+      [{ maxBodyBytes: Number.NaN }, /`maxBodyBytes`/],
+      [{ input: 5 }, /`input`/],
+      [{ ondisconnect: 'continue' }, /`ondisconnect`.*`onDisconnect`/],
+      [{ headers: { 'bad name': 'x' } }, /`headers`/],
+      [{ headers: 5, input: 'x' }, /`input`.*`headers`/],
+      [null, /options/],
+    ];
+    for (const [options, message] of bad) {
+      const make = (): unknown => createTurnServer(runner, options as object);
+      assert.throws(make, { code: 'E_INVALID_VALUE', message });
+    }
+    for (const none of [undefined, null, {}, { stream: 5 }]) {
+      const make = (): unknown => createTurnServer(none as unknown as AgentRunner);
+      assert.throws(make, { code: 'E_INVALID_VALUE', message: /runner/ });
     }
   });
 });
@@ -446,11 +556,31 @@ describe('a connection to a server', () => {
     for (const url of ['', '/turns', 'ftp://server.test/turns', 'http://server.test/turns?x=1']) {
       assert.throws(() => connect(url), { code: 'E_INVALID_VALUE' }, url);
     }
-    assert.throws(() => connect(URL, { retries: -1 }), { code: 'E_INVALID_VALUE' });
+    const bad: readonly (readonly [unknown, RegExp])[] = [
+      [{ retries: -1 }, /`retries`/],
+      [{ retry: 1 }, /`retry`/],
+      [{ headers: 5 }, /`headers`/],
+      [{ fetch: 5 }, /`fetch`/],
+      [{ retryDelay: 5 }, /`retryDelay`/],
+      [{ credentials: 'yes' }, /`credentials`/],
+      [null, /options/],
+    ];
+    for (const [options, message] of bad) {
+      const make = (): unknown => connect(URL, options as object);
+      assert.throws(make, { code: 'E_INVALID_VALUE', message });
+    }
+  });
+
+  it('rejects what is no response', async () => {
+    const fetch = (() => Promise.resolve()) as unknown as Send;
+    const { error } = await connect(URL, { fetch }).stream({ message: 'hi' }).result;
+    assert.ok(isTurncoreError(error, 'E_INVALID_VALUE'));
+    assert.match(error.message, /fetch/);
   });
 
   it('rejects an input that cannot be sent', () => {
     const client = connect(URL, { fetch: () => Promise.reject(new Error('not reached')) });
+    assert.throws(() => client.stream({ turnId: '\ud800' }), { code: 'E_INVALID_VALUE' });
     const big = { n: 1n };
     assert.throws(() => client.stream({ message: 'hi', big }), { code: 'E_INVALID_VALUE' });
     assert.equal(client.gates().length, 0);
