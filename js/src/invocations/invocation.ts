@@ -41,6 +41,7 @@ import { Channel, stopped } from './channel.js';
 import type { Content } from './content.js';
 import { CallbackContext, InvocationContext, ToolContext } from './contexts.js';
 import type { AgentInfo, LiveSession, OpenInvocation } from './contract.js';
+import { bytesBy } from './event-bytes.js';
 import {
   actionsValue,
   type Event,
@@ -64,6 +65,12 @@ import { after } from './waiting.js';
 const FIRST_RUN = 0x80000000;
 /** The number before that of the first session that an instance is told of. Histories have lower ones. */
 const BEFORE_SESSIONS = 0x80000000;
+
+/**
+ * Bytes of memory that an invocation needs for each byte of its message, of the session's events and of its state. The
+ * message is stored, asked and often answered at length; a request has the events once more.
+ */
+const NEEDS = { message: 32, events: 8, state: 14 };
 
 /** The sessions that instances were told of. */
 const uploads = new WeakMap<Core, HistoryUploads>();
@@ -172,6 +179,14 @@ export class Invocation extends Turn implements OpenInvocation {
     const invocation = new Invocation(core, ++core.lastTurn, setup);
     invocation.#told = told;
     try {
+      const said = message && bytesBy(writeAs(message, 'message', 'E_INVALID_INVOCATION'));
+      const state = loaded.state.reduce((size, [, value]) => size + value.length, 0);
+      core.admit(
+        invocation,
+        NEEDS.message * (said?.length ?? 0) +
+          NEEDS.events * loaded.held.bytes +
+          NEEDS.state * state,
+      );
       const history = told.number(loaded.held, loaded.count);
       invocation.recorder = setup.record(core, invocation.number);
       if (invocation.recorder !== undefined) {
@@ -197,7 +212,7 @@ export class Invocation extends Turn implements OpenInvocation {
             e.raw(value);
           }
         },
-        message: message === undefined ? null : writeAs(message, 'message', 'E_INVALID_INVOCATION'),
+        message: said === undefined ? null : (e) => e.raw(said),
         options: (e) => e.value(options, 'options'),
         shown: team.shown((agent) => loaded.held.kept(agent)),
         aborted: invocation.root.aborted,
