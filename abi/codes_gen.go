@@ -841,7 +841,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeTurnQuotaExceeded, Status: 507, Fatal: false,
 		Message: "The turn exceeds its byte quota.",
-		Help:    "The bytes of the turn's records, queued writes, open streams and requests are bounded, per turn and summed per instance. Begin with less history, keep long results as artifacts, or raise the bound that the message names: turn or instance of the host's option quota.",
+		Help:    "The bytes of the turn's records, queued writes, open streams and requests are bounded, per turn and summed per instance. Begin with less history, keep long results as artifacts, or raise the bound that the message names: turn or instance of the host's option quota, or maxMemory.",
 	},
 	{
 		Code: CodeTurnRequestInvalid, Status: 400, Fatal: false,

@@ -197,7 +197,7 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'The gate was not settled in time. Raise its timeout, or handle the failure where the gate is awaited.',
   E_TURN_GATE_UNKNOWN: 'The gate was settled, or its turn has ended.',
   E_TURN_QUOTA_EXCEEDED:
-    "The bytes of the turn's records, queued writes, open streams and requests are bounded, per turn and summed per instance. Begin with less history, keep long results as artifacts, or raise the bound that the message names: turn or instance of the host's option quota.",
+    "The bytes of the turn's records, queued writes, open streams and requests are bounded, per turn and summed per instance. Begin with less history, keep long results as artifacts, or raise the bound that the message names: turn or instance of the host's option quota, or maxMemory.",
   E_TURN_REQUEST_INVALID:
     'The message names the member of the body or the header, and says what it must be.',
   E_TURN_REQUEST_REFUSED:

@@ -30,7 +30,7 @@ export interface HostOptions {
   readonly clock?: Clock | undefined;
   /** Random bytes. Default: crypto.getRandomValues. */
   readonly entropy?: Entropy | undefined;
-  /** Limits below the ABI's own. */
+  /** Limits below the ABI's own. Default for `frame`: an eighth of `maxMemory`, at most the ABI's. */
   readonly limits?: Partial<Limits> | undefined;
   /** Returns the sink for the journal of a turn, by the turn's id. Default: no journals. */
   readonly journal?: ((turnId: string) => JournalSink | undefined) | undefined;
@@ -45,7 +45,8 @@ export interface HostOptions {
   readonly fetch?: typeof fetch | undefined;
   /**
    * Bound on an instance's memory in bytes. Default 1 GiB; 48 MiB in Workers and edge functions, whose isolates have
-   * 128 MB for two instances and the program. An instance that needs more fails. For a compiled module (a
+   * 128 MB for two instances and the program. An instance that needs more fails, so a turn or an invocation that may
+   * have it need more is refused with `E_TURN_QUOTA_EXCEEDED`. For a compiled module (a
    * `WebAssembly.Module`) the bound is checked only after each step.
    */
   readonly maxMemory?: number | undefined;
@@ -233,7 +234,8 @@ export class Host {
     const { limits, maxMemory = memory.maxMemory, onStderr } = this.#options;
     const { Core, facadeOf } = engine()!;
     const instance = this.#loaded().instantiateSync({
-      limits,
+      // The module copies a frame several times.
+      limits: { frame: Math.max(Math.trunc(Math.min(maxMemory / 8, 2 ** 24)), 1), ...limits },
       maxMemory,
       onStderr,
       quota: this.#quota(),

@@ -76,11 +76,12 @@ export class Instance {
   readonly abi: number;
   /** Version of the module, for people. */
   readonly build: string;
+  /** Bytes that its memory may grow to. */
+  readonly maxMemory: number;
 
   /** Undefined after the instance's death, so that its memory can be collected. */
   #guest: Guest | undefined;
   readonly #stderr: StderrTail;
-  readonly #maxMemory: number;
   readonly #onStderr: ((line: string) => void) | undefined;
   #memory: Uint8Array<ArrayBuffer>;
   #frameLimit: number;
@@ -94,7 +95,7 @@ export class Instance {
     const { guest } = config;
     this.#guest = guest;
     this.#stderr = guest.stderr;
-    this.#maxMemory = config.maxMemory;
+    this.maxMemory = config.maxMemory;
     this.#onStderr = config.onStderr;
     this.#memory = new Uint8Array(guest.memory.buffer);
     this.#frameLimit = config.limits.frame;
@@ -236,9 +237,9 @@ export class Instance {
     if (length > MAX_STEP_OUTPUT) {
       throw new Error(`the step gave ${length} bytes, more than ${MAX_STEP_OUTPUT}`);
     }
-    if (memory.length > this.#maxMemory) {
+    if (memory.length > this.maxMemory) {
       throw new Error(
-        `the module's memory of ${memory.length} bytes is over the limit of ${this.#maxMemory}`,
+        `the module's memory of ${memory.length} bytes is over the limit of ${this.maxMemory}`,
       );
     }
     return memory.subarray(at, at + length);

@@ -1,7 +1,7 @@
 /**
  * The bytes of events and of their values.
  */
-import { Encoder } from '../codec/encoder.js';
+import { Encoder, type Write } from '../codec/encoder.js';
 
 /** The most nesting of an event: that of a frame. */
 const DEPTH = 64;
@@ -18,6 +18,13 @@ export function bytesOf(value: unknown, name: string): Uint8Array<ArrayBuffer> {
   scratch.reset();
   scratch.value(value, name);
   return scratch.copy();
+}
+
+/** The bytes that a function writes. */
+export function bytesBy(write: Write): Uint8Array {
+  const enc = new Encoder();
+  write(enc);
+  return enc.bytes();
 }
 
 const scratch = new Encoder(4096);

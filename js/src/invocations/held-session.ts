@@ -50,6 +50,9 @@ export class HeldSession {
   /** Those that have told instances of it. */
   readonly #tellers = new Set<HistoryUploads>();
 
+  /** Bytes of all of them. */
+  bytes = 0;
+
   /** How many there are. */
   get length(): number {
     return this.#events.length;
@@ -90,7 +93,9 @@ export class HeldSession {
 
   /** Takes the event of a place. Who reads and who appends may both bring it. */
   put(index: number, event: SessionEvent): void {
-    if (index === this.#events.length) this.#events.push(new HeldEvent(event));
+    if (index !== this.#events.length) return;
+    this.#events.push(new HeldEvent(event));
+    this.bytes += event.body.length;
   }
 
   /**

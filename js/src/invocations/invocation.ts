@@ -41,6 +41,7 @@ import { Channel, stopped } from './channel.js';
 import type { Content } from './content.js';
 import { actionsOf, CallbackContext, InvocationContext, ToolContext } from './contexts.js';
 import type { AgentInfo, LiveSession, OpenInvocation } from './contract.js';
+import { bytesBy } from './event-bytes.js';
 import { type Event, type EventData, givenEvent, revive } from './event.js';
 import { writeAnswer, writeMembers, writeMessage } from './invalid.js';
 import type { SessionKey } from './keys.js';
@@ -57,6 +58,12 @@ import { after } from './waiting.js';
 const FIRST_RUN = 0x80000000;
 /** The number before that of the first session that an instance is told of. Histories have lower ones. */
 const BEFORE_SESSIONS = 0x80000000;
+
+/**
+ * Bytes of memory that an invocation needs for each byte of its message, of the session's events and of its state. The
+ * message is stored, asked and often answered at length; a request has the events once more.
+ */
+const NEEDS = { message: 32, events: 8, state: 14 };
 
 /** The sessions that instances were told of. */
 const uploads = new WeakMap<Core, HistoryUploads>();
@@ -165,6 +172,14 @@ export class Invocation extends Turn implements OpenInvocation {
     const invocation = new Invocation(core, ++core.lastTurn, setup);
     invocation.#told = told;
     try {
+      const said = message && bytesBy(writeMessage(message));
+      const state = loaded.state.reduce((size, [, value]) => size + value.length, 0);
+      core.admit(
+        invocation,
+        NEEDS.message * (said?.length ?? 0) +
+          NEEDS.events * loaded.held.bytes +
+          NEEDS.state * state,
+      );
       const history = told.number(loaded.held, loaded.count);
       invocation.recorder = setup.record(core, invocation.number);
       if (invocation.recorder !== undefined) {
@@ -190,7 +205,7 @@ export class Invocation extends Turn implements OpenInvocation {
             e.raw(value);
           }
         },
-        message: message === undefined ? null : writeMessage(message),
+        message: said === undefined ? null : (e) => e.raw(said),
         options: (e) => e.value(options, 'options'),
         shown: team.shown((agent) => loaded.held.kept(agent)),
         aborted: invocation.root.aborted,

@@ -67,6 +67,12 @@ const soon = Promise.resolve();
 /** Bytes kept free in a batch for the frame behind the edits. */
 const ROOM = 4096;
 
+/** Bytes of memory that a turn needs for each byte that it is started with: the module copies and sends them. */
+const NEED = 26;
+
+/** What part of an instance's memory is there for that. */
+const SHARE = 0.9;
+
 /** Runs one instance. */
 export class Core implements OpenCore {
   readonly instance: Instance;
@@ -82,6 +88,8 @@ export class Core implements OpenCore {
   #starting: EffectFrame[] = [];
   /** The innermost call that is answered in its step. */
   calling: PendingCall | undefined;
+  /** Bytes of memory that the running turns need for what they were started with. */
+  #needed = 0;
   /** The turn that got the last frame. */
   #recent: Turn | undefined;
   /** The number of the last turn. */
@@ -195,12 +203,33 @@ export class Core implements OpenCore {
       this.recordRunner(turn, definition, true);
       const enc = this.frame();
       encodeStart(enc, turn, runner, seed, input, message);
+      this.admit(turn, NEED * enc.length);
       this.run(turn, enc, prepare);
     } catch (error) {
       turn.discard();
       throw refusedStart(error, input, message);
     }
     return turn;
+  }
+
+  /**
+   * Takes memory for what a turn is started with. The module would die of too little, with all of its turns.
+   *
+   * @throws TurncoreError E_TURN_QUOTA_EXCEEDED for more than there is
+   */
+  admit(turn: Turn, bytes: number): void {
+    const max = Math.trunc(this.instance.maxMemory * SHARE);
+    const actual = this.#needed + bytes;
+    if (actual > max) {
+      const others = this.#needed > 0 ? ', with the turns that run,' : '';
+      throw TurncoreError.of(
+        'E_TURN_QUOTA_EXCEEDED',
+        `what it begins with may take ${actual} bytes of memory${others} of the ${max} that maxMemory leaves for that`,
+        { details: { limit: 'maxMemory', max, actual } },
+      );
+    }
+    this.#needed = actual;
+    turn.needs = bytes;
   }
 
   /** Runs a turn whose first frame is written. @throws the refusal */
@@ -211,7 +240,7 @@ export class Core implements OpenCore {
       const fault = this.send(turn, enc);
       if (fault !== undefined) throw fault;
     } catch (error) {
-      if (this.alive) this.#turns.delete(turn.number);
+      if (this.alive) this.closed(turn);
       throw error;
     }
     this.drain(turn);
@@ -328,6 +357,8 @@ export class Core implements OpenCore {
   /** A turn has ended. */
   closed(turn: Turn): void {
     this.#turns.delete(turn.number);
+    this.#needed -= turn.needs;
+    turn.needs = 0;
     if (this.#recent === turn) this.#recent = undefined;
   }
 

@@ -89,6 +89,8 @@ export class Turn implements EventSource, OpenTurn {
   /** How to run effects of some kinds in another way, and of kinds that no turn has. */
   runs: object | undefined;
   ended = false;
+  /** Bytes of memory that were taken for what it is started with. */
+  needs = 0;
 
   readonly #bus: Bus<TurnEvents> | undefined;
   readonly #tap: ((event: TurnEvent) => void) | undefined;
@@ -454,6 +456,7 @@ export class Turn implements EventSource, OpenTurn {
   discard(): void {
     this.ended = true;
     this.#unfollow?.();
+    this.core.closed(this);
   }
 
   /** Ends everything open, innermost first, after the instance's death. */

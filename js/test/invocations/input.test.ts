@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { isTurncoreError, memoryStore } from '../../src/index.js';
+import { Host, isTurncoreError, memoryStore } from '../../src/index.js';
 import { fullMemoryStore } from '../../src/entries/memory.js';
 import {
   type ActionsData,
@@ -26,7 +26,7 @@ import {
   type SessionTool,
   type ToolContext,
 } from '../../src/entries/sessions.js';
-import { skip } from '../turn/harness.js';
+import { fullModule, skip } from '../turn/harness.js';
 import { answers, calls, KEY, lines, llm, Script, stage, text, WHO } from './setup.js';
 
 /** What a call is refused with: the code, and the message behind the text of the code. */
@@ -51,6 +51,26 @@ function nameless(): unknown[] {
 }
 
 describe('what is given to sessions', { skip }, () => {
+  it('may be no larger than the memory allows: nothing is stored, and nobody else’s run ends', async () => {
+    const host = new Host({ module: await fullModule(), maxMemory: 48 << 20 });
+    const service = new SessionService({ host });
+    const agent = llm('a', answers('one', 'two'));
+    const runner = new Runner({ appName: 'app', agent, sessionService: service });
+    for (const sessionId of ['s', 'mallory']) await service.createSession({ ...KEY, sessionId });
+    const going = runner.runAsync({ ...WHO, newMessage: 'hi' });
+    assert.equal((await going.next()).done, false);
+    for (const size of [3 << 20, 10 << 20]) {
+      const mallory = { ...WHO, sessionId: 'mallory', newMessage: 'x'.repeat(size) };
+      const error = await runner.run(mallory).catch((reason: unknown) => reason);
+      assert.ok(isTurncoreError(error, 'E_TURN_QUOTA_EXCEEDED'), String(error));
+      assert.equal((error.details as { limit: string }).limit, 'maxMemory');
+    }
+    assert.deepEqual((await service.getSession({ ...KEY, sessionId: 'mallory' }))?.events, []);
+    assert.equal((await going.next()).done, true);
+    const fits = await runner.run({ ...WHO, newMessage: 'x'.repeat(1 << 20) });
+    assert.equal(fits.length, 1);
+  });
+
   it('as a message is a text or a content', async () => {
     const { runner, load } = await stage({ agent: llm('a', answers()) });
     for (const newMessage of [5, null, true, [], [{ text: 'x' }]]) {

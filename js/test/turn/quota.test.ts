@@ -32,6 +32,24 @@ describe('the quota', { skip }, () => {
     assert.equal(small.status, 'ack');
   });
 
+  it('refuses a message for which the memory may not suffice, and no other turn ends', async () => {
+    const runner = createRunner({
+      host: await testHost({ maxMemory: 48 << 20 }),
+      executor: async (ctx) => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        ctx.ack();
+      },
+    });
+    const small = runner.stream({ message: 'Hi' }).result;
+    for (const size of [4 << 20, 10 << 20]) {
+      const { status, error } = await runner.stream({ message: 'x'.repeat(size) }).result;
+      assert.ok(isTurncoreError(error, 'E_TURN_QUOTA_EXCEEDED'), String(error));
+      assert.equal(status, 'failed');
+    }
+    assert.equal((await small).status, 'ack');
+    assert.equal((await runner.stream({ message: 'x'.repeat(1 << 20) }).result).status, 'ack');
+  });
+
   it('names options that are none', () => {
     assert.throws(() => new Host({ quota: { turns: 1 } as never }), /quota\.turns/);
     assert.throws(() => new Host({ quota: { turn: 0 } }), /`quota\.turn` must be a whole number/);
