@@ -114,22 +114,14 @@ func (l *Log) Begun(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// drop drops a quarter of what may be kept at a time, so that each event is moved a few times at most. An event stays
-// until three quarters have come behind it: however large it is, who waits for it gets it.
+// drop drops a quarter of what may be kept at a time, so that each event is moved a few times at most.
 func (l *Log) drop() {
 	if l.size <= l.most {
 		return
 	}
 	n := 0
-	for ; n < len(l.events)-1; n++ {
-		behind := l.size - sizeOf(l.events[n])
-		if behind <= l.most-l.most/4 {
-			break
-		}
-		l.size = behind
-	}
-	if n == 0 {
-		return
+	for ; n < len(l.events)-1 && l.size > l.most-l.most/4; n++ {
+		l.size -= sizeOf(l.events[n])
 	}
 	l.events = append([]event.Event(nil), l.events[n:]...)
 	l.first += n

@@ -3,7 +3,6 @@ package eventlog
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -34,22 +33,6 @@ func TestBound(t *testing.T) {
 	events, ended, err := l.Next(place, nil, nil)
 	if err != nil || ended || events[len(events)-1].Meta().Seq != 1000 {
 		t.Errorf("%d events, %v, %v", len(events), ended, err)
-	}
-}
-
-// TestLargeEventIsKept keeps an event that is over the bound until enough has come behind it.
-func TestLargeEventIsKept(t *testing.T) {
-	l := New(10 * cost)
-	l.Push(delta(1, strings.Repeat("x", 20*cost)))
-	for seq := range uint32(7) {
-		l.Push(delta(seq+2, ""))
-		if _, _, err := l.Next(0, nil, nil); err != nil {
-			t.Fatalf("with %d events behind it: %v", seq+1, err)
-		}
-	}
-	l.Push(delta(9, ""))
-	if place, _ := l.First(); place != 1 || l.size != 8*cost {
-		t.Errorf("the first is at %d, %d bytes are kept", place, l.size)
 	}
 }
 

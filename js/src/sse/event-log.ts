@@ -37,10 +37,7 @@ export class EventLog<End extends TurnEnd = TurnEnd> {
     return this.#size;
   }
 
-  /**
-   * Bounds the bytes that are kept. The last event is kept in any case, and any other until three quarters of the bound
-   * have come behind it: however large it is, who waits for it gets it.
-   */
+  /** Bounds the bytes that are kept. The last event is kept in any case. */
   keep(bytes: number): void {
     if (this.#most === Infinity) for (const event of this.#events) this.#size += sizeOf(event);
     this.#most = Math.min(this.#most, bytes);
@@ -80,12 +77,9 @@ export class EventLog<End extends TurnEnd = TurnEnd> {
   #drop(): void {
     if (this.#size <= this.#most) return;
     let count = 0;
-    for (; count < this.#events.length - 1; count++) {
-      const behind = this.#size - sizeOf(this.#events[count]!);
-      if (behind <= this.#most * 0.75) break;
-      this.#size = behind;
+    while (count < this.#events.length - 1 && this.#size > this.#most * 0.75) {
+      this.#size -= sizeOf(this.#events[count++]!);
     }
-    if (count === 0) return;
     this.#events = this.#events.slice(count);
     this.#first += count;
   }

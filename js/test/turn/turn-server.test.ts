@@ -389,17 +389,6 @@ describe('turns on a server', { skip }, () => {
     assert.equal(again[1], 'E_TURN_EVENTS_LOST');
   });
 
-  it('keep a large event for a client that is not slow', async () => {
-    const size = 6 << 20;
-    const { server } = await setUp((ctx, helpers) => {
-      helpers.reportMessage('m', 'x'.repeat(size), { isComplete: true });
-      ctx.ack();
-    });
-    const text = await (await server.fetch(post('', { message: 'hi', turnId: 'a' }))).text();
-    assert.ok(text.length > size, text.slice(0, 300));
-    assert.match(text.slice(-300), /event:end\ndata:{"status":"ack"/);
-  });
-
   it('take what the server’s own input makes of a body', async () => {
     const { client, server } = await setUp(
       (ctx, helpers) => {
