@@ -154,7 +154,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     'stored',
     'store',
   ],
-  storetest: ['primitives', 'collections', 'readers', 'sessions', 'store'],
+  storetest: ['primitives', 'collections', 'readers', 'sessions', 'store', 'stored'],
   front: [
     'abi',
     'instance',

@@ -83,3 +83,8 @@ function bytesOfIPv6(address: string): readonly number[] {
     return [n >> 8, n & 0xff];
   });
 }
+
+/** Whether an origin is written with its scheme's own port: what requests go to never is. */
+export function hasDefaultPort(origin: string): boolean {
+  return /^(http:.*:80|https:.*:443)$/.test(origin);
+}

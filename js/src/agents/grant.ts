@@ -1,7 +1,7 @@
 /**
  * Grants: what an agent may do.
  */
-import { isPublicIPv4, isPublicIPv6 } from './address.js';
+import { hasDefaultPort, isPublicIPv4, isPublicIPv6 } from './address.js';
 import type { AgentQuota } from './manifest.js';
 import { type DocumentKind, readDocument, requireNone } from './schema.js';
 import { GRANT_SCHEMA } from './schemas.gen.js';
@@ -117,11 +117,6 @@ const OWN_HEADERS: readonly string[] =
   'connection content-length expect host keep-alive te trailer transfer-encoding upgrade'.split(
     ' ',
   );
-
-/** Whether an origin is written with its scheme's own port: what requests go to never is. */
-export function hasDefaultPort(origin: string): boolean {
-  return /^(http:.*:80|https:.*:443)$/.test(origin);
-}
 
 /** Whether an origin names a private address itself, without the help of a name server. */
 function isPrivateOrigin(origin: string): boolean {

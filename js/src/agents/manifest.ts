@@ -2,7 +2,7 @@
  * Manifests: what an agent is and what it asks for, in a custom section of its file.
  */
 import { TurncoreError } from '../errors.js';
-import { hasDefaultPort } from './grant.js';
+import { hasDefaultPort } from './address.js';
 import { type DocumentKind, isDeeper, memberPath, readDocument, requireNone } from './schema.js';
 import { MANIFEST_SCHEMA } from './schemas.gen.js';
 

@@ -118,15 +118,16 @@ function keyViolations({ model, host: given }: Checked): string[] {
   const violations = Object.keys(model)
     .filter((name) => name !== 'apiKey' && suggest(name, ['apiKey']) !== undefined)
     .map((name) => unknownField('model.', name, ['apiKey']));
-  if (isAbsent(model['apiKey'])) return violations;
-  if (typeof model['apiKey'] !== 'string' || model['apiKey'] === '') {
+  const key = model['apiKey'];
+  if (isAbsent(key)) return violations;
+  if (typeof key !== 'string' || key === '') {
     violations.push(phrase('nonEmpty', { field: 'model.apiKey' }));
   }
   if (!isAbsent(model['credential'])) {
     violations.push('`model.apiKey` and `model.credential` exclude each other');
   }
   if (given instanceof Host) {
-    violations.push('`model.apiKey` cannot be added to a shared host; name a `credential` of it');
+    violations.push('a shared host takes no `model.apiKey`; name a `credential` of it');
   }
   return violations;
 }
