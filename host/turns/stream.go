@@ -82,9 +82,10 @@ func (s *Stream) end(result *Result, err error) {
 }
 
 // Events yields the turn's events from the first on, as they come; unread events are kept, as far as there is room.
-// Leaving the loop aborts the turn, also by a panic. If the turn was nacked or failed, or the input was rejected, a last pair without an
-// event has the result's Err. After an abort the loop ends without an error. A loop that is too far behind aborts the
-// turn: its last pair has E_TURN_EVENTS_LOST. One that reads what has been lost in a turn that has ended gets it too.
+// Leaving the loop aborts the turn, also by a panic. If the turn was nacked or failed, or the input was rejected, a
+// last pair without an event has the result's Err. After an abort the loop ends without an error. A loop that is too
+// far behind aborts the turn: its last pair has E_TURN_EVENTS_LOST. One that reads what has been lost in a turn that
+// has ended gets it too.
 func (s *Stream) Events() iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		complete := false

@@ -26,7 +26,8 @@ export interface NodeResponse {
 /**
  * A listener for `http.createServer` that answers by a fetch handler: `createServer(nodeListener(server.fetch))`. The
  * request's signal aborts when the client goes away, and the response goes no faster than the client reads. A request
- * that no handler can take, such as one with a wrong `Host`, gets 400. An error of the handler is logged, and gives 500.
+ * that no handler can take, such as one with a wrong `Host`, gets 400. An error of the handler is logged, and gives
+ * 500.
  *
  * @throws TurncoreError E_INVALID_VALUE unless the handler is a function
  */

@@ -46,8 +46,9 @@ const MOST_SHARED = 256;
  * It needs `node:sqlite`, which Node has since 22.13, and Deno since 2.2.
  *
  * @param path a path, or a URL of a file
- * @throws TurncoreError E_INVALID_VALUE for a path or an option that is none; E_STORE_VERSION if a later version of the library has written the file or a migration was left
- *   halfway; E_STORE_FAILED if the database cannot be opened, or there is no `node:sqlite`
+ * @throws TurncoreError E_INVALID_VALUE for a path or an option that is none; E_STORE_VERSION if a later version of the
+ *   library has written the file or a migration was left halfway; E_STORE_FAILED if the database cannot be opened, or
+ *   there is no `node:sqlite`
  */
 export function sqliteStore(path: string | URL, options: SqliteOptions = {}): DatabaseStore {
   return openSqlite(path, check(rules, options));
