@@ -119,7 +119,10 @@ class Server implements TurnPlace<ServerInput> {
       asked = true;
     };
     const abort = (): void => {
-      if (!asked) return cutter.abort();
+      if (!asked) {
+        cutter.abort();
+        return;
+      }
       timer = setTimeout(() => cutter.abort(), PATIENCE);
       const told = begun.promise.then(() =>
         this.#post(`${encodeURIComponent(turn.id)}/abort`, '{}', cutter.signal),

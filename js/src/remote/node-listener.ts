@@ -53,7 +53,8 @@ export function nodeListener(
       try {
         asked = requestOf(request, gone.signal);
       } catch {
-        return refuse(400);
+        refuse(400);
+        return;
       }
       const given = await fetch(asked);
       begun = true;

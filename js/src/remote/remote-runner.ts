@@ -152,7 +152,10 @@ export class RemoteRunner<
 /** Aborts a turn that runs already when a signal aborts. */
 function abortBy(signal: AbortSignal | undefined, running: TurnStream): void {
   if (signal === undefined) return;
-  if (signal.aborted) return running.abort();
+  if (signal.aborted) {
+    running.abort();
+    return;
+  }
   const abort = (): void => running.abort();
   signal.addEventListener('abort', abort, { once: true });
   void running.result.then(() => signal.removeEventListener('abort', abort));

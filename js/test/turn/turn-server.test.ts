@@ -228,7 +228,9 @@ describe('turns on a server', { skip }, () => {
       ctx.ack();
     });
     const value = { at: new Date(5), n: 7n, none: undefined, list: [undefined] };
-    client.observe('turnGateOpen', (gate) => void gate.resolve(value));
+    client.observe('turnGateOpen', (gate) => {
+      gate.resolve(value);
+    });
     const { text } = await client.stream({ message: 'hi' }).result;
     assert.deepEqual(JSON.parse(text), { at: 5, n: 7, list: [null] });
   });
