@@ -1,10 +1,6 @@
 package value
 
-import (
-	"bytes"
-	"iter"
-	"unicode/utf8"
-)
+import "iter"
 
 // SyntaxError says where a text is not JSON.
 type SyntaxError struct {
@@ -40,21 +36,13 @@ type Scanner struct {
 	ready bool // positioned before a value
 	err   *SyntaxError
 	buf   []byte
-	joins bool // see Join
-	half  rune // the surrogate that waits for one that joins it; 0 for none
 }
 
 // NewScanner returns a Scanner for a JSON text. It keeps text, and does not change it.
 func NewScanner(text []byte) Scanner { return Scanner{text: text, ready: true} }
 
 // Reset positions s before the value of another text and keeps its buffer.
-func (s *Scanner) Reset(text []byte) {
-	*s = Scanner{text: text, ready: true, buf: s.buf, joins: s.joins, half: s.half}
-}
-
-// Join has texts, one after another, be parts of a stream, which may part a character: a first surrogate at the end of
-// one waits for the second one at the beginning of a later one, of another JSON text, too.
-func (s *Scanner) Join() { s.joins, s.half = true, 0 }
+func (s *Scanner) Reset(text []byte) { *s = Scanner{text: text, ready: true, buf: s.buf} }
 
 // Err returns the first [*SyntaxError] so far, or nil.
 func (s *Scanner) Err() error {
@@ -380,35 +368,7 @@ func (s *Scanner) Text() ([]byte, bool) {
 	if !ok {
 		return nil, false
 	}
-	text := s.unescaped(raw, plain)
-	if s.joins && !plain {
-		text = s.join(raw, text)
-	}
-	return text, true
-}
-
-// join joins a text with the surrogate that waits, and has one at its end wait. raw has the text's escapes.
-func (s *Scanner) join(raw, text []byte) []byte {
-	const replaced = "\ufffd" // a lone surrogate
-	if low := surrogate(raw); s.half != 0 && low>>10 == 0xdc00>>10 {
-		s.buf = append(s.buf, 0)
-		copy(s.buf[utf8.UTFMax:], s.buf[len(replaced):])
-		utf8.AppendRune(s.buf[:0], (s.half-0xd800)<<10+low-0xdc00+0x10000)
-		text = s.buf
-	}
-	s.half = 0
-	if n := len(raw) - 6; n >= 0 && surrogate(raw[n:])>>10 == 0xd800>>10 && bytes.HasSuffix(text, []byte(replaced)) {
-		s.half, text = surrogate(raw[n:]), text[:len(text)-len(replaced)]
-	}
-	return text
-}
-
-// surrogate is the number of the escape at the start of b, 0 if there is none.
-func surrogate(b []byte) rune {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return 0
-	}
-	return max(hex4(b[2:]), 0)
+	return s.unescaped(raw, plain), true
 }
 
 // AppendText consumes the value and appends the text of a string to dst, as [Scanner.Text] would return it.
@@ -418,11 +378,8 @@ func (s *Scanner) AppendText(dst []byte) ([]byte, bool) {
 		return dst, false
 	}
 	raw, plain, ok := s.scanString()
-	switch {
-	case plain:
+	if plain {
 		return append(dst, raw...), ok
-	case s.joins && ok:
-		return append(dst, s.join(raw, s.unescaped(raw, false))...), true
 	}
 	return appendUnescaped(dst, raw), ok
 }

@@ -195,29 +195,6 @@ func TestScannerStopsAtAnError(t *testing.T) {
 	}
 }
 
-// Texts of a stream join what they part; other texts do not.
-func TestScannerJoins(t *testing.T) {
-	for _, c := range []struct{ in, apart, joined []string }{
-		{[]string{`"a\ud83d"`, `"\ude00b"`}, []string{"a\ufffd", "\ufffdb"}, []string{"a", "😀b"}},
-		{[]string{`"\ud83d"`, `"\ude00\ud83d"`, `"\ude01"`}, []string{"\ufffd", "\ufffd\ufffd", "\ufffd"}, []string{"", "😀", "😁"}},
-		{[]string{`"\ud83d"`, `"\n\ude00"`}, []string{"\ufffd", "\n\ufffd"}, []string{"", "\n\ufffd"}},
-		{[]string{`"\\ud83d"`, `"\ude00"`}, []string{`\ud83d`, "\ufffd"}, []string{`\ud83d`, "\ufffd"}},
-		{[]string{`"\ud83d\ude00\ud83d\ud83d"`, `"\\ude00"`}, []string{"😀\ufffd\ufffd", `\ude00`}, []string{"😀\ufffd", `\ude00`}},
-		{[]string{`"\ufffd"`, `"\ude00"`}, []string{"\ufffd", "\ufffd"}, []string{"\ufffd", "\ufffd"}},
-	} {
-		var apart, joining value.Scanner
-		joining.Join()
-		for i, text := range c.in {
-			for s, want := range map[*value.Scanner]string{&apart: c.apart[i], &joining: c.joined[i]} {
-				s.Reset([]byte(text))
-				if got, ok := s.Text(); !ok || string(got) != want {
-					t.Errorf("%s of %s: %q, want %q", text, c.in, got, want)
-				}
-			}
-		}
-	}
-}
-
 func BenchmarkScanner(b *testing.B) {
 	var s value.Scanner
 	text, dst := []byte(chunk), make([]byte, 0, 100)

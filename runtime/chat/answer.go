@@ -87,7 +87,6 @@ func (a *Answer) reset(d Dispatch, o *options) {
 		scan: a.scan, template: template{before: a.template.before, middle: a.template.middle, after: a.template.after}, piece: a.piece,
 		leading: leading{held: a.leading.held[:0]},
 	}
-	a.scan.Join()
 }
 
 // event reads an event of a stream, or a whole response.

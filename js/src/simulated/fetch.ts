@@ -9,7 +9,7 @@ import { type Reply, replyTo } from './reply.js';
 const rules = {
   title: 'options of simulatedFetch',
   code: 'E_INVALID_VALUE',
-  fields: { pauseMs: { kind: 'count' } },
+  fields: { pauseMs: { kind: 'number' } },
 } as const satisfies TypeRules;
 
 /**

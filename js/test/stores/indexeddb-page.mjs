@@ -11,7 +11,8 @@ Object.assign(globalThis, { calls, runCases });
 const names = new WeakMap();
 let databases = 0;
 
-function open(name = `test-${++databases}-${typeof document}`, options) {
+function open(name = `test-${++databases}-${typeof document}`, { opfs } = {}) {
+  const options = { opfs };
   const store = indexedDBStore(name, options);
   names.set(store, [name, options]);
   return store;
