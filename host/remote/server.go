@@ -20,8 +20,8 @@ import (
 type ServerOptions struct {
 	// Input makes a turn's input of the body of its request, a JSON object: here is the place for more members, and to
 	// see who asks. An error becomes the response, with its message and its causes, and with the status of a *host.Error,
-	// from 400 to 599, or 500. nil takes `message`, a text that is
-	// not empty, and `sessionId`. The server sets the turn's id.
+	// from 400 to 599, or 500. nil takes `message`, a text that is not empty, and `sessionId`. The server sets the turn's
+	// id.
 	Input func(r *http.Request, body map[string]json.RawMessage) (turns.Input, error)
 	// Continue lets a turn run on when its last client goes away. Without it such a turn is aborted.
 	Continue bool

@@ -516,7 +516,9 @@ func (c *caller) act(e abi.Effect) (ok bool) {
 			c.t.Fatal(err)
 		}
 		if n := c.agents[args.Agent-1].Children; len(n) > 0 && c.chance(2) {
-			c.call(e, abi.SessionMethodRunAgent, &abi.RunAgentArgs{Run: args.Run, Agent: n[c.random.IntN(len(n))], Number: 1<<31 + c.calls})
+			c.call(e, abi.SessionMethodRunAgent, &abi.RunAgentArgs{
+				Run: args.Run, Agent: n[c.random.IntN(len(n))], Number: 1<<31 + c.calls,
+			})
 			break
 		}
 		y := map[string]any{"content": map[string]any{"parts": []any{map[string]any{"text": "t"}}}}
@@ -535,7 +537,9 @@ func (c *caller) act(e abi.Effect) (ok bool) {
 			c.t.Errorf("caller %d: the call %q runs before it is stored", c.runner, id)
 		}
 		if c.chance(2) {
-			c.call(e, abi.SessionMethodSetState, &abi.SetStateArgs{Name: c.name(), Value: encoded(c.random.IntN(9)), ExecutionID: args.ExecutionID})
+			c.call(e, abi.SessionMethodSetState, &abi.SetStateArgs{
+				Name: c.name(), Value: encoded(c.random.IntN(9)), ExecutionID: args.ExecutionID,
+			})
 		} else {
 			c.call(e, abi.SessionMethodActions, &abi.ActionsArgs{ExecutionID: args.ExecutionID, Actions: encoded(c.actions())})
 		}
@@ -567,7 +571,8 @@ func (c *caller) response() map[string]any {
 		for range 1 + c.random.IntN(3) {
 			call := map[string]any{"name": c.one("calc", "calc", "slow", "sure", "none"), "args": map[string]any{"a": 1}}
 			if c.chance(4) {
-				call = map[string]any{"name": "transfer_to_agent", "args": map[string]any{"agent_name": c.agents[c.random.IntN(len(c.agents))].Name}}
+				to := c.agents[c.random.IntN(len(c.agents))].Name
+				call = map[string]any{"name": "transfer_to_agent", "args": map[string]any{"agent_name": to}}
 			}
 			if n := len(c.asTools); n > 0 && c.chance(4) {
 				call = map[string]any{"name": c.asTools[c.random.IntN(n)], "args": map[string]any{"request": "r"}}
@@ -676,7 +681,8 @@ func (c *caller) take(out []byte) {
 			if len(c.effects) > 0 || len(c.replies) > 0 {
 				c.t.Errorf("caller %d: ended while %+v and calls %v are under way", c.runner, c.effects, c.replies)
 			}
-			if e := end.Error; e != nil && c.wanted && (e.Code == abi.CodeCallAnswered || e.Code == abi.CodeCallNotAsked || e.Code == abi.CodeInvalidInvocation) {
+			refused := []string{abi.CodeCallAnswered, abi.CodeCallNotAsked, abi.CodeInvalidInvocation}
+			if e := end.Error; e != nil && c.wanted && slices.Contains(refused, e.Code) {
 				c.t.Errorf("caller %d: %+v", c.runner, e)
 			}
 			if e := end.Error; e != nil && e.Code == abi.CodeInvocationStopped && !c.broken {

@@ -42,14 +42,16 @@ func (w *wire) passEvents() (other abi.Effect) {
 
 // team opens a team of an agent of each kind below a root.
 func team(runner uint32, root uint8, hooks ...uint32) *abi.OpenAgents {
+	options := func(text string) abi.Value { return abi.Value(schemaOf(text)) }
 	f := &abi.OpenAgents{
 		Op: abi.OpOpenAgents, Runner: runner, Call: 2, App: "app", Root: 1,
 		Agents: []abi.AgentDef{
 			{Number: 1, Kind: root, Name: "root", Children: []uint32{2, 3, 4}, Hooks: hooks},
-			{Number: 2, Kind: abi.AgentLLM, Name: "model", Description: "asks", Runner: 1, Hooks: hooks, Options: abi.Value(schemaOf(
-				`{"instruction":"in {app:place}","outputKey":"said","confirm":["add"],"longRunning":["add"],"includeContents":"none"}`))},
+			{Number: 2, Kind: abi.AgentLLM, Name: "model", Description: "asks", Runner: 1, Hooks: hooks, Options: options(
+				`{"instruction":"in {app:place}","outputKey":"said","confirm":["add"],"longRunning":["add"],
+				"includeContents":"none"}`)},
 			{Number: 3, Kind: abi.AgentHost, Name: "script"},
-			{Number: 4, Kind: abi.AgentLoop, Name: "loop", Children: []uint32{5}, Options: abi.Value(schemaOf(`{"maxIterations":2}`))},
+			{Number: 4, Kind: abi.AgentLoop, Name: "loop", Children: []uint32{5}, Options: options(`{"maxIterations":2}`)},
 			{Number: 5, Kind: abi.AgentParallel, Name: "together"},
 		},
 		Plugins: []abi.PluginDef{{Name: "watch", Hooks: 1 << abi.HookEvent}},
@@ -68,15 +70,16 @@ func events(history uint32) *abi.History {
 		"longRunningToolIds":["c1"],"customMetadata":{"k":1},"actions":{"artifactDelta":{"user:f":1},"transferToAgent":"root",
 		"requestedConfirmations":{"c1":{"name":"add","args":{"a":1},"hint":"h"}}}}`)
 	return &abi.History{
-		Op: abi.OpHistory, History: history, Collection: abi.CollectionEvents, Count: 2, Block: abi.Bytes(append(first, second...)),
+		Op: abi.OpHistory, History: history, Collection: abi.CollectionEvents, Count: 2,
+		Block: abi.Bytes(append(first, second...)),
 	}
 }
 
 // startInvocation starts one in the session of history 9.
 func startInvocation(turn, runner uint32) *abi.StartInvocation {
 	return &abi.StartInvocation{
-		Op: abi.OpStartInvocation, Turn: turn, Runner: runner, Now: 1000, Seed: make([]byte, abi.SeedSize), ID: "i1", Session: "s", User: "u",
-		History: 9, Count: 2, State: abi.Value(schemaOf(`{"app:place":"here","n":[1,{"a":null}]}`)),
+		Op: abi.OpStartInvocation, Turn: turn, Runner: runner, Now: 1000, Seed: make([]byte, abi.SeedSize), ID: "i1",
+		Session: "s", User: "u", History: 9, Count: 2, State: abi.Value(schemaOf(`{"app:place":"here","n":[1,{"a":null}]}`)),
 		Message: abi.Value(schemaOf(`{"role":"user","parts":[{"text":"hello"}]}`)),
 		Options: abi.Value(schemaOf(`{"maxModelCalls":9,"compaction":{"tokens":100000}}`)),
 		Shown:   []abi.Shown{{Agent: 2, Have: 1, Mark: 7, Tools: true}},
@@ -104,7 +107,8 @@ func inHook(t testing.TB) *wire {
 	return w
 }
 
-const toolCall = `{"content":{"role":"model","parts":[{"functionCall":{"id":"c2","name":"add","args":{"a":1}}}]},"turnComplete":true}`
+const toolCall = `{"content":{"role":"model","parts":[{"functionCall":{"id":"c2","name":"add","args":{"a":1}}}]},
+	"turnComplete":true}`
 
 // sessionSamples are valid frames of sessions and invocations.
 func sessionSamples() map[string]sample {
@@ -120,8 +124,13 @@ func sessionSamples() map[string]sample {
 	}
 	back := startInvocation(2, 5)
 	back.Message, back.Options = nil, abi.Value(schemaOf(`{"rewindBeforeInvocationId":"i0"}`))
-	event := abi.Value(schemaOf(`{"author":"script","content":{"parts":[{"text":"t"},{"fileData":{"fileUri":"u"}}]},
-		"actions":{"stateDelta":{"user:k":[1],"temp:t":1,"d":null},"escalate":true}}`))
+	value := func(text string) abi.Value { return abi.Value(schemaOf(text)) }
+	edit := &abi.Edit{
+		Op: abi.OpEdit, Turn: 1, Context: 1, Collection: 3, Edit: abi.EditAdd, Handle: 9, Count: 1, Data: message("m", "t"),
+	}
+	no := &abi.ErrorValue{Name: "Error", Message: "no"}
+	event := value(`{"author":"script","content":{"parts":[{"text":"t"},{"fileData":{"fileUri":"u"}}]},
+		"actions":{"stateDelta":{"user:k":[1],"temp:t":1,"d":null},"escalate":true}}`)
 	actions := `{"stateDelta":{"k":1},"artifactDelta":{"f":0},"skipSummarization":true}`
 	return map[string]sample{
 		"OpenAgents":      {team(6, abi.AgentLLM), inModel},
@@ -131,28 +140,41 @@ func sessionSamples() map[string]sample {
 		"StartInvocation": {startInvocation(2, 5), inModel},
 		"Rewind":          {back, inModel},
 		"NewSession": {call(0, 0, abi.SessionMethodNewSession, &abi.NewSessionArgs{
-			App: "app", User: "u", ID: "e", Now: 1, State: abi.Value(schemaOf(`{"app:a":1,"user:b":{"c":2},"d":null}`)),
+			App: "app", User: "u", ID: "e", Now: 1, State: value(`{"app:a":1,"user:b":{"c":2},"d":null}`),
 		}), inModel},
-		"AppendEvent": {call(0, 0, abi.SessionMethodAppend, &abi.AppendEventArgs{App: "app", User: "u", ID: "e", Now: 1, Event: event}), inModel},
-		"GetState":    {call(1, 0, abi.SessionMethodGetState, &abi.StateKeyArgs{Name: "app:place"}), inModel},
-		"SetState":    {call(1, 1, abi.SessionMethodSetState, &abi.SetStateArgs{Name: "k", Value: abi.Value(schemaOf(`[1,{"a":2}]`))}), inModel},
-		"StateKeys":   {call(1, 0, abi.SessionMethodStateKeys, nil), inModel},
-		"Respond":     {call(1, 1, abi.SessionMethodRespond, &abi.RespondArgs{Response: abi.Value(schemaOf(toolCall))}), inModel},
+		"AppendEvent": {call(0, 0, abi.SessionMethodAppend, &abi.AppendEventArgs{
+			App: "app", User: "u", ID: "e", Now: 1, Event: event,
+		}), inModel},
+		"GetState": {call(1, 0, abi.SessionMethodGetState, &abi.StateKeyArgs{Name: "app:place"}), inModel},
+		"SetState": {call(1, 1, abi.SessionMethodSetState, &abi.SetStateArgs{
+			Name: "k", Value: value(`[1,{"a":2}]`),
+		}), inModel},
+		"StateKeys": {call(1, 0, abi.SessionMethodStateKeys, nil), inModel},
+		"Respond": {call(1, 1, abi.SessionMethodRespond, &abi.RespondArgs{
+			Response: value(toolCall),
+		}), inModel},
 		"Respond part": {call(1, 1, abi.SessionMethodRespond, &abi.RespondArgs{
-			Response: abi.Value(schemaOf(`{"content":{"parts":[{"text":"t","thought":true}]},"partial":true,"customMetadata":{"k":1}}`)),
+			Response: value(`{"content":{"parts":[{"text":"t","thought":true}]},"partial":true,"customMetadata":{"k":1}}`),
 		}), inModel},
-		"Request":       {call(1, 1, abi.SessionMethodRequest, &abi.RequestArgs{Have: 1, Mark: 7, Tools: true}), inModel},
-		"Answer":        {result(2, `{"content":{"role":"model","parts":[{"text":"t"}]},"usage":{"totalTokens":1},"finishReason":"stop"}`), inModel},
-		"Failed model":  {&abi.Result{Op: abi.OpResult, Turn: 1, Effect: 2, Error: &abi.ErrorValue{Name: "Error", Message: "no"}}, inModel},
-		"Abort":         {&abi.Abort{Op: abi.OpAbort, Turn: 1, Reason: &abi.ErrorValue{Name: "Error", Message: "no"}}, inModel},
-		"Edit":          {&abi.Edit{Op: abi.OpEdit, Turn: 1, Context: 1, Collection: 3, Edit: abi.EditAdd, Handle: 9, Count: 1, Data: message("m", "t")}, inModel},
-		"Tool's state":  {call(1, 1, abi.SessionMethodSetState, &abi.SetStateArgs{Name: "user:k", Value: abi.Value(schemaOf(`1`)), ExecutionID: "i1.x1"}), inTool},
-		"Actions":       {call(1, 1, abi.SessionMethodActions, &abi.ActionsArgs{ExecutionID: "i1.x1", Actions: abi.Value(schemaOf(actions))}), inTool},
+		"Request": {call(1, 1, abi.SessionMethodRequest, &abi.RequestArgs{Have: 1, Mark: 7, Tools: true}), inModel},
+		"Answer": {result(2, `{"content":{"role":"model","parts":[{"text":"t"}]},"usage":{"totalTokens":1},
+			"finishReason":"stop"}`), inModel},
+		"Failed model": {&abi.Result{Op: abi.OpResult, Turn: 1, Effect: 2, Error: no}, inModel},
+		"Abort":        {&abi.Abort{Op: abi.OpAbort, Turn: 1, Reason: no}, inModel},
+		"Edit":         {edit, inModel},
+		"Tool's state": {call(1, 1, abi.SessionMethodSetState, &abi.SetStateArgs{
+			Name: "user:k", Value: value(`1`), ExecutionID: "i1.x1",
+		}), inTool},
+		"Actions": {call(1, 1, abi.SessionMethodActions, &abi.ActionsArgs{
+			ExecutionID: "i1.x1", Actions: value(actions),
+		}), inTool},
 		"Tool's result": {result(5, `{"a":[1,2]}`), inTool},
 		"Yield":         {call(1, 0, abi.SessionMethodYield, &abi.YieldArgs{Run: 1, Event: event}), inScript},
-		"RunAgent":      {call(1, 0, abi.SessionMethodRunAgent, &abi.RunAgentArgs{Run: 1, Agent: 2, Number: 1 << 31}), inScript},
-		"Generator":     {result(2, `null`), inScript},
-		"Hook":          {result(2, `{"value":{"parts":[{"text":"t"}]},"actions":`+actions+`}`), inHook},
+		"RunAgent": {call(1, 0, abi.SessionMethodRunAgent, &abi.RunAgentArgs{
+			Run: 1, Agent: 2, Number: 1 << 31,
+		}), inScript},
+		"Generator": {result(2, `null`), inScript},
+		"Hook":      {result(2, `{"value":{"parts":[{"text":"t"}]},"actions":`+actions+`}`), inHook},
 	}
 }
 

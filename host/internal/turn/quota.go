@@ -87,29 +87,29 @@ func (t *Turn) abridge(op abi.Op, frame []byte) ([]byte, error) {
 		if err := abi.DecodeTo(frame, f); err != nil {
 			return nil, err
 		}
+		var err error
 		switch event.Kind(f.Kind) {
 		case event.KindTurnStart, event.KindDispatchStart, event.KindIterationStart:
 			return frame, nil
 		case event.KindTurnEnd:
 			var p abi.TurnEndEvent
-			err := p.Unmarshal(f.Payload)
+			err = p.Unmarshal(f.Payload)
 			p.Status, p.Error = abi.StatusAborted, nil
 			f.Payload = p.Append(nil)
-			return abi.Append(nil, f), err
 		case event.KindDispatchEnd:
 			var p abi.DispatchEndEvent
-			err := p.Unmarshal(f.Payload)
+			err = p.Unmarshal(f.Payload)
 			p.Status, p.Error = abi.StatusAborted, nil
 			f.Payload = p.Append(nil)
-			return abi.Append(nil, f), err
 		case event.KindIterationEnd:
 			var p abi.IterationEndEvent
-			err := p.Unmarshal(f.Payload)
+			err = p.Unmarshal(f.Payload)
 			p.Status, p.Discarded = abi.StatusAborted, nil
 			f.Payload = p.Append(nil)
-			return abi.Append(nil, f), err
+		default:
+			return nil, nil
 		}
-		return nil, nil
+		return abi.Append(nil, f), err
 	case abi.OpSync:
 		var f abi.Sync
 		if err := abi.DecodeTo(frame, &f); err != nil || f.Sync == abi.SyncSignal {

@@ -18,6 +18,8 @@ const scratch = new DataView(new ArrayBuffer(8));
 const INLINE_STRING = 96;
 /** Strings of more UTF-16 units than this are measured before room is made for them. */
 const MEASURED_STRING = 1 << 16;
+/** Length of the longest string that a frame holds whatever its characters are. */
+const LONGEST_SURE = Math.trunc(DEFAULT_LIMITS.frame / 3);
 
 /**
  * A growing buffer of msgpack, reused from frame to frame.
@@ -280,7 +282,7 @@ export class Encoder {
   value(v: unknown, field: string, depth = MAX_VALUE_DEPTH): void {
     switch (typeof v) {
       case 'string':
-        if (v.length > MEASURED_STRING) this.#element(v, '', new ValuePath(field, depth));
+        if (v.length > LONGEST_SURE) this.#element(v, '', new ValuePath(field, depth));
         else this.str(v);
         return;
       case 'number':
@@ -311,7 +313,7 @@ export class Encoder {
   #element(v: unknown, key: string | number, path: ValuePath): void {
     switch (typeof v) {
       case 'string':
-        if (v.length > MEASURED_STRING) requireRoom(utf8Length(v), key, path);
+        if (v.length > LONGEST_SURE) requireRoom(utf8Length(v), key, path);
         this.str(v);
         return;
       case 'number':

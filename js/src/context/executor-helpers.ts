@@ -90,7 +90,16 @@ export class DispatchExecutorHelpers {
   }
 }
 
-const reportOptions = ['isComplete', 'isInterrupted'];
+const REPORT_OPTIONS = ['isComplete', 'isInterrupted'];
+const TOOL_CALL_FIELDS = [
+  'tool',
+  'args',
+  'results',
+  'isError',
+  'executionId',
+  'providerCallId',
+  'isComplete',
+];
 
 function report(
   state: ContextState,
@@ -102,12 +111,12 @@ function report(
   requireString(id, 'id');
   requireString(delta, 'aDelta');
   const given = options as ReportOptions | null | undefined;
-  if (given) requireOptions('options', given, reportOptions);
+  if (given) requireOptions('options', given, REPORT_OPTIONS);
   const isComplete = booleanOf(options?.isComplete, 'isComplete');
   const { turn } = state;
   const interrupt =
     interruptedOf(options) && (turn.core.instance.features & Feature.Interrupts) !== 0;
-  const whole = wholeDelta(turn, delta, isComplete, state.number, stream, id);
+  const whole = wholeDelta(turn, state.number, stream, id, delta, isComplete);
   if (interrupt) turn.callNow(state.number, Method.Interrupt, { stream, id, delta: whole });
   else
     turn.callNow(state.number, Method.Report, { stream, id, delta: whole, complete: isComplete });
@@ -115,15 +124,7 @@ function report(
 
 function reportToolCall(state: ContextState, id: string, partial: ToolCallReport): void {
   requireString(id, 'id');
-  requireOptions('report', partial, [
-    'tool',
-    'args',
-    'results',
-    'isError',
-    'executionId',
-    'providerCallId',
-    'isComplete',
-  ]);
+  requireOptions('report', partial, TOOL_CALL_FIELDS);
   const { turn } = state;
   const { args, results } = partial;
   const isError = partial.isError ?? undefined;

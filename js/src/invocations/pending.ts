@@ -33,7 +33,7 @@ export interface PendingCall {
  * The calls of a session's events that wait for an answer from outside, in order. Those of invocations that were
  * rewound wait no more.
  *
- * @throws TurncoreError E_INVALID_VALUE unless it is given a list; E_INVALID_EVENT for what is no event
+ * @throws TurncoreError E_INVALID_VALUE unless `events` is a list, E_INVALID_EVENT unless all of it are events
  */
 export function pendingCalls(events: readonly EventData[]): PendingCall[] {
   requireList('events', events);

@@ -16,7 +16,7 @@ import {
 import { Lines } from './lines.js';
 import type { TurnEnd } from './turn-end.js';
 
-/** Characters of an event that is no text, at most. */
+/** The most characters that an event may have, apart from text. */
 export const MAX_EVENT = 64 * 2 ** 20;
 
 /** Where the events of a stream go. */
@@ -84,7 +84,7 @@ export class TurnDecoder {
   /** The text block has been told. */
   #told = false;
 
-  /** @param after the number of the last event that is known @param maxEvent characters of an event that is no text */
+  /** @param after the number of the last known event @param maxEvent see {@link MAX_EVENT} */
   constructor(listener: TurnListener, after = 0, maxEvent = MAX_EVENT) {
     this.#listener = listener;
     this.#seq = after;

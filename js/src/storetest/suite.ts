@@ -555,7 +555,7 @@ const ofTwo: Record<string, Run> = {
     equal(told(await store.load('s', revision)), 'b=b', 'what the other has written');
   },
 
-  'a key holds for whoever commits': async (opened) => {
+  'a key holds for every writer': async (opened) => {
     const store = await opened.open();
     const commit = { deltas: [put(message('a'))], key: 'k', turn: 't' };
     const first = await store.commit('s', commit);

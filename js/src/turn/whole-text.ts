@@ -11,16 +11,25 @@ export interface Halves {
 /**
  * What a delta makes whole. The last one of a stream leaves nothing to wait for.
  *
- * @param names name the stream
+ * @param context the number of the stream's context
+ * @param stream the kind of the stream
+ * @param id the id of the stream
  */
-export function wholeDelta(of: Halves, delta: string, last: boolean, ...names: unknown[]): string {
+export function wholeDelta(
+  of: Halves,
+  context: number,
+  stream: number,
+  id: string,
+  delta: string,
+  last: boolean,
+): string {
   if (of.halves === undefined && (last || !endsWithHalf(delta))) return delta;
   const halves = (of.halves ??= new Map<string, string>());
-  const stream = names.join(' ');
-  const text = (halves.get(stream) ?? '') + delta;
-  halves.delete(stream);
+  const name = `${context} ${stream} ${id}`;
+  const text = (halves.get(name) ?? '') + delta;
+  halves.delete(name);
   if (last || !endsWithHalf(text)) return text;
-  halves.set(stream, text.slice(-1));
+  halves.set(name, text.slice(-1));
   return text.slice(0, -1);
 }
 

@@ -105,7 +105,7 @@ describe('what is given to sessions', { skip }, () => {
     }
   });
 
-  it('as bytes of an event may be base64, whoever gives it', async () => {
+  it('may have base64 for the bytes of an event, in every place that takes one', async () => {
     const picture = { parts: [{ inlineData: { mimeType: 'image/png', data: 'iVA=' } }] };
     const data = new Uint8Array([137, 80]);
     const parts = [{ inlineData: { mimeType: 'image/png', data } }];

@@ -114,7 +114,7 @@ describe('turns on a server', { skip }, () => {
     assert.equal(here.text, text);
   });
 
-  it('settle gates, whoever asks', async () => {
+  it('settle gates for every client', async () => {
     const { client, server, requests } = await setUp(async (ctx, helpers) => {
       const schema = { type: 'string' };
       const gate = { id: 'may/I', reason: 'May I?', payload: { n: 1 }, createdAt: 0, schema };
@@ -235,7 +235,7 @@ describe('turns on a server', { skip }, () => {
     assert.deepEqual(JSON.parse(text), { at: 5, n: 7, list: [null] });
   });
 
-  it('end by the signal of whoever attaches', async () => {
+  it('end by the signal of a client that attaches', async () => {
     const { client } = await setUp(async (ctx, helpers) => {
       helpers.reportMessage('m', 'word');
       await new Promise((resolve) => ctx.abortSignal.addEventListener('abort', resolve));
@@ -573,7 +573,7 @@ describe('a connection to a server', () => {
     }
   });
 
-  it('rejects what is no response', async () => {
+  it('rejects other values than responses', async () => {
     const fetch = (() => Promise.resolve()) as unknown as Send;
     const { error } = await connect(URL, { fetch }).stream({ message: 'hi' }).result;
     assert.ok(isTurncoreError(error, 'E_INVALID_VALUE'));
