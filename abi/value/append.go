@@ -148,8 +148,8 @@ func appendContainer(dst []byte, fix byte, n int) []byte {
 	return append(dst, wide+1, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 }
 
-// closeContainer sets the length of the container whose one-byte head is at dst[start].
-func closeContainer(dst []byte, start, n int) []byte {
+// CloseContainer sets the length of the container whose one-byte head is at dst[start].
+func CloseContainer(dst []byte, start, n int) []byte {
 	if n < 16 {
 		dst[start] |= byte(n)
 		return dst

@@ -42,8 +42,8 @@ func equal(a []byte, i int, b []byte, j, depth int) (int, int) {
 		}
 	case KindMap:
 		for ; n > 0; n-- {
-			key, val, err := keyAt(a, i)
-			name, at, fault := keyAt(b, j)
+			key, val, err := KeyAt(a, i)
+			name, at, fault := KeyAt(b, j)
 			if err != nil || fault != nil {
 				return 0, 0
 			}
@@ -64,7 +64,7 @@ func isNumber(kind Kind) bool { return kind == KindInt || kind == KindFloat }
 func equalMembers(a []byte, i int, b []byte, j, n, depth int) (int, int) {
 	places := make(map[string]int, min(n, 64))
 	for range n {
-		key, val, err := keyAt(b, j)
+		key, val, err := KeyAt(b, j)
 		if err == nil {
 			j, err = skip(b, val, depth-1)
 		}
@@ -74,7 +74,7 @@ func equalMembers(a []byte, i int, b []byte, j, n, depth int) (int, int) {
 		places[string(key)] = val
 	}
 	for range n {
-		key, val, err := keyAt(a, i)
+		key, val, err := KeyAt(a, i)
 		if err != nil {
 			return 0, 0
 		}

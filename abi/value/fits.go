@@ -19,7 +19,7 @@ func fits(v []byte, i, depth int, items uint64) (end int, ok bool) {
 	for ; n > 0; n-- {
 		if kind == KindMap {
 			var err error
-			if _, i, err = keyAt(v, i); err != nil {
+			if _, i, err = KeyAt(v, i); err != nil {
 				return 0, false
 			}
 		}

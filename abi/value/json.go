@@ -41,7 +41,7 @@ func (s *Scanner) appendValue(dst []byte) []byte {
 			dst = s.appendValue(dst)
 			n++
 		}
-		return closeContainer(dst, start, n)
+		return CloseContainer(dst, start, n)
 	case '"':
 		raw, plain, _ := s.scanString()
 		return appendToken(dst, raw, plain)
@@ -98,7 +98,7 @@ func (s *Scanner) appendObject(dst []byte) []byte {
 	if s.err == nil && (order.broken || hasDuplicate(dst, spans)) {
 		dst, n = orderSpans(dst, spans)
 	}
-	return closeContainer(dst, start, n)
+	return CloseContainer(dst, start, n)
 }
 
 // AppendJSON appends v as compact JSON text: members in their order, numbers as ECMAScript writes them, only the
@@ -224,7 +224,7 @@ func (w *writer) members(dst []byte, depth int, n uint64) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		key, val, err := keyAt(w.v, w.i)
+		key, val, err := KeyAt(w.v, w.i)
 		if err != nil {
 			w.err = err
 			return dst

@@ -137,7 +137,7 @@ func (r *reader5) value(dst []byte, depth int) []byte {
 			r.separate(']')
 		}
 		r.pos++
-		return closeContainer(dst, start, n)
+		return CloseContainer(dst, start, n)
 	case c == '"' || c == '\'':
 		return r.string(dst)
 	}
@@ -185,7 +185,7 @@ func (r *reader5) object(dst []byte, depth int) []byte {
 	if r.err == nil && (order.broken || hasDuplicate(dst, spans)) {
 		dst, n = orderSpans(dst, spans)
 	}
-	return closeContainer(dst, start, n)
+	return CloseContainer(dst, start, n)
 }
 
 // identifier reads an unquoted key.

@@ -18,7 +18,7 @@ func OrderMap(dst []byte, start int) []byte {
 	spans := few[:0]
 	i, tidy := start+size, keyOrder{}
 	for ; n > 0; n-- {
-		key, val, err := keyAt(dst, i)
+		key, val, err := KeyAt(dst, i)
 		if err != nil {
 			return dst
 		}

@@ -72,7 +72,7 @@ func Get(m []byte, key string) (val []byte, ok bool) {
 		return nil, false
 	}
 	for ; n > 0; n-- {
-		k, start, err := keyAt(m, i)
+		k, start, err := KeyAt(m, i)
 		if err != nil {
 			return nil, false
 		}
@@ -100,7 +100,7 @@ func Each(m []byte, fn func(key, val []byte) bool) error {
 		return kindError(m, kind)
 	}
 	for ; n > 0; n-- {
-		key, start, err := keyAt(m, i)
+		key, start, err := KeyAt(m, i)
 		if err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func (c *Cursor) Next() bool {
 	start := c.at
 	var err error
 	if c.keyed {
-		c.Key, start, err = keyAt(c.of, start)
+		c.Key, start, err = KeyAt(c.of, start)
 	}
 	if err == nil {
 		c.at, err = skip(c.of, start, MaxDepth)

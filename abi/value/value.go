@@ -191,7 +191,7 @@ func skip(v []byte, i, depth int) (int, error) {
 		}
 		for ; n > 0; n-- {
 			if kind == KindMap {
-				if _, i, err = keyAt(v, i); err != nil {
+				if _, i, err = KeyAt(v, i); err != nil {
 					return 0, err
 				}
 			}
@@ -203,8 +203,8 @@ func skip(v []byte, i, depth int) (int, error) {
 	return i, nil
 }
 
-// keyAt reads the key of the member at v[i:] and returns where its value starts.
-func keyAt(v []byte, i int) (key []byte, next int, err error) {
+// KeyAt reads the key of the member at v[i:] and returns where its value starts.
+func KeyAt(v []byte, i int) (key []byte, next int, err error) {
 	kind, size, n := Head(v, i)
 	if size == 0 {
 		return nil, 0, headError(v, i)

@@ -76,29 +76,16 @@ func (r *Run) sequence(task runtime.Task, at *scope, from *place) (err error) {
 	return nil
 }
 
-// paused ends the agents around one that waits for an answer from outside.
-type paused struct{}
-
-func (*paused) Error() string { return "an agent waits for an answer" }
-
-var pause = &paused{}
-
-// escalated ends the agents inside a loop.
-type escalated struct{}
-
-func (*escalated) Error() string { return "an agent has escalated" }
-
 // loop runs the agents of a loop again and again, until an event escalates or the bound is reached. p is where it goes
 // on, nil for its beginning.
 func (r *Run) loop(task runtime.Task, at *scope, p *place) error {
-	leave := &escalated{}
 	inside := *at
 	inside.out = func(task runtime.Task, e *session.Event, ahead bool) error {
 		if err := at.out(task, e, ahead); err != nil {
 			return err
 		}
 		if e.Actions.Escalate && !e.Partial {
-			return leave
+			return escalated
 		}
 		return nil
 	}
@@ -112,7 +99,7 @@ func (r *Run) loop(task runtime.Task, at *scope, p *place) error {
 		err := r.sequence(task, &inside, from)
 		from = nil
 		switch {
-		case err == leave:
+		case err == escalated:
 			return nil
 		case err != nil:
 			return err

@@ -94,13 +94,8 @@ func (r *Run) consult(task runtime.Task, t *agentTool, args []byte, res *result)
 	in.asked = session.AppendContent(nil, "user", message)
 	var answer []byte
 	keep := func(_ runtime.Task, e *session.Event, _ bool) error {
-		switch {
-		case r.stopped != nil:
-			return r.stopped
-		case r.turn.Aborted():
-			return aborted()
-		case e.Partial:
-			return nil
+		if err := r.halted(); err != nil || e.Partial {
+			return err
 		}
 		in.complete(e)
 		if e.HasContent && e.Final() {

@@ -82,14 +82,12 @@ func (r *Run) store(task runtime.Task, e *session.Event, deliver bool, failed fu
 	if r.busy {
 		task.Wait(func() bool { return !r.busy })
 	}
-	switch {
-	case r.stopped != nil:
-		return r.stopped
-	case r.turn.Aborted():
-		return aborted()
+	err := r.halted()
+	if err != nil {
+		return err
 	}
 	r.busy = true
-	err := r.put(task, e, deliver, failed)
+	err = r.put(task, e, deliver, failed)
 	r.busy = false
 	if err != nil && err != needless && (fault.Is(err, session.InvocationStopped) || !e.Partial) {
 		r.fail(err)

@@ -74,7 +74,7 @@ func (r *Run) Yield(task runtime.Task, run uint32, event []byte) ([]byte, error)
 
 // stoppedBy is the error that host code sees.
 func stoppedBy(err error) error {
-	if _, ok := err.(*escalated); ok {
+	if err == escalated {
 		return session.New(session.InvocationStopped, "", "an event has escalated")
 	}
 	return err

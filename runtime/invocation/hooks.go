@@ -126,6 +126,8 @@ func (r *Run) wrong(err error, path string) error {
 }
 
 // has reports whether any host code is called for a hook.
+//
+//go:noinline
 func (r *Run) has(a *Agent, hook Hook) bool {
 	if a.Hooks[hook] > 0 {
 		return true

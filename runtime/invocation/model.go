@@ -70,11 +70,12 @@ func (r *Run) step(task runtime.Task, at *scope, from int, resumed []*session.Ca
 
 // goOnFrom runs the tools of an answer.
 func (r *Run) goOnFrom(task runtime.Task, s *step) (more bool, err error) {
+	if err = s.err; err == nil {
+		err = r.halted()
+	}
 	switch {
-	case s.err != nil:
-		return false, s.err
-	case r.turn.Aborted():
-		return false, aborted()
+	case err != nil:
+		return false, err
 	case s.streams, !s.given:
 		what := "agent " + quote(s.agent.Name)
 		if !s.streams {

@@ -14,13 +14,6 @@ type rounds struct {
 	tasks []runtime.Task
 }
 
-// unwanted ends an agent that runs beside one that has failed.
-type unwanted struct{}
-
-func (*unwanted) Error() string { return "an agent beside this one has failed" }
-
-var needless = &unwanted{}
-
 // end notes that the i-th agent has ended. When the first one has failed, the others are not wanted any more.
 func (o *rounds) end(w World, i int, err error) {
 	o.ended[i] = true

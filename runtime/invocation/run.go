@@ -263,8 +263,12 @@ func (r *Run) GetState(name string) []byte { return r.state.Get(name) }
 // until the state does.
 func (r *Run) State() []session.Member { return r.state.Members() }
 
-func aborted() error {
-	e := fault.Plain("the invocation was aborted")
-	e.Name, e.Abort = "AbortError", true
-	return e
+// halted is why nothing of the invocation happens any more; nil if something may.
+func (r *Run) halted() error {
+	if r.stopped == nil && r.turn.Aborted() {
+		e := fault.Plain("the invocation was aborted")
+		e.Name, e.Abort = "AbortError", true
+		return e
+	}
+	return r.stopped
 }

@@ -248,12 +248,10 @@ func (r *Run) execute(task runtime.Task, s *step, c *call, res *result) ([]byte,
 		return value.AppendNil(nil), nil
 	case err == nil:
 		return v, nil
-	case r.turn.Aborted():
-		return nil, aborted()
+	case r.halted() != nil:
+		return nil, r.halted()
 	case r.turn.Exceeded() != nil:
 		return nil, r.turn.Exceeded()
-	case r.stopped != nil:
-		return nil, r.stopped
 	}
 	text := value.AppendString(nil, reason(err))
 	if r.has(s.agent, ToolError) {

@@ -100,6 +100,7 @@ func (r *reader) add(list []Member) []Member {
 	return addMember(list, value.UTF8(string(r.Key)), r.Value)
 }
 
+//go:noinline
 func addMember(list []Member, name string, v []byte) []Member {
 	return append(list, Member{name, v})
 }

@@ -387,6 +387,7 @@ func addQuoted(list []Part, author, said string) []Part {
 	return addPart(list, &p)
 }
 
+//go:noinline
 func addPart(list []Part, p *Part) []Part { return append(list, *p) }
 
 func jsonOf(v []byte) string {

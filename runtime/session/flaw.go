@@ -17,6 +17,7 @@ type flaw struct {
 	path, what string
 }
 
+//go:noinline
 func invalid(what string) *flaw { return &flaw{code: InvalidEvent, what: what} }
 
 // Bounds of a path, in bytes: what is further inside is told by an ellipsis.
@@ -38,6 +39,14 @@ func (f *flaw) in(name string) *flaw {
 	return f
 }
 
+// at puts a key in front of the path, or the place in a list for nil.
+func (f *flaw) at(key []byte, i int) *flaw {
+	if key == nil {
+		return f.in(place(i))
+	}
+	return f.in(string(key))
+}
+
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -48,6 +57,7 @@ func cut(s string, most int) string {
 	return value.UTF8(s[:most]) + "…"
 }
 
+//go:noinline
 func (f *flaw) error() error {
 	if f == nil {
 		return nil
@@ -76,6 +86,8 @@ type reader struct {
 }
 
 // members is to read a map.
+//
+//go:noinline
 func (r *reader) members(v []byte) { r.over(v, value.KindMap, wantMap) }
 
 // items is to read a list.
@@ -97,11 +109,7 @@ func (r *reader) next() bool {
 		}
 	}
 	if r.f != nil && r.n > 0 {
-		name := string(r.Key)
-		if r.Key == nil {
-			name = place(r.n - 1)
-		}
-		r.f, r.n = r.f.in(name), 0
+		r.f, r.n = r.f.at(r.Key, r.n-1), 0
 	}
 	return false
 }
@@ -170,44 +178,37 @@ func distinctAt(v []byte, i, depth int) (end int, f *flaw) {
 	if depth == 0 {
 		return 0, malformed(value.ErrTooDeep)
 	}
-	i += size
-	if kind == value.KindList {
-		for k := 0; n > 0; n, k = n-1, k+1 {
-			if i, f = distinctAt(v, i, depth-1); f != nil {
-				return 0, f.in(place(k))
-			}
-		}
-		return i, nil
-	}
 	var first [few][2]int
 	var seen map[string]struct{}
-	if n > few {
+	if n > few && kind == value.KindMap {
 		seen = make(map[string]struct{})
 	}
+	i += size
 	for k := 0; n > 0; n, k = n-1, k+1 {
-		kind, size, length := value.Head(v, i)
-		if kind != value.KindString {
-			return 0, malformed(value.ErrMalformed)
-		}
-		if i += size; length > uint64(len(v)-i) {
-			return 0, malformed(value.ErrTruncated)
-		}
-		end := i + int(length)
-		key, twice := v[i:end], false
-		if seen != nil {
-			_, twice = seen[string(key)]
-			seen[string(key)] = struct{}{}
-		} else {
-			for _, s := range first[:k] {
-				twice = twice || string(v[s[0]:s[1]]) == string(key)
+		var key []byte
+		twice := false
+		if kind == value.KindMap {
+			var err error
+			if key, i, err = value.KeyAt(v, i); err != nil {
+				return 0, malformed(err)
 			}
-			first[k] = [2]int{i, end}
+			if seen != nil {
+				_, twice = seen[string(key)]
+				seen[string(key)] = struct{}{}
+			} else {
+				for _, s := range first[:k] {
+					twice = twice || string(v[s[0]:s[1]]) == string(key)
+				}
+				first[k] = [2]int{i - len(key), i}
+			}
 		}
 		if twice {
-			return 0, invalid("occurs twice").in(string(key))
+			f = invalid("occurs twice")
+		} else {
+			i, f = distinctAt(v, i, depth-1)
 		}
-		if i, f = distinctAt(v, end, depth-1); f != nil {
-			return 0, f.in(string(key))
+		if f != nil {
+			return 0, f.at(key, k)
 		}
 	}
 	return i, nil

@@ -1,10 +1,6 @@
 package session
 
-import (
-	"math/bits"
-
-	"github.com/turncore/turncore/abi/value"
-)
+import "github.com/turncore/turncore/abi/value"
 
 // Events and actions have a table of where they keep their members: pointers to fields, in the order of the members'
 // names. What follows works on such pointers.
@@ -57,77 +53,69 @@ func named(v []byte, names []string, kept ...any) *flaw {
 	return r.f
 }
 
-// isKept reports whether a member is not empty, false or 0.
-func isKept(at any) bool {
-	switch of := at.(type) {
-	case *string:
-		return *of != ""
-	case *int64:
-		return *of != 0
-	case *bool:
-		return *of
-	case *[]byte:
-		return len(*of) > 0
-	case *[]string:
-		return len(*of) > 0
-	case *[]Member:
-		return len(*of) > 0
-	case *[]ArtifactVersion:
-		return len(*of) > 0
-	case *content:
-		return of.HasContent
-	case *Actions:
-		return !of.Empty()
-	}
-	return false
-}
-
 // appendKept appends a map of the members that are not empty, and of others.
 func appendKept(dst []byte, names []string, kept []any, others []Member) []byte {
-	has := uint(0)
+	start, n := len(dst), len(others)
+	dst = value.AppendMapHeader(dst, 0)
 	for i, at := range kept {
-		if isKept(at) {
-			has |= 1 << i
+		end := len(dst)
+		named := value.AppendString(dst, names[i])
+		if dst = appendMember(named, at); len(dst) > len(named) {
+			n++
+		} else {
+			dst = dst[:end]
 		}
 	}
-	dst = value.AppendMapHeader(dst, bits.OnesCount(has)+len(others))
-	for i, at := range kept {
-		if has>>i&1 != 0 {
-			dst = appendMember(value.AppendString(dst, names[i]), at)
-		}
-	}
-	return appendAll(dst, others)
+	return value.CloseContainer(appendAll(dst, others), start, n)
 }
 
+// appendMember appends a member, and nothing if it is empty, false or 0.
 func appendMember(dst []byte, at any) []byte {
 	switch of := at.(type) {
 	case *string:
-		return value.AppendString(dst, *of)
+		if *of != "" {
+			dst = value.AppendString(dst, *of)
+		}
 	case *int64:
-		return value.AppendInt(dst, *of)
+		if *of != 0 {
+			dst = value.AppendInt(dst, *of)
+		}
 	case *bool:
-		return value.AppendBool(dst, *of)
+		if *of {
+			dst = value.AppendBool(dst, true)
+		}
 	case *[]byte:
-		return append(dst, *of...)
+		dst = append(dst, *of...)
 	case *[]string:
-		dst = value.AppendListHeader(dst, len(*of))
+		if len(*of) > 0 {
+			dst = value.AppendListHeader(dst, len(*of))
+		}
 		for _, s := range *of {
 			dst = value.AppendString(dst, s)
 		}
 	case *[]Member:
-		return appendMembers(dst, *of)
+		if len(*of) > 0 {
+			dst = appendMembers(dst, *of)
+		}
 	case *[]ArtifactVersion:
+		if len(*of) == 0 {
+			break
+		}
 		start := len(dst)
 		dst = value.AppendMapHeader(dst, len(*of))
 		for i := range *of {
 			v := &(*of)[i]
 			dst = value.AppendInt(value.AppendString(dst, v.Name), int64(v.Version))
 		}
-		return value.OrderMap(dst, start)
+		dst = value.OrderMap(dst, start)
 	case *content:
-		return AppendContent(dst, of.Role, of.Parts)
+		if of.HasContent {
+			dst = AppendContent(dst, of.Role, of.Parts)
+		}
 	case *Actions:
-		return of.Append(dst)
+		if !of.Empty() {
+			dst = of.Append(dst)
+		}
 	}
 	return dst
 }
