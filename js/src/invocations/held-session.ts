@@ -3,14 +3,18 @@
  */
 import { Collection } from '../abi/frames.gen.js';
 import type { Awaitable } from '../awaitable.js';
+import { decodeValue } from '../codec/decoder.js';
 import type { Encoder } from '../codec/encoder.js';
 import { encodeBody, type Encodable } from '../primitives/body.js';
 import type { HistoryUploads } from '../turn/history-uploads.js';
 import type { Appender, SessionEvent } from '../store/appender.js';
-import { type Event, reviveBody } from './event.js';
+import { type Event, type EventData, reviveBody } from './event.js';
+import { bytesOf } from './event-bytes.js';
 import { ShownContents } from './shown.js';
 import { after } from './waiting.js';
 
+/** Bytes of an event from which on it is looked at whether its actions have them. */
+const LARGE = 65536;
 const NOTHING_KEPT = { have: 0, mark: 0 };
 
 /** An event that is stored. */
@@ -35,6 +39,14 @@ class HeldEvent implements Encodable {
     enc.raw(this.body);
   }
 
+  /** Bytes that requests to models may have: they never have actions. */
+  get shownBytes(): number {
+    const { body } = this;
+    if (body.length < LARGE) return body.length;
+    const { actions = null } = decodeValue(body) as EventData;
+    return body.length - bytesOf(actions, 'actions').length;
+  }
+
   is({ id, body }: SessionEvent): boolean {
     if (id !== this.id || body.length !== this.body.length) return false;
     return body.every((byte, i) => byte === this.body[i]);
@@ -52,6 +64,8 @@ export class HeldSession {
 
   /** Bytes of all of them. */
   bytes = 0;
+  /** Those that requests to models may have. */
+  shownBytes = 0;
 
   /** How many there are. */
   get length(): number {
@@ -94,8 +108,10 @@ export class HeldSession {
   /** Takes the event of a place. Who reads and who appends may both bring it. */
   put(index: number, event: SessionEvent): void {
     if (index !== this.#events.length) return;
-    this.#events.push(new HeldEvent(event));
+    const held = new HeldEvent(event);
+    this.#events.push(held);
     this.bytes += event.body.length;
+    this.shownBytes += held.shownBytes;
   }
 
   /**

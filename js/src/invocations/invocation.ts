@@ -60,10 +60,11 @@ const FIRST_RUN = 0x80000000;
 const BEFORE_SESSIONS = 0x80000000;
 
 /**
- * Bytes of memory that an invocation needs for each byte of its message, of the session's events and of its state. The
- * message is stored, asked and often answered at length; a request has the events once more.
+ * Bytes of memory that an invocation needs for each byte of its message, of the session's events, of what requests may
+ * have of these, of its state, and of that if instructions may have values of it. The message is stored, asked and often
+ * answered at length.
  */
-const NEEDS = { message: 32, events: 8, state: 14 };
+const NEEDS = { message: 32, events: 3, shown: 5, state: 5, instructed: 9 };
 
 /** The sessions that instances were told of. */
 const uploads = new WeakMap<Core, HistoryUploads>();
@@ -178,7 +179,8 @@ export class Invocation extends Turn implements OpenInvocation {
         invocation,
         NEEDS.message * (said?.length ?? 0) +
           NEEDS.events * loaded.held.bytes +
-          NEEDS.state * state,
+          NEEDS.shown * loaded.held.shownBytes +
+          (NEEDS.state + (team.instructsFromState ? NEEDS.instructed : 0)) * state,
       );
       const history = told.number(loaded.held, loaded.count);
       invocation.recorder = setup.record(core, invocation.number);

@@ -183,6 +183,8 @@ export class Team {
   readonly definition: Definition;
   /** Keys of models, by the names of their credentials. */
   readonly credentials: Readonly<Record<string, Credential>>;
+  /** Whether an instruction may have values of the state. */
+  readonly instructsFromState: boolean;
   readonly #hooks: readonly ReadonlyMap<number, Callback>[];
   readonly #numbers = new Map<AgentInfo, number>();
   /** Its numbers in instances. */
@@ -244,6 +246,9 @@ export class Team {
     }
     this.definition = definitionOf(unused, all, all);
     this.credentials = credentials;
+    this.instructsFromState = this.members.some(({ options: { instruction, globalInstruction } }) =>
+      `${instruction as string} ${globalInstruction as string}`.includes('{'),
+    );
     this.#hooks = plugins.map(
       (plugin) =>
         new Map(

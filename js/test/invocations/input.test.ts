@@ -71,6 +71,27 @@ describe('what is given to sessions', { skip }, () => {
     assert.equal(fits.length, 1);
   });
 
+  it('may be more with actions that no model sees, and less where an instruction has the state', async () => {
+    const host = new Host({ module: await fullModule(), maxMemory: 64 << 20 });
+    const service = new SessionService({ host });
+    const long = 'x'.repeat((1 << 20) - 64);
+    const values = ['a', 'b', 'c', 'd'].map((name) => [name, long]);
+    const state = Object.fromEntries(values) as Record<string, string>;
+    const session = await service.createSession({ ...KEY, state });
+    for (let i = 0; i < 8; i++) {
+      const stateDelta = { a: `${i}${long}` };
+      await service.appendEvent(session, new Event({ author: 'a', actions: { stateDelta } }));
+    }
+    const run = async (instruction: string): Promise<unknown> => {
+      const agent = new LlmAgent({ name: 'a', instruction, model: answers('one') });
+      const runner = new Runner({ appName: 'app', agent, sessionService: service });
+      return await runner.run({ ...WHO, newMessage: 'hi' }).catch((reason: unknown) => reason);
+    };
+    assert.equal(((await run('plain')) as Event[]).length, 1);
+    const error = await run('with {b}');
+    assert.ok(isTurncoreError(error, 'E_TURN_QUOTA_EXCEEDED'), String(error));
+  });
+
   it('as a message is a text or a content', async () => {
     const { runner, load } = await stage({ agent: llm('a', answers()) });
     for (const newMessage of [5, null, true, [], [{ text: 'x' }]]) {
