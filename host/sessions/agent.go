@@ -198,7 +198,8 @@ type ParallelAgent struct {
 	AfterAgent  []AgentCallback
 }
 
-// LoopAgent runs its agents one after another, again and again, until an event has Actions.Escalate.
+// LoopAgent runs its agents one after another, again and again, until an event has Actions.Escalate. Loops around it go
+// on.
 type LoopAgent struct {
 	Name          string
 	Description   string

@@ -50,7 +50,7 @@ type Actions struct {
 	SkipSummarization bool
 	// TransferToAgent names the agent that goes on.
 	TransferToAgent string
-	// Escalate ends the loop that the agent is in.
+	// Escalate ends the innermost loop that the agent is in.
 	Escalate bool
 	// RequestedConfirmations ask a person before function calls run, by the ids of the calls.
 	RequestedConfirmations map[string]Confirmation

@@ -215,7 +215,7 @@ export interface LoopAgentConfig extends BaseAgentConfig {
   readonly maxIterations?: number | undefined;
 }
 
-/** An agent that runs the agents below it again and again, until an event escalates or the bound is reached. */
+/** Runs the agents below it again and again, until an event escalates or the bound is reached. Loops around it go on. */
 export class LoopAgent extends BaseAgent {
   declare readonly [configOf]: LoopAgentConfig;
 
