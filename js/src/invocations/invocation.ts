@@ -61,8 +61,8 @@ const BEFORE_SESSIONS = 0x80000000;
 
 /**
  * Bytes of memory that an invocation needs for each byte of its message, of the session's events, of what requests may
- * have of these, of its state, and of that if instructions may have values of it. The message is stored, asked and often
- * answered at length.
+ * have of these, of its state, and of that if instructions may have values of it. The message is stored, asked and
+ * often answered at length.
  */
 const NEEDS = { message: 32, events: 3, shown: 5, state: 5, instructed: 9 };
 
