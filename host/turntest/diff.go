@@ -73,13 +73,14 @@ func around(a, b string) (string, string) {
 	return cut(a), cut(b)
 }
 
-// eventNumber is the number of an event in its line. An event more or less changes those of all that follow.
-var eventNumber = regexp.MustCompile(`"seq":\d+,`)
+// eventNumber is the number of an event in its line, or its id in an invocation, and what stands in front of that. An
+// event more or less changes those of all that follow.
+var eventNumber = regexp.MustCompile(`"seq":\d+,|^(\{)"id":"[^"]*\.e\d+",`)
 
 // lineDifferences tells how the lines of a log differ from those that are wanted. Lines count from 1, those of the
 // wanted log.
 func lineDifferences(got, want []string) []string {
-	list := unified(got, want, func(line string) string { return eventNumber.ReplaceAllString(line, "") })
+	list := unified(got, want, func(line string) string { return eventNumber.ReplaceAllString(line, "$1") })
 	if len(list) == 0 {
 		list = unified(got, want, func(line string) string { return line })
 	}
@@ -117,15 +118,25 @@ func unified(got, want []string, part func(string) string) (list []string) {
 // changed tells how a line differs from another one.
 func changed(number int, got, want string) (list []string) {
 	var g, w map[string]any
-	if json.Unmarshal([]byte(got), &g) == nil && json.Unmarshal([]byte(want), &w) == nil && g["event"] == w["event"] {
+	if json.Unmarshal([]byte(got), &g) == nil && json.Unmarshal([]byte(want), &w) == nil && nameOf(g) == nameOf(w) {
 		for _, d := range jsonDifferences(g, w) {
-			list = append(list, fmt.Sprintf("line %d, %v %s", number, w["event"], d))
+			list = append(list, fmt.Sprintf("line %d, %s %s", number, nameOf(w), d))
 		}
 	}
 	if len(list) == 0 {
 		list = []string{fmt.Sprintf("line %d:\n    got  %s\n    want %s", number, shorten(got), shorten(want))}
 	}
 	return list
+}
+
+// nameOf is the name of a turn's event, or the author of a session's.
+func nameOf(event map[string]any) string {
+	for _, member := range []string{"event", "author"} {
+		if name, ok := event[member].(string); ok {
+			return name
+		}
+	}
+	return "event"
 }
 
 // matches returns the places of a longest common subsequence of two lists. Of lists that differ in very many places it

@@ -1,5 +1,5 @@
-// Package turntest is what a Go developer needs to test an agent that runs on package turns, without a network and with
-// the same outcome each time:
+// Package turntest is what a Go developer needs to test an agent that runs on package turns or sessions, without a
+// network and with the same outcome each time:
 //
 //	func TestAgent(t *testing.T) {
 //		script := turntest.NewScript(t,
@@ -14,7 +14,7 @@
 //
 //	  - [Script] is a model, or an executor, that gives the answers on a list.
 //	  - [Host] runs turns whose ids and times are the same each time, on the engine of [Engine].
-//	  - [Golden] compares the events of turns with a file, one event a line.
+//	  - [Golden] compares the events of turns, or of sessions, with a file, one event a line.
 //	  - [Replay] answers requests to a model's API from a file, which [Record] makes from real traffic.
 //	  - [Load] loads an agent's file with a grant.
 //	  - [FailAt] lets the n-th call of a store, a model, an executor or a tool fail.

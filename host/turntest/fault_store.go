@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/turncore/turncore/host/sessions"
 	"github.com/turncore/turncore/host/store"
 )
 
@@ -14,11 +15,11 @@ import (
 func (f *Fault) Store(s store.Store) store.Store {
 	base := &faultyStore{f, s}
 	newest, _ := s.(store.Newest)
-	sessions, isSessions := s.(store.Sessions)
+	listed, isSessions := s.(store.Sessions)
 	appender, isAppender := s.(store.Appender)
 	journal, isJournal := s.(store.Journal)
 	n := &faultyNewest{base, newest}
-	l := &faultySessions{n, sessions}
+	l := &faultySessions{n, listed}
 	a, j := &faultyAppender{f, appender}, &faultyJournal{f, journal}
 	switch {
 	case isSessions && isAppender && isJournal:
@@ -76,6 +77,9 @@ func (f *Fault) Store(s store.Store) store.Store {
 	}
 	return base
 }
+
+// SessionStore returns a store of sessions whose methods' calls fail: [Fault.Store] for package sessions.
+func (f *Fault) SessionStore(s sessions.Store) sessions.Store { return f.Store(s).(sessions.Store) }
 
 // faultyStore is a store.Store with a fault.
 type faultyStore struct {

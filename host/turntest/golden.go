@@ -2,37 +2,40 @@ package turntest
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"strings"
-
-	"github.com/turncore/turncore/host/event"
 )
 
-// Golden compares events with those in a file, which has the line of the event log for each. The test fails where they
-// differ, and the report names the line, the event and the member:
+// Golden compares events, those of a turn (event.Event) or of a session (*sessions.Event), with those in a file, which
+// has a line of JSON for each: that of the event log. The test fails where they differ, and the report names the line,
+// the event or its author, and the member:
 //
 //	line 7, message /aDelta: got "warm.", want "cold."
 //
 // With the flag -update it writes the file and compares nothing. No events at all fail the test.
 //
-// The events of a turn are the same each time on a host of [Host], with tools that give the same and do not run side by
-// side.
-func Golden(t T, events []event.Event, path string) {
+// The events are the same each time on a host of [Host], with tools that give the same and, in turns, do not run side
+// by side.
+func Golden[E json.Marshaler](t T, events []E, path string) {
 	t.Helper()
 	if len(events) == 0 {
 		t.Errorf("turntest: there are no events to compare with %s", path)
 		return
 	}
 	var log bytes.Buffer
-	for _, e := range events {
+	for i, e := range events {
 		text, err := e.MarshalJSON()
+		if err == nil {
+			err = json.Compact(&log, text)
+		}
 		if err != nil {
-			t.Errorf("turntest: event %d, %s: %v", e.Meta().Seq, e.Kind(), err)
+			t.Errorf("turntest: event %d of the %d: %v", i+1, len(events), err)
 			return
 		}
-		log.Write(append(text, '\n'))
+		log.WriteByte('\n')
 	}
 	if Updating() {
 		err := folderOf(path)

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 
 	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/sessions"
 	"github.com/turncore/turncore/host/simulated"
 	"github.com/turncore/turncore/host/turns"
 	"github.com/turncore/turncore/host/turntest"
@@ -48,6 +49,47 @@ func TestWithAProvider(t *testing.T) {
 	}
 }
 
+func TestRemembers(t *testing.T) {
+	script := turntest.NewScript(t,
+		turntest.Call("remember", map[string]any{"city": "Oslo"}),
+		turntest.Text("I shall remember ", "that."),
+	)
+	remember := sessions.NewTool("remember", "Remembers where the user lives.",
+		func(ctx *sessions.ToolContext, in struct {
+			City string `json:"city"`
+		},
+		) (string, error) {
+			return "remembered", ctx.State().Set("user:city", in.City)
+		})
+	runner, err := sessions.New(t.Context(), sessions.Config{
+		App: "journeys",
+		Agent: &sessions.LLMAgent{
+			Name: "guide", Model: script.Model(), Tools: []*turns.Tool{remember}, Confirm: []string{"remember"},
+		},
+		Host: turntest.Host(t, turns.HostOptions{}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runner.Close()
+	if _, err := runner.Sessions().Create(t.Context(), "ada", "trip", nil); err != nil {
+		t.Fatal(err)
+	}
+	var events []*sessions.Event
+	say := func(message *sessions.Content) {
+		for e, err := range runner.Run(t.Context(), sessions.Input{User: "ada", Session: "trip", Message: message}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			events = append(events, e)
+		}
+	}
+	say(sessions.Text("I live in Oslo."))
+	call := sessions.PendingCalls(events)[0]
+	say(sessions.Confirm(call.ID, call.Name, true))
+	turntest.Golden(t, events, "testdata/remembers.golden")
+}
+
 // block returns the block of docs/testing.md that begins with a text.
 func block(t *testing.T, begin string) string {
 	t.Helper()
@@ -63,17 +105,18 @@ func block(t *testing.T, begin string) string {
 	return code
 }
 
-// The page's test with a provider is the one above.
-func TestReplayOfThePage(t *testing.T) {
+// The page's tests with a provider and with a session are those above.
+func TestSamplesOfThePage(t *testing.T) {
 	source, err := os.ReadFile("page_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const begin = "func TestWithAProvider("
-	_, rest, _ := strings.Cut(string(source), begin)
-	code, _, _ := strings.Cut(rest, "\n}\n")
-	if got := block(t, begin); got != code+"\n}" {
-		t.Errorf("the page has another one:\n%s", got)
+	for _, begin := range []string{"func TestWithAProvider(", "func TestRemembers("} {
+		_, rest, _ := strings.Cut(string(source), begin)
+		code, _, _ := strings.Cut(rest, "\n}\n")
+		if got := block(t, begin); got != code+"\n}" {
+			t.Errorf("the page has another one:\n%s", got)
+		}
 	}
 }
 
