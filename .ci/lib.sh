@@ -60,6 +60,9 @@ fail() {
   exit 1
 }
 
+# progress TEXT: what is done meanwhile, for those who wait.
+progress() { echo "$*" >&2; }
+
 # one_at_a_time COMMAND...: what lanes that run beside each other may both make: one makes it, the other waits.
 one_at_a_time() {
   local lock
@@ -132,6 +135,7 @@ install_packages() {
   command -v npm >/dev/null || fail 'npm is missing: install Node 20.19 or later'
   local stamp=$1/node_modules/.installed-lock.json
   if cmp -s "$1/package-lock.json" "$stamp"; then return; fi
+  progress "installing the npm packages of $1"
   (cd "$1" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
   cp "$1/package-lock.json" "$stamp"
 }
@@ -140,6 +144,7 @@ install_packages() {
 # LINKED=1 the rewriting: what goes wrong with and not without it is its fault.
 need_wasm() { make_once build_wasm; }
 build_wasm() {
+  progress 'building the modules'
   GOGC=400 go run ./wasm/build -sizes=0 "${wasm_form[@]}"
 }
 wasm_form=(${PLAIN:+-plain} ${LINKED:+-linked})
@@ -150,6 +155,7 @@ build_js() {
   need_npm
   need_wasm
   built js/dist js/src js/tools js/package.json js/tsconfig.json wasm/core wasm/full LICENSE && return
+  progress 'building the npm package'
   (cd js && node tools/clean.mjs dist && npm run -s build:unchecked && npm run -s copy-assets)
   keep_stamp js/dist
 }
@@ -207,6 +213,7 @@ need_commands() {
 # need_command_go: the Go command, build/turncore.
 need_command_go() { make_once build_command_go; }
 build_command_go() {
+  progress 'building the command turncore'
   mkdir -p build
   go -C host/cmd/turncore build -o "$PWD/build/turncore" .
 }
@@ -215,6 +222,7 @@ build_command_go() {
 need_agents() { make_once build_agents; }
 build_agents() {
   need_command_go
+  progress 'building the agents of the examples'
   mkdir -p build/agents
   local folder
   for folder in research moderation testdata/panel; do
