@@ -1,6 +1,10 @@
 package session
 
-import "github.com/turncore/turncore/abi/value"
+import (
+	"slices"
+
+	"github.com/turncore/turncore/abi/value"
+)
 
 // Events and actions have a table of where they keep their members: pointers to fields, in the order of the members'
 // names. What follows works on such pointers.
@@ -58,12 +62,13 @@ func appendKept(dst []byte, names []string, kept []any, others []Member) []byte 
 	start, n := len(dst), len(others)
 	dst = value.AppendMapHeader(dst, 0)
 	for i, at := range kept {
-		end := len(dst)
-		named := value.AppendString(dst, names[i])
-		if dst = appendMember(named, at); len(dst) > len(named) {
+		end, name := len(dst), names[i]
+		from := end + 1 + len(name) // of the value: names have less than 32 bytes
+		dst = slices.Grow(dst, from-end)
+		if behind := appendMember(dst[:from], at); len(behind) > from {
+			value.AppendString(behind[:end], name)
+			dst = behind
 			n++
-		} else {
-			dst = dst[:end]
 		}
 	}
 	return value.CloseContainer(appendAll(dst, others), start, n)
