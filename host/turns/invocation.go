@@ -19,6 +19,10 @@ func init() {
 	invocation.Open = func(of any, engine host.Engine, t *invocation.Team) invocation.Host {
 		return openTeam(of.(*Host), engine, t)
 	}
+	invocation.CheckModel = func(of any, field string) (given bool, wrong []string) {
+		m := of.(Model)
+		return m.given(), m.wrong(field)
+	}
 	invocation.StateOf = func(ctx any) *turn.Context { return ctx.(*DispatchContext).state }
 }
 

@@ -57,6 +57,9 @@ type Host interface {
 // Open returns the host of a team. of is a *turns.Host, nil for one of its own, on an engine: nil for the default one.
 var Open func(of any, engine host.Engine, t *Team) Host
 
+// CheckModel tells whether any field of a turns.Model is set, and lists what is wrong with those that field names.
+var CheckModel func(of any, field string) (given bool, wrong []string)
+
 // StateOf is what the turn has of a context, a *turns.DispatchContext.
 var StateOf func(ctx any) *turn.Context
 
