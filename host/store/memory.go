@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"maps"
+	"reflect"
 	"strconv"
 	"sync"
 	"time"
@@ -146,6 +147,9 @@ func (m *InMemory) Commit(_ context.Context, id string, c Commit) (string, error
 
 // memoryWrites are deltas as writes of records, and the latest time of what they add to the conversation.
 func memoryWrites(session string, deltas []Delta) (writes []ledger.Write[record.Record], newest time.Time, err error) {
+	if err := checkDeltas(deltas); err != nil {
+		return nil, newest, err
+	}
 	writes = make([]ledger.Write[record.Record], len(deltas))
 	for i := range deltas {
 		d := &deltas[i]
@@ -164,7 +168,7 @@ func memoryWrites(session string, deltas []Delta) (writes []ledger.Write[record.
 		switch d.Op {
 		case OpDelete, OpMutate:
 			w.Old = []string{d.ID}
-			if r, ok := d.Record.(record.Record); ok && d.ID == "" {
+			if r, ok := d.Record.(record.Record); ok && d.ID == "" && !reflect.ValueOf(r).IsNil() {
 				w.Old[0] = record.Key(r)
 			}
 		case OpReplaceToolCallGroup:
@@ -178,7 +182,7 @@ func memoryWrites(session string, deltas []Delta) (writes []ledger.Write[record.
 			continue
 		}
 		r, ok := d.Record.(record.Record)
-		if !ok || record.KindOf(r) != kind {
+		if !ok || record.KindOf(r) != kind || reflect.ValueOf(r).IsNil() {
 			return nil, newest, inSession(session, notOfKind(d))
 		}
 		add(r)
@@ -203,7 +207,10 @@ func (m *InMemory) List(ctx context.Context, cursor string, limit int) (page []S
 func (m *InMemory) ListOf(_ context.Context, prefix, cursor string, limit int) (page []Session, next string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	before, limit := ledger.PageOf(cursor, limit)
+	before, limit, ok := ledger.PageOf(cursor, limit)
+	if !ok {
+		return nil, "", InvalidCursor()
+	}
 	ids, last, more := m.recent.Page(prefix, before, limit)
 	for _, id := range ids {
 		page = append(page, *m.sessions[id].tell(id))

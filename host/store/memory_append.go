@@ -156,6 +156,9 @@ func (m *InMemory) ForkAt(_ context.Context, from, to string, at ForkPoint) erro
 
 // Events implements [Appender].
 func (m *InMemory) Events(_ context.Context, id string, q EventQuery) ([]SessionEvent, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, _ := m.session(id)
