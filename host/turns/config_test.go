@@ -69,7 +69,8 @@ func TestNewRefusesWhatItWouldIgnore(t *testing.T) {
 	}
 }
 
-// Two tools of one name are found before a turn runs. A TurnRunner, which gets its tools for each turn, finds them then.
+// Two tools of one name are found before a turn runs. A TurnRunner, which gets its tools for each turn, finds them
+// then.
 func TestTwoToolsOfOneName(t *testing.T) {
 	named := func(name string) *turns.Tool {
 		return turns.NewTool(name, "a tool", func(*turns.DispatchContext, struct{}) (string, error) { return "", nil })

@@ -25,8 +25,8 @@ import (
 // tool gets it unchanged. Types that have the methods of [github.com/tinylib/msgp] are decoded and encoded by them;
 // their names in MessagePack must be those in JSON.
 //
-// Validate reports mistakes in In or Out, such as a channel in one of them, and so does every runner, registry or dispatch that gets the tool. Change
-// other fields of the tool before that.
+// Validate reports mistakes in In or Out, such as a channel in one of them, and so does every runner, registry or
+// dispatch that gets the tool. Change other fields of the tool before that.
 func NewTool[In, Out any](name, description string, run func(ctx *DispatchContext, args In) (Out, error)) *Tool {
 	t := &Tool{Name: name, Description: description}
 	in, out := reflect.TypeFor[In](), reflect.TypeFor[Out]()
