@@ -41,6 +41,31 @@ func TestSessionsOfUsers(t *testing.T) {
 	}
 }
 
+// The scope "temp:" is that of an invocation: a session does not begin with values of it.
+func TestCreateDropsTemporaryState(t *testing.T) {
+	p := stage(t, sessions.Config{Agent: gives("a", said("x"))})
+	p.create("u", "t", map[string]any{"temp:x": 1, "k": 2, "user:y": 3})
+	p.is("the state", state(p.of("u", "t")), `{"k":2,"user:y":3}`)
+	p.create("u", "v", map[string]any{"temp:x": 1})
+	p.is("the state", state(p.of("u", "v")), `{"user:y":3}`)
+	for name, v := range map[string]any{"temp:": 1, "temp:f": func() {}} {
+		if _, err := p.r.Sessions().Create(t.Context(), "u", "w", map[string]any{name: v}); !errors.Is(err, host.CodeInvalidState) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What is nil is refused by name.
+func TestNothing(t *testing.T) {
+	p := stage(t, sessions.Config{Agent: gives("a", said("x"))})
+	if err := p.r.Sessions().Retry(t.Context(), "u", "s", nil); !errors.Is(err, host.CodeInvalidValue) {
+		t.Errorf("Retry: %v", err)
+	}
+	if _, err := p.r.Sessions().Append(t.Context(), p.of("u", "s"), nil); !errors.Is(err, host.CodeInvalidEvent) {
+		t.Errorf("Append: %v", err)
+	}
+}
+
 // TestForeignHandle writes with no handle but one that the service, or another one of its application, has loaded.
 func TestForeignHandle(t *testing.T) {
 	p := stage(t, sessions.Config{Agent: gives("a", said("x"))})
