@@ -95,8 +95,12 @@ func (s *Service) Create(ctx context.Context, user, id string, state map[string]
 	if there != nil {
 		return nil, inSession(store.SessionExists(key), key)
 	}
+	at, err := s.host.Now()
+	if err != nil {
+		return nil, err
+	}
 	a, err := s.ask(ctx, abi.SessionMethodNewSession, (&abi.NewSessionArgs{
-		App: s.app, User: user, ID: createdID, Now: s.host.Now(), State: initial,
+		App: s.app, User: user, ID: createdID, Now: at, State: initial,
 	}).Append(nil))
 	if err != nil {
 		return nil, err
@@ -209,10 +213,14 @@ func (s *Service) Append(ctx context.Context, session *Session, e *Event) (*Even
 	if err != nil {
 		return nil, err
 	}
+	at, err := s.host.Now()
+	if err != nil {
+		return nil, err
+	}
 	session.mu.Lock()
 	defer session.mu.Unlock()
 	a, err := s.ask(ctx, abi.SessionMethodAppend, (&abi.AppendEventArgs{
-		App: s.app, User: session.User, ID: s.host.ID(), Now: s.host.Now(), Event: v,
+		App: s.app, User: session.User, ID: s.host.ID(), Now: at, Event: v,
 	}).Append(nil))
 	switch {
 	case err != nil:

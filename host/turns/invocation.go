@@ -92,7 +92,7 @@ func (t *team) Frame(models []uint32) *abi.OpenAgents {
 }
 
 // Now implements invocation.Host.
-func (t *team) Now() int64 { return t.host.options.Clock() }
+func (t *team) Now() (int64, error) { return t.host.cores.Now() }
 
 // ID implements invocation.Host.
 func (t *team) ID() string { return host.NewTurnID(t.host.options.Clock, t.host.options.Entropy) }

@@ -34,7 +34,7 @@ func TestEveryLineIsWritten(t *testing.T) {
 		"a long payload":          {payload: long, says: "left out: it has"},
 		"all of them":             {kind: long, message: long, payload: long, says: "left out: it has"},
 		"half a frame each":       {message: long[:9<<20], payload: long[:9<<20], says: "left out: it has"},
-		"short strings":           {message: "longer than the limit", limits: abi.Limits{String: 40}, says: "longer than"},
+		"short strings":           {message: strings.Repeat("long ", 300), limits: abi.Limits{String: 1024}, says: "long long"},
 		"one that panics":         {payload: panicking{}, says: "{}"},
 		"one that has itself":     {payload: around, says: "payload.a: a function cannot be encoded"},
 		"one without an encoding": {payload: map[string]float64{"a": math.NaN()}, says: "map[a:NaN]"},

@@ -94,8 +94,48 @@ type toldHistory struct {
 	there  int // records that it has; more than count if invocations have appended some
 }
 
+// Now reads the clock.
+func (o *Options) Now() (int64, error) {
+	now := o.Clock()
+	if now > abi.MaxInt || now < -abi.MaxInt {
+		return 0, invalidOption("clock", fmt.Sprintf("tells %d ms, which is beyond 2^53-1", now))
+	}
+	return now, nil
+}
+
+// check refuses limits with which no turn can run.
+func (o *Options) check() error {
+	l := o.Limits.Effective()
+	for _, bound := range [...]struct {
+		name     string
+		n, least uint32
+	}{{"frame", l.Frame, minFrame}, {"string", l.String, minString}, {"array", l.Array, minArray}, {"depth", l.Depth, minDepth}} {
+		if bound.n < bound.least {
+			return invalidOption("limits."+bound.name, fmt.Sprintf("is %d, must be at least %d, or 0 for the default", bound.n, bound.least))
+		}
+	}
+	return nil
+}
+
+// Least limits, with room for a short message.
+const (
+	minFrame  = 2048
+	minString = 1024
+	minArray  = 24
+	minDepth  = 8
+)
+
+func invalidOption(field, why string) error {
+	e := host.NewError(host.CodeInvalidValue, field+": "+why, nil)
+	e.Details = map[string]any{"field": field}
+	return e
+}
+
 // open starts an instance.
 func open(ctx context.Context, engine host.Engine, o Options) (*Core, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	inst, err := engine.Open(ctx)
 	if err != nil {
 		return nil, err

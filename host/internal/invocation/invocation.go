@@ -48,7 +48,7 @@ type Host interface {
 	// Call calls a method outside of invocations.
 	Call(ctx context.Context, method uint8, args abi.Raw) (abi.Raw, error)
 	// Now is the host's clock, in ms since the Unix epoch. ID makes an id that is unique.
-	Now() int64
+	Now() (int64, error)
 	ID() string
 	// Close lets no further invocation begin, and aborts those that run.
 	Close() error
