@@ -55,7 +55,8 @@ type Core struct {
 	claims    int  // turns that are to enter
 	drains    bool // takes no further turns, and ends with its last one
 	failed    error
-	closed    bool // failed says so
+	closed    bool            // failed says so
+	closing   context.Context // of the close
 }
 
 // Turn is a turn that a core runs.
@@ -226,7 +227,7 @@ func (c *Core) Die(err error) error {
 // die is Die for a caller that holds c.mu.
 func (c *Core) die(err error) error {
 	if c.closed { // the instance only says that it has ended
-		err = c.failed
+		err = c.gone()
 	}
 	c.failed = err
 	go c.fail(err)
@@ -235,13 +236,24 @@ func (c *Core) die(err error) error {
 
 // close ends the instance and its turns, because its host is closed.
 func (c *Core) close(ctx context.Context) error {
-	closed := host.NewError(host.CodeClosed, "", nil)
 	c.mu.Lock()
-	c.closed, c.failed = true, closed
+	c.closed, c.closing, c.failed = true, ctx, host.NewError(host.CodeClosed, "", nil)
 	c.mu.Unlock()
 	err := c.inst.Close(ctx)
-	c.fail(closed)
+	c.mu.Lock()
+	gone := c.gone()
+	c.mu.Unlock()
+	c.fail(gone)
 	return err
+}
+
+// gone is the error of turns that the close of their host cuts off. It has the cause of the closing's context, if that
+// has ended. The caller holds c.mu.
+func (c *Core) gone() error {
+	if c.closing != nil && c.closing.Err() != nil {
+		c.failed = host.NewError(host.CodeClosed, "", context.Cause(c.closing))
+	}
+	return c.failed
 }
 
 // Runner returns the open runner of a definition, and opens it if necessary. dead reports that the core died earlier;
