@@ -3,6 +3,7 @@ package sessions_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/turncore/turncore/host"
@@ -63,6 +64,23 @@ func TestNothing(t *testing.T) {
 	}
 	if _, err := p.r.Sessions().Append(t.Context(), p.of("u", "s"), nil); !errors.Is(err, host.CodeInvalidEvent) {
 		t.Errorf("Append: %v", err)
+	}
+}
+
+// Ids that are no UTF-8 would be others once they are stored.
+func TestIDsAreUTF8(t *testing.T) {
+	p := stage(t, sessions.Config{Agent: gives("a", said("x"))})
+	const bad = "a\xed\xa0\x80"
+	all := p.r.Sessions()
+	_, err := all.Append(t.Context(), p.of("u", "s"), &sessions.Event{ID: bad, Author: "host"})
+	if !errors.Is(err, host.CodeInvalidEvent) || !strings.Contains(err.Error(), "id: must be valid UTF-8") {
+		t.Errorf("an event: %v", err)
+	}
+	for field, ids := range map[string][2]string{"user": {bad, "s"}, "session": {"u", bad}} {
+		_, err := all.Create(t.Context(), ids[0], ids[1], nil)
+		if !errors.Is(err, host.CodeInvalidSessionID) || !strings.Contains(err.Error(), field+": must be valid UTF-8") {
+			t.Errorf("%s: %v", field, err)
+		}
 	}
 }
 

@@ -113,6 +113,9 @@ func (m *InMemory) Load(_ context.Context, id, after string) (*Conversation, err
 
 // Commit implements Store.
 func (m *InMemory) Commit(_ context.Context, id string, c Commit) (string, error) {
+	if err := CheckSessionID("session", id); err != nil {
+		return "", err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, there := m.session(id)
@@ -242,6 +245,9 @@ func (s *memorySession) tell(id string) *Session {
 
 // Fork implements [Sessions].
 func (m *InMemory) Fork(_ context.Context, from, to string) error {
+	if err := CheckSessionID("session", to); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	old, there := m.session(from)

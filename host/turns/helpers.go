@@ -9,6 +9,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/internal/wire"
@@ -24,26 +25,41 @@ type Helpers struct {
 // ReportMessage adds a delta, the new text only, to the message with the given id; the first report begins the
 // message. isComplete seals it: a further report returns ErrStreamSealed. Listeners run before ReportMessage returns.
 func (h *Helpers) ReportMessage(id, delta string, isComplete bool) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
 	return h.ctx.state.Report(abi.StreamMessage, id, delta, isComplete)
 }
 
 // InterruptMessage adds the last delta to an interrupted message, and seals it: its event has IsInterrupted.
 func (h *Helpers) InterruptMessage(id, delta string) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
 	return h.ctx.state.Interrupt(abi.StreamMessage, id, delta)
 }
 
 // ReportThought is ReportMessage for a thought.
 func (h *Helpers) ReportThought(id, delta string, isComplete bool) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
 	return h.ctx.state.Report(abi.StreamThought, id, delta, isComplete)
 }
 
 // InterruptThought is InterruptMessage for a thought.
 func (h *Helpers) InterruptThought(id, delta string) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
 	return h.ctx.state.Interrupt(abi.StreamThought, id, delta)
 }
 
 // ReportToolCall notifies listeners of a tool call.
 func (h *Helpers) ReportToolCall(id string, r event.ToolCallReport) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
 	args := abi.ReportToolCallArgs{
 		ID: id, Tool: r.Tool, HasTool: r.Tool != "", HasResults: r.Results != nil,
 		Complete: r.IsComplete, ExecutionID: r.ExecutionID, ProviderCallID: r.ProviderCallID,
@@ -60,6 +76,14 @@ func (h *Helpers) ReportToolCall(id string, r event.ToolCallReport) error {
 		args.Args = raw
 	}
 	return h.ctx.state.ReportToolCall(id, &args, r.Results)
+}
+
+// checkID refuses the id of a report that would be another one in its events.
+func checkID(id string) error {
+	if !utf8.ValidString(id) {
+		return newError(abi.CodeInvalidValue, check.NoUTF8("id"), nil)
+	}
+	return nil
 }
 
 // ReportGenerationStats sends observers the cost of a model call. Negative numbers fail with E_INVALID_VALUE.

@@ -2,6 +2,7 @@ package file
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/turncore/turncore/host"
@@ -32,6 +33,20 @@ func TestArguments(t *testing.T) {
 		for _, cursor := range []string{"nonsense", "-1", "0", "1.2"} {
 			_, _, err := s.List(t.Context(), cursor, 1)
 			refused(t, s, err, "cursor")
+		}
+		const bad = "a\xed\xa0\x80"
+		_, committed := s.Commit(t.Context(), bad, store.Commit{})
+		_, appended := s.(store.Appender).Append(t.Context(), bad, store.Append{})
+		if _, err := s.Commit(t.Context(), "from", store.Commit{Deltas: []store.Delta{
+			{Op: store.OpStore, Kind: "standingInstruction", ID: "i", Record: record.NewInstruction("i")},
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		forked := s.Fork(t.Context(), "from", bad)
+		for _, err := range []error{committed, appended, forked, s.PutBytes(t.Context(), bad, "b", strings.NewReader("b"))} {
+			if !errors.Is(err, host.CodeInvalidSessionID) || !strings.HasSuffix(err.Error(), "session: must be valid UTF-8") {
+				t.Errorf("%T: %v", s, err)
+			}
 		}
 		_, err := s.(store.Appender).Events(t.Context(), "s", store.EventQuery{Limit: -1})
 		refused(t, s, err, "limit")
