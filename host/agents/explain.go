@@ -8,8 +8,12 @@ import (
 )
 
 // Explain says in sentences what an agent brings, and what it can do and cannot with a grant. Without one, nil, it says
-// what the agent asks for. Texts of the agent's author are in quotation marks. JavaScript's explain says the same.
+// what the agent asks for. Texts of the agent's author are in quotation marks. Of a nil manifest there is nothing to
+// say. JavaScript's explain says the same.
 func Explain(m *Manifest, g *Grant) string {
+	if m == nil {
+		return ""
+	}
 	var e explanation
 	e.line("%s %s, in the words of its author: %s", m.Name, m.Version, quoted(m.Description))
 	e.list("It brings", m.brings())

@@ -141,3 +141,12 @@ func TestAddresses(t *testing.T) {
 		return c.Address
 	})
 }
+
+// Of nothing there is nothing to say.
+func TestExplainNothing(t *testing.T) {
+	for _, g := range []*Grant{nil, {Agent: "research"}} {
+		if text := Explain(nil, g); text != "" {
+			t.Errorf("%q", text)
+		}
+	}
+}

@@ -22,6 +22,31 @@ var header = journal.Header{
 	ABI: abi.Version, Features: abi.FeatureChat | abi.FeatureDigest, Module: strings.Repeat("ab", 32), Engine: "wazero", Turn: 70_000,
 }
 
+// short is a writer that takes no more than so many bytes, and says no error.
+type short int
+
+func (s *short) Write(p []byte) (int, error) {
+	n := min(len(p), int(*s))
+	*s -= short(n)
+	return n, nil
+}
+
+// A writer that does not take all of a journal has failed.
+func TestShortWrite(t *testing.T) {
+	room := short(3)
+	if _, err := journal.NewWriter(&room, header); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("of the header: %v", err)
+	}
+	room = short(len(write(t)) + 5)
+	w, err := journal.NewWriter(&room, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(journal.Entry{In: []byte("12345678")}); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("of an entry: %v", err)
+	}
+}
+
 // write returns a journal of the entries.
 func write(t testing.TB, entries ...journal.Entry) []byte {
 	t.Helper()

@@ -23,18 +23,27 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	header = value.AppendString(value.AppendString(header, "module"), h.Module)
 	header = value.AppendString(value.AppendString(header, "engine"), h.Engine)
 	header = value.AppendInt(value.AppendString(header, "turn"), int64(h.Turn))
-	if _, err := w.Write(header); err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
+	if err := write(w, header); err != nil {
+		return nil, err
 	}
 	return &Writer{w: w}, nil
 }
 
-// Write adds a step, in one write to the underlying writer.
+// Write adds a step, in one write to the underlying writer. A short one is an io.ErrShortWrite.
 func (w *Writer) Write(e Entry) error {
 	w.buf = value.AppendListHeader(w.buf[:0], 2)
 	w.buf = value.AppendBytes(w.buf, e.In)
 	w.buf = value.AppendBytes(w.buf, e.Out)
-	if _, err := w.w.Write(w.buf); err != nil {
+	return write(w.w, w.buf)
+}
+
+// write writes all of data. A writer that takes less without an error has failed with io.ErrShortWrite.
+func write(w io.Writer, data []byte) error {
+	n, err := w.Write(data)
+	if err == nil && n != len(data) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
 	return nil

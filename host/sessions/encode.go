@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -42,6 +43,9 @@ func (m members) value() wire.Map { return wire.Map(m) }
 func (e *Event) encode(dst []byte) ([]byte, error) {
 	if e == nil {
 		return dst, invalidEvent("must be an event")
+	}
+	if !utf8.ValidString(e.ID) {
+		return dst, invalid(host.CodeInvalidEvent, "id", errors.New("must be valid UTF-8"))
 	}
 	return encodeEvent(dst, e.form())
 }

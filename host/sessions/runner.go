@@ -36,7 +36,8 @@ type Config struct {
 	// WhenBusy says what becomes of an invocation while another one of its session runs in the process: turns.Queue by
 	// default.
 	WhenBusy turns.WhenBusy
-	// Host runs the invocations. nil gives the runner its own host, on Engine, which Close closes.
+	// Host runs the invocations. nil gives the runner its own host, on Engine, which Close closes. Only one of them may be
+	// given.
 	Host   *turns.Host
 	Engine host.Engine
 }

@@ -71,8 +71,8 @@ func (s *Service) checkHandle(session *Session) error {
 const createdID = "created"
 
 // Create makes a session of a user. id is made up if it is "". state has the initial values by names with their scopes;
-// nil for none. It fails with E_SESSION_EXISTS if the user has a session of the id, and with E_INVALID_STATE, which
-// names the field.
+// nil for none. Those of the scope "temp:" are checked and then dropped: they are of an invocation, and none runs. It
+// fails with E_SESSION_EXISTS if the user has a session of the id, and with E_INVALID_STATE, which names the field.
 func (s *Service) Create(ctx context.Context, user, id string, state map[string]any) (*Session, error) {
 	if id == "" {
 		id = s.host.ID()
@@ -95,8 +95,12 @@ func (s *Service) Create(ctx context.Context, user, id string, state map[string]
 	if there != nil {
 		return nil, inSession(store.SessionExists(key), key)
 	}
+	at, err := s.host.Now()
+	if err != nil {
+		return nil, err
+	}
 	a, err := s.ask(ctx, abi.SessionMethodNewSession, (&abi.NewSessionArgs{
-		App: s.app, User: user, ID: createdID, Now: s.host.Now(), State: initial,
+		App: s.app, User: user, ID: createdID, Now: at, State: initial,
 	}).Append(nil))
 	if err != nil {
 		return nil, err
@@ -209,10 +213,14 @@ func (s *Service) Append(ctx context.Context, session *Session, e *Event) (*Even
 	if err != nil {
 		return nil, err
 	}
+	at, err := s.host.Now()
+	if err != nil {
+		return nil, err
+	}
 	session.mu.Lock()
 	defer session.mu.Unlock()
 	a, err := s.ask(ctx, abi.SessionMethodAppend, (&abi.AppendEventArgs{
-		App: s.app, User: session.User, ID: s.host.ID(), Now: s.host.Now(), Event: v,
+		App: s.app, User: session.User, ID: s.host.ID(), Now: at, Event: v,
 	}).Append(nil))
 	switch {
 	case err != nil:
@@ -236,8 +244,12 @@ func (s *Service) Append(ctx context.Context, session *Session, e *Event) (*Even
 }
 
 // Retry loads a session and calls fn, and does so again when fn fails with E_SESSION_CONFLICT, up to 16 times. The
-// conflict of an event whose id the session has already would come again, and is returned at once.
+// conflict of an event whose id the session has already would come again, and is returned at once. A nil fn is an
+// E_INVALID_VALUE.
 func (s *Service) Retry(ctx context.Context, user, id string, fn func(session *Session) error) error {
+	if fn == nil {
+		return invalid(host.CodeInvalidValue, "fn", errors.New("must be a function"))
+	}
 	const most = 16
 	for n := 1; ; n++ {
 		session, err := s.Get(ctx, user, id)

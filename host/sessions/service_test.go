@@ -3,6 +3,7 @@ package sessions_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/turncore/turncore/host"
@@ -38,6 +39,48 @@ func TestSessionsOfUsers(t *testing.T) {
 	}
 	if _, err := all.Create(t.Context(), "u", "t", map[string]any{"temp_x": 1}); !errors.Is(err, host.CodeInvalidState) {
 		t.Errorf("a misspelled scope: %v", err)
+	}
+}
+
+// The scope "temp:" is that of an invocation: a session does not begin with values of it.
+func TestCreateDropsTemporaryState(t *testing.T) {
+	p := stage(t, sessions.Config{Agent: gives("a", said("x"))})
+	p.create("u", "t", map[string]any{"temp:x": 1, "k": 2, "user:y": 3})
+	p.is("the state", state(p.of("u", "t")), `{"k":2,"user:y":3}`)
+	p.create("u", "v", map[string]any{"temp:x": 1})
+	p.is("the state", state(p.of("u", "v")), `{"user:y":3}`)
+	for name, v := range map[string]any{"temp:": 1, "temp:f": func() {}} {
+		if _, err := p.r.Sessions().Create(t.Context(), "u", "w", map[string]any{name: v}); !errors.Is(err, host.CodeInvalidState) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What is nil is refused by name.
+func TestNothing(t *testing.T) {
+	p := stage(t, sessions.Config{Agent: gives("a", said("x"))})
+	if err := p.r.Sessions().Retry(t.Context(), "u", "s", nil); !errors.Is(err, host.CodeInvalidValue) {
+		t.Errorf("Retry: %v", err)
+	}
+	if _, err := p.r.Sessions().Append(t.Context(), p.of("u", "s"), nil); !errors.Is(err, host.CodeInvalidEvent) {
+		t.Errorf("Append: %v", err)
+	}
+}
+
+// Ids that are no UTF-8 would be others once they are stored.
+func TestIDsAreUTF8(t *testing.T) {
+	p := stage(t, sessions.Config{Agent: gives("a", said("x"))})
+	const bad = "a\xed\xa0\x80"
+	all := p.r.Sessions()
+	_, err := all.Append(t.Context(), p.of("u", "s"), &sessions.Event{ID: bad, Author: "host"})
+	if !errors.Is(err, host.CodeInvalidEvent) || !strings.Contains(err.Error(), "id: must be valid UTF-8") {
+		t.Errorf("an event: %v", err)
+	}
+	for field, ids := range map[string][2]string{"user": {bad, "s"}, "session": {"u", bad}} {
+		_, err := all.Create(t.Context(), ids[0], ids[1], nil)
+		if !errors.Is(err, host.CodeInvalidSessionID) || !strings.Contains(err.Error(), field+": must be valid UTF-8") {
+			t.Errorf("%s: %v", field, err)
+		}
 	}
 }
 

@@ -63,6 +63,9 @@ func newTree(c *Config) (*tree, error) {
 	if c.App == "" {
 		t.refuse("app", "must be a non-empty string")
 	}
+	if c.Host != nil && c.Engine != nil {
+		t.refuse("engine", "cannot be given beside a host, which has its own")
+	}
 	t.add(c.Agent, "agent")
 	if len(t.nodes) > 0 {
 		t.nodes[0].compaction = c.Compaction
@@ -201,7 +204,9 @@ func (t *tree) options(n *node, number uint32, field string) abi.Value {
 
 func (t *tree) llm(a *LLMAgent, number uint32, field string, m *members) {
 	models := 0
-	for _, there := range [...]bool{a.Executor != nil, a.Chat != nil, a.Model.Name != "" || a.Model.Engine != nil} {
+	given, wrong := invocation.CheckModel(a.Model, field+".model")
+	t.wrong = append(t.wrong, wrong...)
+	for _, there := range [...]bool{a.Executor != nil, a.Chat != nil, given} {
 		if there {
 			models++
 		}
@@ -212,6 +217,11 @@ func (t *tree) llm(a *LLMAgent, number uint32, field string, m *members) {
 	for i, tool := range a.Tools {
 		if err := tool.Validate(); err != nil {
 			t.refuse(check.At(field+".tools", i), err.Error())
+			continue
+		}
+		same := func(other *turns.Tool) bool { return other != nil && other.Name == tool.Name }
+		if first := slices.IndexFunc(a.Tools[:i], same); first >= 0 {
+			t.refuse(check.At(field+".tools", i), "has the name of "+check.At("tools", first)+", "+strconv.Quote(tool.Name))
 		}
 	}
 	known := func(list string, names []string) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/sessions"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -36,6 +37,31 @@ func TestInvalidAgents(t *testing.T) {
 		"agent.agents[1].maxIterations: must not be negative", `agent.agents[2]: the agent "twice" is in the tree already`,
 		"agent.agents[3]: must be an agent", "agent.agents[4].run: must be a function", "plugins[0]: must not be nil",
 		"agent.agents[0].afterTool[0]: must be a function", "agent.agents[4].beforeAgent[0]: must be a function",
+	} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the message lacks %q: %v", part, err)
+		}
+	}
+}
+
+// What would be ignored is refused, and so are two tools of one name.
+func TestInvalidConfig(t *testing.T) {
+	add := func() *turns.Tool { return tool("add", func(*sessions.ToolContext) (any, error) { return "ok", nil }) }
+	answer := func(*sessions.ModelContext, func(*sessions.Response) error) error { return nil }
+	_, err := sessions.New(t.Context(), sessions.Config{
+		App: "app", Host: turns.NewHost(turns.HostOptions{}), Engine: native.New(),
+		Agent: &sessions.SequentialAgent{Name: "root", Agents: []sessions.Agent{
+			&sessions.LLMAgent{Name: "a", Executor: answer, Tools: []*turns.Tool{add(), nil, add()}},
+			&sessions.LLMAgent{Name: "b", Model: turns.Model{APIKey: "k"}},
+			&sessions.LLMAgent{Name: "c", Executor: answer, Model: turns.Model{Provider: "openai"}},
+		}},
+	})
+	if !errors.Is(err, host.CodeInvalidAgent) {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		"engine: cannot be given beside a host", `agent.agents[0].tools[2]: has the name of tools[0], "add"`,
+		"`agent.agents[1].model.name` must be a non-empty string", "agent.agents[2].model: must be exactly one of",
 	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("the message lacks %q: %v", part, err)

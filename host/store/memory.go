@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"maps"
+	"reflect"
 	"strconv"
 	"sync"
 	"time"
@@ -112,6 +113,9 @@ func (m *InMemory) Load(_ context.Context, id, after string) (*Conversation, err
 
 // Commit implements Store.
 func (m *InMemory) Commit(_ context.Context, id string, c Commit) (string, error) {
+	if err := CheckSessionID("session", id); err != nil {
+		return "", err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, there := m.session(id)
@@ -146,6 +150,9 @@ func (m *InMemory) Commit(_ context.Context, id string, c Commit) (string, error
 
 // memoryWrites are deltas as writes of records, and the latest time of what they add to the conversation.
 func memoryWrites(session string, deltas []Delta) (writes []ledger.Write[record.Record], newest time.Time, err error) {
+	if err := checkDeltas(deltas); err != nil {
+		return nil, newest, err
+	}
 	writes = make([]ledger.Write[record.Record], len(deltas))
 	for i := range deltas {
 		d := &deltas[i]
@@ -164,7 +171,7 @@ func memoryWrites(session string, deltas []Delta) (writes []ledger.Write[record.
 		switch d.Op {
 		case OpDelete, OpMutate:
 			w.Old = []string{d.ID}
-			if r, ok := d.Record.(record.Record); ok && d.ID == "" {
+			if r, ok := d.Record.(record.Record); ok && d.ID == "" && !reflect.ValueOf(r).IsNil() {
 				w.Old[0] = record.Key(r)
 			}
 		case OpReplaceToolCallGroup:
@@ -178,7 +185,7 @@ func memoryWrites(session string, deltas []Delta) (writes []ledger.Write[record.
 			continue
 		}
 		r, ok := d.Record.(record.Record)
-		if !ok || record.KindOf(r) != kind {
+		if !ok || record.KindOf(r) != kind || reflect.ValueOf(r).IsNil() {
 			return nil, newest, inSession(session, notOfKind(d))
 		}
 		add(r)
@@ -203,7 +210,10 @@ func (m *InMemory) List(ctx context.Context, cursor string, limit int) (page []S
 func (m *InMemory) ListOf(_ context.Context, prefix, cursor string, limit int) (page []Session, next string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	before, limit := ledger.PageOf(cursor, limit)
+	before, limit, ok := ledger.PageOf(cursor, limit)
+	if !ok {
+		return nil, "", InvalidCursor()
+	}
 	ids, last, more := m.recent.Page(prefix, before, limit)
 	for _, id := range ids {
 		page = append(page, *m.sessions[id].tell(id))
@@ -235,6 +245,9 @@ func (s *memorySession) tell(id string) *Session {
 
 // Fork implements [Sessions].
 func (m *InMemory) Fork(_ context.Context, from, to string) error {
+	if err := CheckSessionID("session", to); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	old, there := m.session(from)

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"strconv"
 
@@ -39,7 +40,7 @@ func (m *InMemory) beginScope(s *memorySession, name string) *memoryScope {
 
 // Append implements [Appender].
 func (m *InMemory) Append(_ context.Context, id string, a Append) (string, error) {
-	if err := a.Validate(); err != nil {
+	if err := errors.Join(CheckSessionID("session", id), a.Validate()); err != nil {
 		return "", err
 	}
 	m.mu.Lock()
@@ -133,7 +134,7 @@ func (s *memorySession) keep(body []byte) []byte {
 
 // ForkAt implements [Appender].
 func (m *InMemory) ForkAt(_ context.Context, from, to string, at ForkPoint) error {
-	if err := at.Validate(); err != nil {
+	if err := errors.Join(CheckSessionID("session", to), at.Validate()); err != nil {
 		return err
 	}
 	m.mu.Lock()
@@ -156,6 +157,9 @@ func (m *InMemory) ForkAt(_ context.Context, from, to string, at ForkPoint) erro
 
 // Events implements [Appender].
 func (m *InMemory) Events(_ context.Context, id string, q EventQuery) ([]SessionEvent, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, _ := m.session(id)

@@ -21,6 +21,9 @@ const collectAfter = time.Hour
 
 // PutBytes implements Store.
 func (m *InMemory) PutBytes(_ context.Context, session, id string, content io.Reader) error {
+	if err := CheckSessionID("session", session); err != nil {
+		return err
+	}
 	data, err := io.ReadAll(content)
 	if err != nil {
 		return err

@@ -48,9 +48,12 @@ func Sum(kind record.Kind, id string, body []byte) uint32 {
 // Rows returns the rows of the writes of a session, for stores that keep records as bytes. What the records' readers
 // read and the session does not have is put into the store first, under an id made of its content: "sha256-" and 64
 // hexadecimal digits. A record that cannot be written down is an E_RECORD_UNSTORABLE that names session, record and
-// field.
+// field. A write of no known operation is an E_INVALID_VALUE.
 func Rows(ctx context.Context, s Store, session string, deltas []Delta) ([]Row, error) {
 	keep := func(reader any) (*record.Stored, error) { return keepBytes(ctx, s, session, reader) }
+	if err := checkDeltas(deltas); err != nil {
+		return nil, err
+	}
 	rows := make([]Row, len(deltas))
 	for i := range deltas {
 		if err := rows[i].of(&deltas[i], keep); err != nil {
@@ -81,7 +84,7 @@ func (r *Row) of(d *Delta, keep record.Keep) error {
 		return nil
 	}
 	written, ok := d.Record.(record.Record)
-	if !ok || record.KindOf(written) != kind {
+	if !ok || record.KindOf(written) != kind || reflect.ValueOf(written).IsNil() {
 		return notOfKind(d)
 	}
 	if kind == record.KindInstruction && d.Op == OpMutate && d.ID != record.Key(written) {

@@ -22,6 +22,7 @@ type Sessions interface {
 	// List returns a page of at most limit sessions, 100 if limit is not positive, those updated last in front. cursor is
 	// "" for the first page and then what the call before returned as next, which is "" behind the last page. A page
 	// costs the same however many sessions there are. A session that is updated between two calls may be on neither page.
+	// What is no cursor is an E_INVALID_VALUE, or begins at the front.
 	List(ctx context.Context, cursor string, limit int) (page []Session, next string, err error)
 	// ListOf lists as List does, but only the sessions whose ids begin with a prefix. A page does not cost more where
 	// there are more other sessions.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
 )
 
 // Validate returns the E_INVALID_VALUE of an append that no store takes: it names the field.
@@ -30,6 +31,40 @@ func (a *Append) Validate() error {
 		}
 	}
 	return nil
+}
+
+// checkDeltas returns the E_INVALID_VALUE of a write that no store knows: it names the field.
+func checkDeltas(deltas []Delta) error {
+	for i := range deltas {
+		d := &deltas[i]
+		switch d.Op {
+		case OpStore, OpMutate, OpDelete:
+			continue
+		case OpReplaceToolCallGroup:
+		default:
+			return invalidField(fmt.Sprintf("deltas[%d].op", i), `must be "store", "mutate", "delete" or "replaceToolCallGroup"`)
+		}
+		if d.Kind != record.KindToolCall.String() {
+			return invalidField(fmt.Sprintf("deltas[%d].kind", i), `must be "toolCall" in a write that replaces a group`)
+		}
+		if n := slices.Index(d.Records, nil); n >= 0 {
+			return invalidField(fmt.Sprintf("deltas[%d].records[%d]", i, n), "must not be nil")
+		}
+	}
+	return nil
+}
+
+// Validate returns the E_INVALID_VALUE of a query that no store answers: it names the field.
+func (q *EventQuery) Validate() error {
+	if q.Limit < 0 {
+		return invalidField("limit", "must not be negative")
+	}
+	return nil
+}
+
+// InvalidCursor is the E_INVALID_VALUE of a cursor that no page has ended with. Its details are a map of field.
+func InvalidCursor() error {
+	return invalidField("cursor", "must be empty or what the call before returned as next")
 }
 
 // Validate returns the E_INVALID_VALUE of a point at which no store forks: it names the field.

@@ -13,20 +13,30 @@ import (
 func encodeChat(o *model.ChatOptions) (abi.Raw, error) {
 	all := make(map[string]any, len(o.Options)+6)
 	maps.Copy(all, o.Options)
-	for name, text := range map[string]string{
-		"provider": string(o.Provider), "model": modelName(o), "baseURL": o.BaseURL, "credential": o.Credential,
+	for _, f := range [...]struct{ name, text string }{
+		{"provider", string(o.Provider)}, {"model", modelName(o)}, {"baseURL", o.BaseURL}, {"credential", o.Credential},
 	} {
-		if text != "" {
-			all[name] = text
+		if f.text == "" {
+			continue
 		}
+		if given, twice := all[f.name]; twice && given != any(f.text) {
+			return nil, givenTwice(f.name)
+		}
+		all[f.name] = f.text
 	}
 	if o.Engine != nil {
+		if p, there := all["provider"]; there && p != any("model") {
+			return nil, newError(abi.CodeChatInvalidOptions, "`provider` cannot be given beside an engine, which has its own", nil)
+		}
 		if o.Engine.Generate == nil {
 			return nil, newError(abi.CodeChatInvalidOptions, abi.Violation(string(abi.KindFunction), "field", "engine.generate"), nil)
 		}
 		all["provider"], all["capabilities"] = "model", o.Engine.Capabilities.Map()
 	}
 	if o.Schema != nil {
+		if all["schema"] != nil {
+			return nil, givenTwice("schema")
+		}
 		all["schema"] = schemaValue(o.Schema)
 	}
 	raw, err := wire.Append(nil, all, "chat")
@@ -34,6 +44,11 @@ func encodeChat(o *model.ChatOptions) (abi.Raw, error) {
 		return nil, newError(abi.CodeChatInvalidOptions, err.Error(), err)
 	}
 	return raw, nil
+}
+
+// givenTwice is the error of an option that is a field of its own, too.
+func givenTwice(name string) error {
+	return newError(abi.CodeChatInvalidOptions, abi.Violation(abi.RuleExactlyOne, "field", name, "other", "options."+name), nil)
 }
 
 // modelName is the name that the core has for the model.

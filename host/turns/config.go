@@ -55,7 +55,8 @@ type TurnRunnerConfig struct {
 	// Host runs the turns. nil gives the runner its own host, which Close closes.
 	Host *Host
 
-	front bool // made by New, whose Config has other fields
+	front bool     // made by New, whose Config has other fields
+	wrong []string // with those fields
 }
 
 // definition is a runner as it is told to a core.
@@ -99,6 +100,7 @@ func (c *TurnRunnerConfig) validate() error {
 		}
 		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", one, "other", other))
 	}
+	list = append(list, c.wrong...)
 	list = append(list, c.Callbacks.missing(abi.TurnRunnerConfigRules)...)
 	list = append(list, c.Callbacks.mixed()...)
 	list = append(list, check.Elements("tools", c.Tools)...)

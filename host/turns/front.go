@@ -25,12 +25,12 @@ const (
 
 // Model is a model behind an API, or one that the host runs itself.
 type Model struct {
-	Name string
+	Name string // required without an Engine
 	// Provider is the protocol of the API: OpenAI's chat completions if empty.
 	Provider model.Provider
 	BaseURL  string // up to the version; that of the Provider if empty
 	APIKey   string // sent to the base URL's origin only; "" sends none
-	// Engine is a model that the host runs itself, instead of an API.
+	// Engine is a model that the host runs itself, instead of an API: it has no Provider, BaseURL or APIKey.
 	Engine *model.Engine
 	// Options are members of the request such as "temperature", by the names that the provider's API has for them, and
 	// options of the chat executor. [model.OpenAIOptions] and the others have them typed.
@@ -68,7 +68,7 @@ type Config struct {
 	WrapModel []ModelWrapper
 
 	// Host runs the turns. It has the Credentials that a Model needs: under the name "model", unless it sends none. nil
-	// gives the runner its own host, on Engine.
+	// gives the runner its own host, on Engine, which cannot be given beside a Host.
 	Host   *Host
 	Engine host.Engine
 }
@@ -99,17 +99,13 @@ type Runner struct {
 // modelCredential is the name of the credential that a Model's key becomes.
 const modelCredential = "model"
 
-// New returns a runner and loads the core. Close it when done.
+// New returns a runner and loads the core. Close it when done. An invalid configuration fails with
+// E_INVALID_TURN_RUNNER_CONFIG, whose message lists all violations, and two tools of one name with
+// E_TOOL_ALREADY_REGISTERED, which names both.
 func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Store == nil {
 		config.Store = store.NewInMemory()
 	}
-	switch config.WhenBusy {
-	case "", Queue, Refuse:
-	default:
-		return nil, check.Invalid(abi.TurnRunnerConfigRules, []string{"`whenBusy` must be \"queue\" or \"refuse\""})
-	}
-	hasModel := config.Model.Name != "" || config.Model.Engine != nil
 	keeper := keeperOf(config.Store)
 	full := TurnRunnerConfig{
 		Executor: config.Executor, Callbacks: storeCallbacks(keeper), Tools: config.Tools, Host: config.Host,
@@ -122,6 +118,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		WrapTool:               config.WrapTool,
 		WrapModel:              config.WrapModel,
 		front:                  true,
+		wrong:                  config.wrong(),
 	}
 	switch config.MaxIterations {
 	case 0:
@@ -130,11 +127,9 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		full.MaxIterations = 0
 	}
 	var credentials map[string]model.Credential
-	if hasModel {
+	if config.Model.given() {
 		full.Chat, credentials = config.Model.chat()
 		full.Chat.Schema = config.Schema
-	} else if config.Schema != nil {
-		return nil, check.Invalid(abi.TurnRunnerConfigRules, []string{"`schema` needs a `model`"})
 	}
 	own := full.Host == nil
 	if own {
@@ -145,6 +140,10 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		return nil, err
 	}
 	r.ownHost = own
+	if err := twoOfOneName(r.config.tools, len(config.Tools)); err != nil {
+		_ = r.Close() // the error that matters is err
+		return nil, err
+	}
 	// What is wrong with a tool's schema or an option shows here.
 	c, _, err := r.host.pool().Open(ctx, r.config)
 	if err != nil {
@@ -153,6 +152,59 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	}
 	r.host.pool().Release(c)
 	return &Runner{TurnRunner: r, system: cmp.Or(config.System, defaultSystem), keeper: keeper, refuse: config.WhenBusy == Refuse}, nil
+}
+
+// wrong lists what is wrong with the fields that a TurnRunnerConfig does not have, and those that would be ignored.
+func (c *Config) wrong() (list []string) {
+	switch c.WhenBusy {
+	case "", Queue, Refuse:
+	default:
+		list = append(list, "`whenBusy` must be \"queue\" or \"refuse\"")
+	}
+	list = append(list, c.Model.wrong("model")...)
+	if c.Schema != nil && !c.Model.given() {
+		list = append(list, "`schema` needs a `model`")
+	}
+	if c.Host != nil && c.Engine != nil {
+		list = append(list, abi.Violation(abi.RuleHasItsOwn, "field", "engine", "type", "host"))
+	}
+	return list
+}
+
+// twoOfOneName is the error of two tools of one name, nil for none. Those behind the first few are an agent's.
+func twoOfOneName(tools []*Tool, own int) error {
+	field := func(i int) string {
+		if i < own {
+			return check.At("tools", i)
+		}
+		return "the agent's"
+	}
+	for i, tool := range tools {
+		for j, other := range tools[:i] {
+			if tool.Name == other.Name {
+				return newError(abi.CodeToolAlreadyRegistered, tool.Name+": it is the name of "+field(j)+" and of "+field(i), nil)
+			}
+		}
+	}
+	return nil
+}
+
+// given tells whether any field is set: then there is to be a model.
+func (m *Model) given() bool {
+	return m.Name != "" || m.Engine != nil || m.Provider != "" || m.BaseURL != "" || m.APIKey != "" || len(m.Options) > 0
+}
+
+// wrong lists which field is missing, and which would be ignored. What else is wrong the core finds out.
+func (m *Model) wrong(field string) (list []string) {
+	switch {
+	case m.Engine == nil:
+		if m.Name == "" && m.given() {
+			list = append(list, abi.Violation(abi.RuleRequiredWithout, "field", field+".name", "other", field+".engine"))
+		}
+	case m.APIKey != "":
+		list = append(list, "`"+field+".apiKey` cannot be given beside `"+field+".engine`, which needs none")
+	}
+	return list
 }
 
 // chat is the model as options of the chat executor, and the credentials that they name.

@@ -30,10 +30,12 @@ type HostOptions struct {
 	// Engine runs the core. nil means wazero with the module that the program imports, package wasm/full or wasm/core,
 	// loaded when the first turn starts. The host does not close an engine given here.
 	Engine host.Engine
-	// Clock and Entropy are the sources of the core's time and randomness: the machine by default.
+	// Clock and Entropy are the sources of the core's time and randomness: the machine by default. A time beyond 2^53-1 ms
+	// keeps a turn from starting, with E_INVALID_VALUE.
 	Clock   host.Clock
 	Entropy host.Entropy
-	// Limits lower what the core may send and keep outstanding; zero fields keep the defaults.
+	// Limits lower what the core may send and keep outstanding; zero fields keep the defaults. Limits too low for any turn
+	// keep the core from starting: E_INVALID_VALUE names the field and the least that it takes.
 	Limits abi.Limits
 	// HTTP sends the requests of the chat executor. nil means http.DefaultTransport.
 	HTTP http.RoundTripper
@@ -71,10 +73,13 @@ type HostOptions struct {
 // and each is told of the histories that its turn uses.
 const PerTurn = -1
 
-// NewHost returns a host. It loads nothing yet. It panics for Instances below PerTurn.
+// NewHost returns a host. It loads nothing yet. It panics for Instances below PerTurn and for a negative MaxAge.
 func NewHost(options HostOptions) *Host {
-	if options.Instances < PerTurn {
+	switch {
+	case options.Instances < PerTurn:
 		panic(fmt.Sprintf("turns: HostOptions.Instances is %d", options.Instances))
+	case options.MaxAge < 0:
+		panic(fmt.Sprintf("turns: HostOptions.MaxAge is %s", options.MaxAge))
 	}
 	if options.Clock == nil {
 		options.Clock = host.SystemClock()

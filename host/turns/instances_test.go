@@ -497,11 +497,48 @@ func TestShutdownOfManyInstances(t *testing.T) {
 	}
 }
 
-func TestBadNumbersOfInstances(t *testing.T) {
-	defer func() {
-		if got := fmt.Sprint(recover()); got != "turns: HostOptions.Instances is -2" {
-			t.Error(got)
+func TestBadHostOptions(t *testing.T) {
+	for want, o := range map[string]turns.HostOptions{
+		"turns: HostOptions.Instances is -2": {Instances: -2}, "turns: HostOptions.MaxAge is -1s": {MaxAge: -time.Second},
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); got != want {
+					t.Error(got)
+				}
+			}()
+			turns.NewHost(o)
+		}()
+	}
+}
+
+// What keeps a turn from starting names the option.
+func TestErrorsNameHostOptions(t *testing.T) {
+	for field, o := range map[string]turns.HostOptions{
+		"limits.frame": {Limits: abi.Limits{Frame: 1024}}, "limits.string": {Limits: abi.Limits{String: 1}},
+		"limits.array": {Limits: abi.Limits{Array: 1}}, "limits.depth": {Limits: abi.Limits{Depth: 1}},
+		"clock": {Clock: func() int64 { return 1 << 60 }},
+	} {
+		o.Engine = native.New()
+		r, err := turns.New(t.Context(), turns.Config{Host: turns.NewHost(o), Executor: acks})
+		if err == nil {
+			_, err = r.Run(t.Context(), turns.Input{Message: "Hi!"})
 		}
-	}()
-	turns.NewHost(turns.HostOptions{Instances: -2})
+		var e *host.Error
+		if !errors.As(err, &e) || e.Code != host.CodeInvalidValue || e.Details.(map[string]any)["field"] != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	// The least limits, and times at the edge.
+	for _, now := range []int64{0, -abi.MaxInt, abi.MaxInt} {
+		limits := abi.Limits{Frame: 2048, String: 1024, Array: 24, Depth: 8, TurnEffects: 1, InstanceEffects: 1}
+		h := turns.NewHost(turns.HostOptions{Engine: native.New(), Limits: limits, Clock: host.FixedClock(now)})
+		r, err := turns.New(t.Context(), turns.Config{Host: h, Executor: acks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result, err := r.Run(t.Context(), turns.Input{Message: "Hi!"}); err != nil {
+			t.Errorf("%+v, %v", result, err)
+		}
+	}
 }

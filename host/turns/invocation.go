@@ -19,6 +19,10 @@ func init() {
 	invocation.Open = func(of any, engine host.Engine, t *invocation.Team) invocation.Host {
 		return openTeam(of.(*Host), engine, t)
 	}
+	invocation.CheckModel = func(of any, field string) (given bool, wrong []string) {
+		m := of.(Model)
+		return m.given(), m.wrong(field)
+	}
 	invocation.StateOf = func(ctx any) *turn.Context { return ctx.(*DispatchContext).state }
 }
 
@@ -88,7 +92,7 @@ func (t *team) Frame(models []uint32) *abi.OpenAgents {
 }
 
 // Now implements invocation.Host.
-func (t *team) Now() int64 { return t.host.options.Clock() }
+func (t *team) Now() (int64, error) { return t.host.cores.Now() }
 
 // ID implements invocation.Host.
 func (t *team) ID() string { return host.NewTurnID(t.host.options.Clock, t.host.options.Entropy) }

@@ -5,16 +5,17 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/partial"
 )
 
 // Object returns the object of a turn's answer, for turns with structured output: the core has checked that the
 // answer matches Config.Schema. Without an object the error says why: it is the result's Err, or one of
-// encoding/json.
+// encoding/json. A nil result is an E_INVALID_VALUE.
 func Object[T any](r *Result) (T, error) {
 	var v T
-	if r.Err != nil {
+	if r != nil && r.Err != nil {
 		return v, r.Err
 	}
 	err := r.Object(&v)
@@ -24,6 +25,9 @@ func Object[T any](r *Result) (T, error) {
 // Object decodes the JSON in Text into the value that v points to, for turns with structured output. Text may wrap
 // the JSON in a Markdown fence.
 func (r *Result) Object(v any) error {
+	if r == nil {
+		return newError(abi.CodeInvalidValue, "result: must not be nil: the turn's error says why there is none", nil)
+	}
 	text := strings.TrimSpace(r.Text)
 	if body, fenced := strings.CutPrefix(text, fence); fenced {
 		_, body, _ = strings.Cut(body, "\n")

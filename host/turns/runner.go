@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/event"
@@ -160,6 +161,9 @@ func (in *TurnInput) validate() error {
 	var list []string
 	if in.SystemPrompt == "" && !in.NoSystemPrompt {
 		list = append(list, abi.Violation(abi.RuleNonEmpty, "field", "systemPrompt"))
+	}
+	if !utf8.ValidString(in.TurnID) {
+		list = append(list, check.NoUTF8("turnId"))
 	}
 	for i, text := range in.StandingInstructions {
 		if text == "" {

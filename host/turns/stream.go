@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/eventlog"
@@ -21,6 +22,8 @@ import (
 //		…
 //	}
 //	result, err := stream.Result()
+//
+// A Stream that was not made by a method or by [NewStream] has no events, and its result is an E_INVALID_VALUE.
 //
 // A stream keeps the events that its loops have not read, and those that they have, for a second loop: about the last
 // MaxStreamBytes of them. The turn never waits for a loop. One that is farther behind ends with E_TURN_EVENTS_LOST.
@@ -75,6 +78,9 @@ func (r *TurnRunner) Stream(ctx context.Context, in TurnInput) *Stream {
 	return s
 }
 
+// made tells whether the stream is one of a turn.
+func (s *Stream) made() bool { return s != nil && s.log != nil }
+
 func (s *Stream) end(result *Result, err error) {
 	s.result, s.err = result, err
 	close(s.done)
@@ -91,7 +97,7 @@ func (s *Stream) Events() iter.Seq2[event.Event, error] {
 		complete := false
 		defer func() {
 			if !complete { // by break or return, but also by a panic or runtime.Goexit
-				s.abort()
+				s.Abort()
 			}
 		}()
 		for ev, err := range s.all() {
@@ -106,6 +112,11 @@ func (s *Stream) Events() iter.Seq2[event.Event, error] {
 // all is like Events, but leaving the loop does nothing.
 func (s *Stream) all() iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
+		if !s.made() {
+			_, err := s.Result()
+			yield(nil, err)
+			return
+		}
 		var events []event.Event
 		for place := 0; ; {
 			var ended bool
@@ -134,13 +145,24 @@ func (s *Stream) all() iter.Seq2[event.Event, error] {
 
 // Keep lowers the number of bytes of events that the stream keeps: see MaxStreamBytes. The last event is kept in any
 // case.
-func (s *Stream) Keep(bytes int) { s.log.Keep(bytes) }
+func (s *Stream) Keep(bytes int) {
+	if s.made() {
+		s.log.Keep(bytes)
+	}
+}
 
 // Abort aborts the turn.
-func (s *Stream) Abort() { s.abort() }
+func (s *Stream) Abort() {
+	if s.made() {
+		s.abort()
+	}
+}
 
 // Result waits for the turn's end and returns its result, like Run.
 func (s *Stream) Result() (*Result, error) {
+	if !s.made() {
+		return nil, newError(abi.CodeInvalidValue, "stream: is that of no turn: the method Stream of a runner makes one", nil)
+	}
 	<-s.done
 	return s.result, s.err
 }

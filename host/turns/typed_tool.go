@@ -6,6 +6,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/internal/typed"
+	"github.com/turncore/turncore/host/record"
 )
 
 // NewTool returns a tool whose arguments and result have Go types. Its InputSchema comes from In, a struct or a map,
@@ -24,8 +25,8 @@ import (
 // tool gets it unchanged. Types that have the methods of [github.com/tinylib/msgp] are decoded and encoded by them;
 // their names in MessagePack must be those in JSON.
 //
-// Validate reports mistakes in In or Out, and so does every runner, registry or dispatch that gets the tool. Change
-// other fields of the tool before that.
+// Validate reports mistakes in In or Out, such as a channel in one of them, and so does every runner, registry or
+// dispatch that gets the tool. Change other fields of the tool before that.
 func NewTool[In, Out any](name, description string, run func(ctx *DispatchContext, args In) (Out, error)) *Tool {
 	t := &Tool{Name: name, Description: description}
 	in, out := reflect.TypeFor[In](), reflect.TypeFor[Out]()
@@ -39,7 +40,11 @@ func NewTool[In, Out any](name, description string, run func(ctx *DispatchContex
 	if err != nil {
 		t.refuse("arguments", in, err)
 	}
-	result, err := typed.CodecOf(out)
+	var result *typed.Codec
+	err = typed.Encodable(out)
+	if err == nil && !standsFor(out) {
+		result, err = typed.CodecOf(out)
+	}
 	if err != nil {
 		t.refuse("result", out, err)
 	}
@@ -61,6 +66,11 @@ func NewTool[In, Out any](name, description string, run func(ctx *DispatchContex
 		return v, nil
 	}
 	return t
+}
+
+// standsFor tells whether results of a type stay with the host, and the core is told what stands for them.
+func standsFor(out reflect.Type) bool {
+	return out == reflect.TypeFor[*record.SpooledArtifact]() || out == reflect.TypeFor[*record.Media]()
 }
 
 // bind stores arguments in what v points to.

@@ -2,9 +2,11 @@ package turns_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"reflect"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -132,6 +135,11 @@ func TestUnfitTypedTools(t *testing.T) {
 		}},
 		{turns.NewTool("a", "d", func(*turns.DispatchContext, mismatched) (any, error) { return nil, nil }), []string{"`arguments` of turns_test.mismatched: the names differ"}},
 		{turns.NewTool[spot, any]("a", "d", nil), []string{"`handler`"}},
+		{giving[chan int](), []string{"`result` of chan int: a chan int cannot be encoded"}},
+		{giving[*func()](), []string{"`result` of *func(): a func() cannot be encoded"}},
+		{giving[[]map[string]complex64](), []string{"`result.[].*` of []map[string]complex64: a complex64 cannot be encoded"}},
+		{giving[map[int]string](), []string{"`result` of map[int]string: map[int]string has keys that are no strings"}},
+		{giving[unencodable](), []string{"list[].done` of turns_test.unencodable: a chan struct {} cannot be encoded"}},
 	} {
 		_, registered := turns.New(t.Context(), turns.Config{Executor: ack, Tools: []*turns.Tool{c.tool}, Engine: hosttest.Engines(t)[0]})
 		for _, err := range []error{c.tool.Validate(), registered} {
@@ -146,6 +154,43 @@ func TestUnfitTypedTools(t *testing.T) {
 			}
 		}
 	}
+}
+
+// unencodable is a result with a part that has no encoding.
+type unencodable struct {
+	Again *unencodable `json:"again"`
+	Keys  map[int]any  `json:"keys"`
+	List  []struct {
+		Done chan struct{} `json:"done"`
+	} `json:"list"`
+}
+
+// encodable is a result whose parts that have no encoding are left out, or say themselves what they are.
+type encodable struct {
+	Done   chan struct{} `json:"-"`
+	done   func()
+	Times  map[time.Time]error
+	Any    any
+	Number *big.Float
+	Again  []encodable
+}
+
+// giving is a tool with results of a type.
+func giving[Out any]() *turns.Tool {
+	return turns.NewTool("a", "d", func(*turns.DispatchContext, struct{}) (out Out, err error) { return out, nil })
+}
+
+func TestFitResults(t *testing.T) {
+	for _, tool := range []*turns.Tool{
+		giving[encodable](), giving[error](), giving[[]byte](), giving[time.Time](), giving[*record.SpooledArtifact](), giving[*record.Media](), giving[[]*record.Media](),
+		giving[*record.Tokenizable](), giving[[]record.Record](), giving[json.RawMessage](), giving[map[string]any](), giving[struct{}](),
+		giving[sql.NullString](),
+	} {
+		if err := tool.Validate(); err != nil {
+			t.Error(fullText(err))
+		}
+	}
+	_ = encodable{}.done
 }
 
 // fullText is an error with all that it wraps.

@@ -35,7 +35,7 @@ type Engine struct {
 	image   *memoryImage // that memories begin with; nil for none
 
 	instances engine.Instances
-	closing   atomic.Bool // steps that count fuel are to end
+	closing   atomic.Pointer[closingError] // steps that count fuel are to end
 
 	mu    sync.Mutex
 	spare *engine.Instance // made to check the module, handed out by the first Open
@@ -191,13 +191,17 @@ func (e *Engine) Open(ctx context.Context) (host.Instance, error) {
 	return i, nil
 }
 
-// errClosing ends a step that the engine does not wait for.
-var errClosing = errors.New("the engine is closed")
+// closingError ends a step that the engine does not wait for. It wraps the cause of the context that has ended.
+type closingError struct{ cause error }
+
+func (*closingError) Error() string { return "the engine is closed" }
+
+func (e *closingError) Unwrap() error { return e.cause }
 
 // Close ends all instances, each after its current step, and frees the compiled code. Once ctx is done it waits no
-// longer for steps of a module that counts fuel ([WithFuel]), and ends them.
+// longer for steps of a module that counts fuel ([WithFuel]), and ends them: their errors wrap the cause of ctx.
 func (e *Engine) Close(ctx context.Context) error {
-	defer context.AfterFunc(ctx, func() { e.closing.Store(true) })()
+	defer context.AfterFunc(ctx, func() { e.closing.Store(&closingError{context.Cause(ctx)}) })()
 	e.mu.Lock()
 	e.spare = nil
 	e.mu.Unlock()

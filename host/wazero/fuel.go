@@ -59,9 +59,10 @@ func (t *tank) pay(units uint64) error {
 // the module must not go on.
 func (t *tank) refuel() {
 	t.give(t.left())
+	closing := t.engine.closing.Load()
 	switch limit := t.engine.config.timeout; {
-	case t.engine.closing.Load():
-		panic(errClosing)
+	case closing != nil:
+		panic(closing)
 	case limit > 0 && time.Since(t.begun) > limit:
 		panic(&engine.TimeoutError{Timeout: limit, Limit: "StepTimeout"})
 	}

@@ -155,12 +155,13 @@ func TestFuelComesInSlices(t *testing.T) {
 	for range 20 {
 		runtime.GC()
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cause := errors.New("enough")
+	cancel(cause)
 	if err := e.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-done; !errors.Is(err, host.CodeInstanceFailed) || !strings.Contains(err.Error(), "is closed") {
+	if err := <-done; !errors.Is(err, host.CodeInstanceFailed) || !errors.Is(err, cause) || !strings.Contains(err.Error(), "is closed") {
 		t.Errorf("the step ends with %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -82,6 +83,8 @@ func obeys(f *abi.Field, v Given) bool {
 	switch {
 	case !v.Present:
 		return !f.Required
+	case f.Name == "id" && !utf8.ValidString(v.Text):
+		return false
 	case f.NonEmpty && v.Text == "" && f.Kind.IsText():
 		return false
 	case f.Range != nil && !(v.Number >= f.Range.Min && v.Number <= f.Range.Max): // also refuses NaN
@@ -99,6 +102,8 @@ func violation(f *abi.Field, path string, v Given) string {
 		return abi.Violation(abi.RuleRequired, "field", name)
 	case f.NonEmpty && v.Text == "":
 		return abi.Violation(abi.RuleNonEmpty, "field", name)
+	case f.Name == "id" && !utf8.ValidString(v.Text):
+		return NoUTF8(name)
 	case f.Range != nil:
 		return abi.Violation(abi.RuleRange, "field", name, "min", number(f.Range.Min), "max", number(f.Range.Max))
 	}
@@ -108,6 +113,9 @@ func violation(f *abi.Field, path string, v Given) string {
 	}
 	return abi.Violation(abi.RuleEnum, "field", name, "values", strings.Join(quoted, ", "))
 }
+
+// NoUTF8 is the violation of an id that would be another one once it has gone through the core.
+func NoUTF8(field string) string { return "`" + field + "` must be valid UTF-8" }
 
 func number(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
 

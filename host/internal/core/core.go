@@ -55,7 +55,8 @@ type Core struct {
 	claims    int  // turns that are to enter
 	drains    bool // takes no further turns, and ends with its last one
 	failed    error
-	closed    bool // failed says so
+	closed    bool            // failed says so
+	closing   context.Context // of the close
 }
 
 // Turn is a turn that a core runs.
@@ -94,8 +95,48 @@ type toldHistory struct {
 	there  int // records that it has; more than count if invocations have appended some
 }
 
+// Now reads the clock.
+func (o *Options) Now() (int64, error) {
+	now := o.Clock()
+	if now > abi.MaxInt || now < -abi.MaxInt {
+		return 0, invalidOption("clock", fmt.Sprintf("tells %d ms, which is beyond 2^53-1", now))
+	}
+	return now, nil
+}
+
+// check refuses limits with which no turn can run.
+func (o *Options) check() error {
+	l := o.Limits.Effective()
+	for _, bound := range [...]struct {
+		name     string
+		n, least uint32
+	}{{"frame", l.Frame, minFrame}, {"string", l.String, minString}, {"array", l.Array, minArray}, {"depth", l.Depth, minDepth}} {
+		if bound.n < bound.least {
+			return invalidOption("limits."+bound.name, fmt.Sprintf("is %d, must be at least %d, or 0 for the default", bound.n, bound.least))
+		}
+	}
+	return nil
+}
+
+// Least limits, with room for a short message.
+const (
+	minFrame  = 2048
+	minString = 1024
+	minArray  = 24
+	minDepth  = 8
+)
+
+func invalidOption(field, why string) error {
+	e := host.NewError(host.CodeInvalidValue, field+": "+why, nil)
+	e.Details = map[string]any{"field": field}
+	return e
+}
+
 // open starts an instance.
 func open(ctx context.Context, engine host.Engine, o Options) (*Core, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	inst, err := engine.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -186,7 +227,7 @@ func (c *Core) Die(err error) error {
 // die is Die for a caller that holds c.mu.
 func (c *Core) die(err error) error {
 	if c.closed { // the instance only says that it has ended
-		err = c.failed
+		err = c.gone()
 	}
 	c.failed = err
 	go c.fail(err)
@@ -195,13 +236,24 @@ func (c *Core) die(err error) error {
 
 // close ends the instance and its turns, because its host is closed.
 func (c *Core) close(ctx context.Context) error {
-	closed := host.NewError(host.CodeClosed, "", nil)
 	c.mu.Lock()
-	c.closed, c.failed = true, closed
+	c.closed, c.closing, c.failed = true, ctx, host.NewError(host.CodeClosed, "", nil)
 	c.mu.Unlock()
 	err := c.inst.Close(ctx)
-	c.fail(closed)
+	c.mu.Lock()
+	gone := c.gone()
+	c.mu.Unlock()
+	c.fail(gone)
 	return err
+}
+
+// gone is the error of turns that the close of their host cuts off. It has the cause of the closing's context, if that
+// has ended. The caller holds c.mu.
+func (c *Core) gone() error {
+	if c.closing != nil && c.closing.Err() != nil {
+		c.failed = host.NewError(host.CodeClosed, "", context.Cause(c.closing))
+	}
+	return c.failed
 }
 
 // Runner returns the open runner of a definition, and opens it if necessary. dead reports that the core died earlier;

@@ -48,7 +48,7 @@ type Host interface {
 	// Call calls a method outside of invocations.
 	Call(ctx context.Context, method uint8, args abi.Raw) (abi.Raw, error)
 	// Now is the host's clock, in ms since the Unix epoch. ID makes an id that is unique.
-	Now() int64
+	Now() (int64, error)
 	ID() string
 	// Close lets no further invocation begin, and aborts those that run.
 	Close() error
@@ -56,6 +56,9 @@ type Host interface {
 
 // Open returns the host of a team. of is a *turns.Host, nil for one of its own, on an engine: nil for the default one.
 var Open func(of any, engine host.Engine, t *Team) Host
+
+// CheckModel tells whether any field of a turns.Model is set, and lists what is wrong with those that field names.
+var CheckModel func(of any, field string) (given bool, wrong []string)
 
 // StateOf is what the turn has of a context, a *turns.DispatchContext.
 var StateOf func(ctx any) *turn.Context

@@ -131,15 +131,15 @@ func (l *Listed) Page(prefix string, before uint64, limit int) (page []string, n
 	return of.page(before, limit, func(id string) bool { return strings.HasPrefix(id, prefix) })
 }
 
-// PageOf returns what Page takes for a cursor, which is the next of another page as text, and the limit for a page: 100
-// if none is given. A cursor that is none begins at the front.
-func PageOf(cursor string, limit int) (before uint64, most int) {
-	before, err := strconv.ParseUint(cursor, 10, 64)
-	if err != nil {
-		before = 0
-	}
+// PageOf returns what Page takes for a cursor, which is "" or the next of another page as text, and the limit for a
+// page: 100 if none is given. ok is false for what is no cursor.
+func PageOf(cursor string, limit int) (before uint64, most int, ok bool) {
 	if limit <= 0 {
 		limit = 100
 	}
-	return before, limit
+	if cursor == "" {
+		return 0, limit, true
+	}
+	before, err := strconv.ParseUint(cursor, 10, 64)
+	return before, limit, err == nil && before > 0
 }

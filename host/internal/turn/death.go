@@ -1,11 +1,13 @@
 package turn
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
 )
 
@@ -64,6 +66,7 @@ func (t *Turn) die(err error) {
 	if t.closed {
 		return
 	}
+	err = t.besides(err)
 	t.dead = err
 	t.abandonGates()
 	t.endModelsOf(0, err)
@@ -91,6 +94,22 @@ func (t *Turn) die(err error) {
 	}
 	t.end = ending{status: event.Failed, iterations: iterations, err: err}
 	t.shut()
+}
+
+// besides is an error with the reason why the turn was aborted before, if it was, among what it wraps: whoever has
+// cancelled a turn finds that the turn ended of it, whatever became of the instance. The caller holds t.mu.
+func (t *Turn) besides(err error) error {
+	reason := t.root.cause
+	if reason == nil && t.outer.Err() != nil {
+		reason = context.Cause(t.outer)
+	}
+	e, ok := err.(*host.Error)
+	if !ok || reason == nil || errors.Is(err, reason) {
+		return err
+	}
+	aborted := *e
+	aborted.Cause = errors.Join(e.Cause, reason)
+	return &aborted
 }
 
 func (t *Turn) announce(ev event.Event, scope uint8, dispatch uint32) {

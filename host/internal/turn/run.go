@@ -17,13 +17,15 @@ func (t *Turn) Run(fill func(s Start) error) (Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	defer t.leaveUnstarted()
-	seed := t.begin()
+	seed, err := t.begin()
+	if err != nil {
+		return Outcome{}, err
+	}
 	f := &abi.StartTurn{Stash: t.root.stash.Encode()}
 	bodies := startBodies.Get().(*[]byte)
 	if err := fill(Start{turn: t, frame: f, bodies: bodies}); err != nil {
 		return Outcome{}, err
 	}
-	var err error
 	if t.journal, err = newRecorder(t.Journal, t); err != nil {
 		return Outcome{}, err
 	}
@@ -48,8 +50,11 @@ func (t *Turn) Invoke(f *abi.StartInvocation, view collections.View, take func(g
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	defer t.leaveUnstarted()
-	f.Seed, t.take = t.begin(), take
 	var err error
+	if f.Seed, err = t.begin(); err != nil {
+		return Outcome{}, err
+	}
+	t.take = take
 	if t.journal, err = newRecorder(t.Journal, t); err != nil {
 		return Outcome{}, err
 	}
@@ -83,15 +88,17 @@ func (t *Turn) Finish() {
 }
 
 // begin reads the clock and the entropy of a turn that is about to start. The caller holds t.mu.
-func (t *Turn) begin() (seed []byte) {
+func (t *Turn) begin() (seed []byte, err error) {
 	o := &t.core.Options
-	t.now = o.Clock()
+	if t.now, err = o.Now(); err != nil {
+		return nil, err
+	}
 	if t.ID == "" {
 		t.ID = host.NewTurnID(o.Clock, o.Entropy)
 	}
 	seed = make([]byte, abi.SeedSize)
 	o.Entropy(seed)
-	return seed
+	return seed, nil
 }
 
 // abortedBefore aborts a turn whose caller had left before the start.

@@ -249,7 +249,7 @@ func (t *Turn) at(elapsed uint64) time.Time { return time.UnixMilli(t.now + int6
 
 // tick reads the clock. What it returns never goes back within a turn. The caller holds t.mu.
 func (t *Turn) tick() uint64 {
-	if ms := t.core.Clock() - t.now; ms > int64(t.elapsed) {
+	if ms := min(t.core.Clock(), abi.MaxInt) - t.now; ms > int64(t.elapsed) && ms <= abi.MaxInt {
 		t.elapsed = uint64(ms)
 	}
 	return t.elapsed

@@ -221,6 +221,9 @@ func (f *session) applyAppend(a *appended) {
 
 // Events implements store.Appender.
 func (s *Store) Events(ctx context.Context, id string, q store.EventQuery) (list []store.SessionEvent, err error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
 	err = s.look(ctx, id, func(f *session) {
 		for _, e := range f.state.EventsAfter(q.After, q.Limit, q.Newest) {
 			list = append(list, store.SessionEvent{ID: e.ID, Body: bytes.Clone(e.Body), Revision: strconv.FormatUint(e.Revision, 10)})

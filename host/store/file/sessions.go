@@ -23,7 +23,10 @@ func (s *Store) ListOf(ctx context.Context, prefix, cursor string, limit int) (p
 	if err := s.begin(ctx); err != nil {
 		return nil, "", err
 	}
-	before, limit := ledger.PageOf(cursor, limit)
+	before, limit, ok := ledger.PageOf(cursor, limit)
+	if !ok {
+		return nil, "", store.InvalidCursor()
+	}
 	s.mu.Lock()
 	ids, last, more := s.recent.Page(prefix, before, limit)
 	s.mu.Unlock()

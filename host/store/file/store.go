@@ -219,6 +219,11 @@ func (s *Store) begin(ctx context.Context) error {
 // enter returns a session, locked. One that is not there has no state; made tells to return it all the same. The caller
 // calls leave.
 func (s *Store) enter(id string, made bool) (f *session, err error) {
+	if made {
+		if err := store.CheckSessionID("session", id); err != nil {
+			return nil, err
+		}
+	}
 	for {
 		s.mu.Lock()
 		if s.closed {

@@ -33,7 +33,8 @@ var (
 
 // Options of a store.
 type Options struct {
-	// MaxConnections is how many connections the store has at most, 10 if it is 0. What needs one more waits.
+	// MaxConnections is how many connections the store has at most, 10 if it is 0. What needs one more waits. It must not
+	// be negative: that is an E_INVALID_VALUE.
 	MaxConnections int
 }
 
@@ -52,6 +53,11 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 }
 
 func open(ctx context.Context, url string, o Options, with sqlstore.Options) (*Store, error) {
+	if o.MaxConnections < 0 {
+		e := host.NewError(host.CodeInvalidValue, "maxConnections: must not be negative", nil)
+		e.Details = map[string]any{"field": "maxConnections"}
+		return nil, e
+	}
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		// Not the error itself: it may show the password.
@@ -66,7 +72,7 @@ func open(ctx context.Context, url string, o Options, with sqlstore.Options) (*S
 		return prepare(ctx, c)
 	}))
 	n := o.MaxConnections
-	if n <= 0 {
+	if n == 0 {
 		n = maxConnections
 	}
 	db.SetMaxOpenConns(n)

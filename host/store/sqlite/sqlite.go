@@ -43,7 +43,7 @@ var (
 // Options of a store.
 type Options struct {
 	// BusyTimeout is how long a call waits for other processes that write, 5 seconds if it is 0. Then the call fails with
-	// E_STORE_FAILED, and nothing of it is stored.
+	// E_STORE_FAILED, and nothing of it is stored. It must not be negative.
 	BusyTimeout time.Duration
 	// ReadOnly opens a file that is there already, and every call that would change it fails with E_STORE_FAILED.
 	ReadOnly bool
@@ -55,12 +55,18 @@ const busyTimeout = 5 * time.Second
 // Open opens a database file, makes it if need be, for its owner only, and brings its schema up to date. It fails with
 // E_STORE_VERSION if a later version of the library has written the file or a migration was left halfway, and with
 // E_STORE_FAILED if the database cannot be opened. Close the store after use.
+//
+// path is that of a file: a name such as ":memory:" or a URI such as "file::memory:" is an E_INVALID_VALUE, and so is a
+// bad option. [store.NewInMemory] keeps conversations in memory.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	return open(ctx, path, o, sqlstore.Options{})
 }
 
 // open opens a file with further pragmas for the connection that writes.
 func open(ctx context.Context, path string, o Options, with sqlstore.Options, pragmas ...string) (*Store, error) {
+	if err := check(path, o); err != nil {
+		return nil, err
+	}
 	if o.BusyTimeout == 0 {
 		o.BusyTimeout = busyTimeout
 	}
@@ -93,6 +99,26 @@ func open(ctx context.Context, path string, o Options, with sqlstore.Options, pr
 		return nil, errors.Join(host.NewError(host.CodeStoreFailed, "it cannot be opened", err), s.Close())
 	}
 	return &Store{s}, nil
+}
+
+// check refuses what is no file's path, and bad options.
+func check(path string, o Options) error {
+	field, why := "path", ""
+	switch {
+	case path == "":
+		why = "must not be empty"
+	case path == ":memory:":
+		why = "is a database in memory: use store.NewInMemory instead"
+	case strings.HasPrefix(path, "file:"):
+		why = "is a URI: give the file's path, or use store.NewInMemory for a store in memory"
+	case o.BusyTimeout < 0:
+		field, why = "busyTimeout", "must not be negative"
+	default:
+		return nil
+	}
+	e := host.NewError(host.CodeInvalidValue, field+": "+why, nil)
+	e.Details = map[string]any{"field": field}
+	return e
 }
 
 // nameOf is the URI of a file, which it makes if need be, up to the query.

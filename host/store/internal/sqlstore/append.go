@@ -215,6 +215,9 @@ func (t *tx) artifact(session, statement string, args ...any) (*artifactRow, err
 
 // Events implements store.Appender.
 func (s *Store) Events(ctx context.Context, session string, q store.EventQuery) (events []store.SessionEvent, err error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
 	if err := checkSession(session); err != nil {
 		return nil, err
 	}

@@ -24,14 +24,19 @@ func (s *Store) ListOf(ctx context.Context, prefix, cursor string, limit int) (p
 	if limit <= 0 {
 		limit = defaultPage
 	}
-	number, revision, ok := readRevision(cursor)
-	if !ok {
-		number, revision = math.MaxInt64, math.MaxInt64
+	number, revision := int64(math.MaxInt64), int64(math.MaxInt64)
+	if cursor != "" {
+		var ok bool
+		if number, revision, ok = readRevision(cursor); !ok || number == 0 {
+			return nil, "", store.InvalidCursor()
+		}
 	}
 	statement, args := "listSessions", []any{revision, number, int64(limit) + 1}
 	if prefix != "" {
 		behind := []byte(prefix)
-		behind[len(behind)-1]++ // UTF-8 has no byte 255
+		if behind[len(behind)-1]++; behind[len(behind)-1] == 0 {
+			return nil, "", nil // UTF-8 has no byte 255
+		}
 		statement, args = "listSessionsOf", append([]any{[]byte(prefix), behind}, args...)
 	}
 	err = s.view(ctx, "", func(t *tx) error {
