@@ -266,7 +266,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeABILimitExceeded, Status: 413, Fatal: true,
 		Message: "A limit of the ABI is exceeded.",
-		Help:    "The message names the limit. Split the data, or raise the host's limits up to the defaults. A conversation that no request to a model holds goes on with less of it: docs/sessions.md has the ways.",
+		Help:    "The message names the limit. Split the data, or raise the host's limits up to the defaults. docs/sessions.md helps a session that no request to a model holds.",
 	},
 	{
 		Code: CodeABIMalformedFrame, Status: 400, Fatal: true,

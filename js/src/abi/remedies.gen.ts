@@ -6,7 +6,7 @@ import type { ErrorCode } from './codes.gen.js';
 export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   E_ABI_HELLO_FIRST: 'Send hello once, before every other frame.',
   E_ABI_LIMIT_EXCEEDED:
-    "The message names the limit. Split the data, or raise the host's limits up to the defaults. A conversation that no request to a model holds goes on with less of it: docs/sessions.md has the ways.",
+    "The message names the limit. Split the data, or raise the host's limits up to the defaults. docs/sessions.md helps a session that no request to a model holds.",
   E_ABI_MALFORMED_FRAME:
     'The message says where. A frame is one msgpack array with the fields that SPEC.md lists.',
   E_ABI_UNKNOWN_FRAME: 'Use only ops, methods and features that Hello agreed on.',
