@@ -266,7 +266,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeABILimitExceeded, Status: 413, Fatal: true,
 		Message: "A limit of the ABI is exceeded.",
-		Help:    "The message names the limit. Split the data, or raise the host's limits up to the defaults.",
+		Help:    "The message names the limit. Split the data, or raise the host's limits up to the defaults. docs/sessions.md helps a session that is too large.",
 	},
 	{
 		Code: CodeABIMalformedFrame, Status: 400, Fatal: true,
@@ -706,7 +706,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeRecordUnstorable, Status: 529, Fatal: true,
 		Message: "The record cannot be written down.",
-		Help:    "Give the field plain data, a text in place of a function that renders one, or a reader of stored bytes.",
+		Help:    "Give the field plain data, a text in place of a function, or a reader of stored bytes. Save long contents as artifacts.",
 	},
 	{
 		Code: CodeReplayDiverged, Status: 500, Fatal: true,

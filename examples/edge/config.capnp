@@ -30,6 +30,7 @@ const worker :Workerd.Worker = (
     (name = "SESSIONS", durableObjectNamespace = "UserSessions"),
     (name = "ON_DISCONNECT", fromEnvironment = "ON_DISCONNECT"),
     (name = "PAUSE_MS", fromEnvironment = "PAUSE_MS"),
+    (name = "SILENCE_MS", fromEnvironment = "SILENCE_MS"),
     (name = "OPENAI_API_KEY", fromEnvironment = "OPENAI_API_KEY"),
     (name = "OPENAI_BASE_URL", fromEnvironment = "OPENAI_BASE_URL"),
     (name = "OPENAI_MODEL", fromEnvironment = "OPENAI_MODEL"),

@@ -177,23 +177,27 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 	default:
 		t.ask(eff, e)
 	}
-	return eff, t.fit(eff, start)
+	return eff, t.fit(eff, start, "an effect")
 }
 
-// fit withdraws an effect whose frame, the last one in the outbox, is too large for the host.
-func (t *turn) fit(eff *effect, start int) error {
+// fit withdraws an effect whose frame, the last one in the outbox, is too large for the host. The error says what it
+// is.
+func (t *turn) fit(eff *effect, start int, what string) error {
 	if t.in.fits(start) {
 		return nil
 	}
-	size := len(t.in.out) - start
+	size, limit := int64(len(t.in.out)-start), int64(t.in.limits.Frame)
 	t.in.out = t.in.out[:start]
 	t.drop(eff)
 	t.next--
-	detail := "an effect of " + itoa(int64(size)) + " bytes is over the frame limit of " + itoa(int64(t.in.limits.Frame))
-	if size <= int(t.in.limits.Frame) {
-		detail = "an effect is nested too deep, or has a string or an array that is too long"
+	if size <= limit {
+		return fault.New(fault.ABILimitExceeded, what+" is nested too deep, or has a string or an array that is too long")
 	}
-	return fault.New(fault.ABILimitExceeded, detail)
+	err := fault.New(fault.ABILimitExceeded, what+" of "+itoa(size)+" bytes is over the frame limit of "+itoa(limit))
+	err.Details = value.AppendString(value.AppendString(value.AppendMapHeader(nil, 3), "limit"), "frame")
+	err.Details = value.AppendInt(value.AppendString(err.Details, "max"), limit)
+	err.Details = value.AppendInt(value.AppendString(err.Details, "actual"), size)
+	return err
 }
 
 // beginStream begins an effect whose answer arrives in chunks.
@@ -208,7 +212,7 @@ func (t *turn) beginStream(c *coroutine, kind uint8, context uint32, args marsha
 	eff.stream = &stream{turn: t, effect: eff}
 	start := len(t.in.out)
 	t.in.out = args.Append(t.effectHead(eff, kind, context))
-	if err := t.fit(eff, start); err != nil {
+	if err := t.fit(eff, start, "a request to a model"); err != nil {
 		return nil, err
 	}
 	return eff.stream, nil

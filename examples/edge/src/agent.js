@@ -1,6 +1,6 @@
 // The agent, as a handler of requests. It is the same on every host.
 import { createRunner, Host } from 'turncore';
-import { createTurnServer } from 'turncore/remote';
+import { checkBody, createTurnServer } from 'turncore/remote';
 import { simulatedFetch } from 'turncore/simulated';
 
 import { modelFrom } from './model.js';
@@ -23,10 +23,10 @@ export function createAgent(env = {}, store) {
   const runner = createRunner({ ...modelOf(env), tools: [weather, transfer], store });
   const server = createTurnServer(runner, {
     onDisconnect: env.ON_DISCONNECT || 'abort',
-    input: ({ message }, request) => ({
-      message: String(message ?? ''),
-      sessionId: conversationIn(request),
-    }),
+    input: (body, request) => {
+      const { message } = checkBody(body, { message: 'string', turnId: 'string?' });
+      return { message, sessionId: conversationIn(request) };
+    },
   });
   return {
     async fetch(request, ...platform) {

@@ -1,5 +1,7 @@
 // Sessions over HTTP: an agent that answers in events, and keeps them with a state. It is the same on every host.
 import { Host } from 'turncore';
+import { errorJSON } from 'turncore/errors';
+import { eventStream, jsonBody } from 'turncore/remote';
 import { LlmAgent, pendingCalls, Runner, SessionService } from 'turncore/sessions';
 import { simulatedFetch } from 'turncore/simulated';
 
@@ -8,6 +10,13 @@ import { confirmedTransfer, weather } from './tools.js';
 
 const PATH = /^\/users\/([\w-]{1,64})\/sessions(?:\/([\w-]{1,64})(?:\/(\w+))?)?$/;
 const APP = 'edge';
+/** The members of the bodies. */
+const MEMBERS = {
+  list: { id: 'string?', state: 'object?' },
+  fork: { upTo: 'string?' },
+  run: { message: 'any?' },
+  confirm: { id: 'string', confirmed: 'boolean' },
+};
 
 /** One instance of the module serves all sessions of an isolate. */
 let shared;
@@ -25,6 +34,7 @@ export function userIn(request) {
  */
 export function createSessions(env = {}, { store, module } = {}) {
   const { model, pauseMs } = modelFrom(env);
+  const silenceMs = Number(env.SILENCE_MS || 15_000);
   const settings = { fetch: pauseMs === undefined ? undefined : simulatedFetch({ pauseMs }) };
   // Hosts that read files find the full module by themselves.
   if (module !== undefined) shared ??= new Host({ ...settings, module });
@@ -61,13 +71,14 @@ export function createSessions(env = {}, { store, module } = {}) {
       const { events } = await found(service, key);
       const last = request.headers.get('last-event-id');
       const from = last === null ? 0 : events.findIndex(({ id }) => id === last) + 1;
-      return stream(events.slice(from), () => waiting(service, key));
+      return stream(key, events.slice(from), request);
     },
+    // Without a message it takes up what a process that was killed had begun.
     'POST run': (key, { message }, request) => run(key, message, request),
     'POST confirm': async (key, { id, confirmed }, request) => {
       const call = (await waiting(service, key)).find((each) => each.id === id);
       // The runner refuses what nobody has asked, or what is no answer.
-      const answer = { id: String(id), name: call?.name ?? 'unknown', response: { confirmed } };
+      const answer = { id, name: call?.name ?? 'unknown', response: { confirmed } };
       return run(key, { role: 'user', parts: [{ functionResponse: answer }] }, request);
     },
   };
@@ -75,12 +86,26 @@ export function createSessions(env = {}, { store, module } = {}) {
   async function run({ userId, sessionId }, newMessage, request) {
     const key = { appName: APP, userId, sessionId };
     const controller = new AbortController();
-    request.signal?.addEventListener('abort', () => controller.abort(request.signal.reason));
     const { signal } = controller;
     const events = runner.runAsync({ userId, sessionId, newMessage, signal });
-    // What is refused has no first event: it is answered by a status.
-    const first = await events.next();
-    return stream(following(first, events), () => waiting(service, key), controller);
+    const leave = () => {
+      controller.abort();
+      events.return().catch(() => undefined);
+    };
+    request.signal?.addEventListener('abort', leave);
+    // What is refused has no first event: it is answered by a status. A silent model has one later, in the response.
+    const first = events.next();
+    first.catch(() => undefined);
+    await Promise.race([first, new Promise((resolve) => setTimeout(resolve, silenceMs))]);
+    return stream(key, following(first, events), request, leave);
+  }
+
+  /** The response with events. The agent goes on when the client has taken one, and ends when the client goes away. */
+  function stream(key, events, { signal }, onGone) {
+    return eventStream(
+      blocks(events, () => waiting(service, key)),
+      { signal, onGone, silenceMs },
+    );
   }
 
   return {
@@ -90,11 +115,10 @@ export function createSessions(env = {}, { store, module } = {}) {
       const answer = userId && answers[`${request.method} ${place}`];
       if (!answer) return new Response('There is nothing here.\n', { status: 404 });
       try {
-        const text = request.method === 'POST' ? await request.text() : '';
-        const body = text === '' ? {} : JSON.parse(text);
+        const body = request.method === 'POST' ? await jsonBody(request, MEMBERS[place]) : {};
         return await answer({ appName: APP, userId, sessionId }, body, request);
       } catch (error) {
-        return Response.json({ error: plain(error) }, { status: statusOf(error) });
+        return Response.json({ error: errorJSON(error) }, { status: error.status ?? 500 });
       }
     },
   };
@@ -113,8 +137,9 @@ async function waiting(service, key) {
   return pendingCalls((await found(service, key)).events);
 }
 
-/** A generator from its first value on. */
-async function* following({ done, value }, others) {
+/** A generator whose first value has been asked for. */
+async function* following(first, others) {
+  const { done, value } = await first;
   if (done) return;
   yield value;
   yield* others;
@@ -122,40 +147,19 @@ async function* following({ done, value }, others) {
 
 /**
  * Events as server-sent events: each as JSON with its id, and at the end one of the kind `end` that has the calls which
- * wait, and why it failed. The agent goes on when the client has taken an event.
+ * wait, and why it failed.
  */
-function stream(events, pending, controller) {
-  const iterator = events[Symbol.asyncIterator]?.() ?? events[Symbol.iterator]();
-  const utf8 = new TextEncoder();
-  const body = new ReadableStream(
-    {
-      async pull(sink) {
-        let error;
-        try {
-          const { done, value } = await iterator.next();
-          if (!done) {
-            // A partial event is nothing to go on behind.
-            const id = value.partial ? '' : `id: ${value.id}\n`;
-            sink.enqueue(utf8.encode(`${id}data: ${textOf(value)}\n\n`));
-            return;
-          }
-        } catch (reason) {
-          error = plain(reason);
-        }
-        const end = textOf({ pending: await pending(), error });
-        sink.enqueue(utf8.encode(`event: end\ndata: ${end}\n\n`));
-        sink.close();
-      },
-      async cancel() {
-        controller?.abort();
-        await iterator.return?.();
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  return new Response(body, {
-    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
-  });
+async function* blocks(events, pending) {
+  let error;
+  try {
+    for await (const event of events) {
+      // A partial event is nothing to go on behind.
+      yield { id: event.partial ? undefined : event.id, data: textOf(event) };
+    }
+  } catch (reason) {
+    error = errorJSON(reason);
+  }
+  yield { event: 'end', data: textOf({ pending: await pending(), error }) };
 }
 
 const json = (value) =>
@@ -168,14 +172,4 @@ function textOf(value) {
       ? globalThis.btoa(Array.from(each, (b) => String.fromCharCode(b)).join(''))
       : each,
   );
-}
-
-function plain({ code, name, message }) {
-  return { code: code ?? name, message };
-}
-
-/** @returns the status of an error of the library; 400 for a body that is no JSON */
-function statusOf(error) {
-  if (error instanceof SyntaxError) return 400;
-  return error.status ?? 500;
 }

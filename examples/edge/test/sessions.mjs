@@ -49,9 +49,9 @@ export function eventsIn(text) {
     .split('\n\n')
     .slice(0, -1)
     .map((block) => ({
-      kind: /^event: (.*)$/m.exec(block)?.[1],
-      id: /^id: (.*)$/m.exec(block)?.[1],
-      data: JSON.parse(/^data: (.*)$/m.exec(block)[1]),
+      kind: /^event:(.*)$/m.exec(block)?.[1],
+      id: /^id:(.*)$/m.exec(block)?.[1],
+      data: JSON.parse(/^data:(.*)$/m.exec(block)[1]),
     }));
   const events = blocks.filter(({ kind }) => kind === undefined);
   for (const { id, data } of events) assert.equal(id, data.partial ? undefined : data.id);
@@ -64,6 +64,43 @@ export function eventsIn(text) {
 
 /** The text of an event. */
 export const textOf = ({ content }) => content.parts.map(({ text }) => text ?? '').join('');
+
+/** Sends bodies that are wrong. Each gets a status and an error that names what is wrong. */
+export async function refusesBodies({ create, request, session }) {
+  await create('wrong', { kept: true });
+  const refusal = async (path, body, status, code, why) => {
+    const response = await request('POST', path, undefined, { body });
+    const { error } = await response.json();
+    assert.deepEqual([response.status, error.code], [status, code], `${path} ${body}`);
+    assert.match(error.message, why);
+  };
+  const invalid = (path, body, why) => refusal(path, body, 400, 'E_TURN_REQUEST_INVALID', why);
+  for (const path of ['', '/wrong/run', '/wrong/confirm', '/wrong/fork']) {
+    for (const body of ['', 'no', '{']) await invalid(path, body, /the body must be JSON$/);
+    for (const body of ['null', '[]', '5', '"x"']) {
+      await invalid(path, body, /the body must be a JSON object$/);
+    }
+    await invalid(path, '{"other":1}', /`other` is not known/);
+    const long = JSON.stringify({ message: 'x'.repeat(2 ** 20) });
+    await refusal(path, long, 413, 'E_TURN_REQUEST_INVALID', /over the limit of 1048576 bytes/);
+  }
+  await invalid('', '{"id":5}', /`id` must be a string/);
+  for (const state of ['5', 'null', '[]']) {
+    await invalid('', `{"state":${state}}`, /`state` must be an object/);
+  }
+  await invalid('/wrong/fork', '{"upTo":null}', /`upTo` must be a string/);
+  await invalid('/wrong/confirm', '{"id":5,"confirmed":true}', /`id` must be a string/);
+  await invalid('/wrong/confirm', '{"id":"a"}', /`confirmed` must be true or false/);
+  for (const [message, why] of [
+    ['5', /message: must be a text or a content/],
+    ['null', /message: must be a text or a content/],
+    ['{"parts":[{"text":5}]}', /message\.parts\[0\]\.text: must be a string/],
+  ]) {
+    await refusal('/wrong/run', `{"message":${message}}`, 422, 'E_INVALID_INVOCATION', why);
+  }
+  assert.deepEqual(await session('wrong'), { id: 'wrong', state: { kept: true }, pending: [] });
+  assert.equal((await request('DELETE', '/wrong')).status, 204);
+}
 
 /** Plays a message with a tool, a call that waits for a person, a fork, and the list. */
 export async function playsSessions(user) {
@@ -108,7 +145,6 @@ export async function playsSessions(user) {
   await refused(request('POST', '/none/run', { message: 'hello' }), 404, 'E_SESSION_NOT_FOUND');
   await refused(request('POST', '', { id: 'first' }), 409, 'E_SESSION_EXISTS');
   await refused(request('POST', '', { state: { temp_x: 1 } }), 422, 'E_INVALID_STATE');
-  assert.equal((await request('POST', '/first/run', undefined, { body: 'no' })).status, 400);
   assert.equal((await request('DELETE', `/${half}`)).status, 204);
   assert.equal((await list()).length, 2);
 }

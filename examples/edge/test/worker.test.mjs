@@ -84,6 +84,25 @@ describe('examples/edge on workerd', () => {
     assert.match((await refusal.json()).error.message, /message/);
   });
 
+  it('refuses bodies that are wrong, and names what is wrong', async () => {
+    for (const [body, status, why] of [
+      ['no', 400, /the body must be JSON$/],
+      ['null', 400, /the body must be a JSON object$/],
+      ['[]', 400, /the body must be a JSON object$/],
+      ['{}', 400, /`message` must be a string$/],
+      ['{"message":5}', 400, /`message` must be a string$/],
+      ['{"message":"hi","sessionId":"x"}', 400, /`sessionId` is not known/],
+      ['{"message":"hi","turnId":5}', 400, /`turnId` must be a string/],
+      [JSON.stringify({ message: 'x'.repeat(2 ** 20) }), 413, /over the limit of 1048576 bytes$/],
+    ]) {
+      const turns = `${server.address}/conversations/bad/turns`;
+      const refusal = await fetch(turns, { method: 'POST', body });
+      const { error } = await refusal.json();
+      assert.deepEqual([refusal.status, error.code], [status, 'E_TURN_REQUEST_INVALID'], body);
+      assert.match(error.message, why);
+    }
+  });
+
   it('has nothing to complain about', () => {
     assert.doesNotMatch(server.said(), /exception|hung|error/i);
   });

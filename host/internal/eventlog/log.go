@@ -15,14 +15,16 @@ const cost = 256
 // batch is how many events a reader gets at a time, at most.
 const batch = 1024
 
-// Log keeps the events of a turn: the last ones, as far as there is room. Writers never wait for readers: a reader may
-// be in the middle of a call that waits for the turn.
+// Log keeps the events of a turn: the last ones, as far as there is room. An event counts as a quarter of the bound at
+// most, so that a large one drops few of those in front of it, which nobody may have read. At most four events count
+// for less than they hold. Writers never wait for readers: a reader may be in the middle of a call that waits for the
+// turn.
 type Log struct {
 	mu     sync.Mutex
 	more   sync.Cond
 	events []event.Event
 	first  int // place of the oldest event that is kept
-	size   int // about how many bytes are kept
+	size   int // about how many bytes are kept, as they count
 	most   int
 	ended  bool
 }
@@ -38,7 +40,13 @@ func New(bytes int) *Log {
 func (l *Log) Keep(bytes int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.most = min(l.most, bytes)
+	if bytes >= l.most {
+		return
+	}
+	l.most, l.size = bytes, 0
+	for _, ev := range l.events {
+		l.size += l.count(ev)
+	}
 	l.drop()
 }
 
@@ -47,7 +55,7 @@ func (l *Log) Push(ev event.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.events = append(l.events, ev)
-	l.size += sizeOf(ev)
+	l.size += l.count(ev)
 	l.drop()
 	l.more.Broadcast()
 }
@@ -121,11 +129,14 @@ func (l *Log) drop() {
 	}
 	n := 0
 	for ; n < len(l.events)-1 && l.size > l.most-l.most/4; n++ {
-		l.size -= sizeOf(l.events[n])
+		l.size -= l.count(l.events[n])
 	}
 	l.events = append([]event.Event(nil), l.events[n:]...)
 	l.first += n
 }
+
+// count is what an event counts as.
+func (l *Log) count(ev event.Event) int { return min(sizeOf(ev), max(l.most/4, 1)) }
 
 // Lost is the error for events that are no longer kept.
 func Lost() error { return host.NewError(host.CodeTurnEventsLost, "", nil) }

@@ -3,6 +3,7 @@ package eventlog
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +45,47 @@ func TestOneEventIsKept(t *testing.T) {
 	events, _, err := l.Next(1, nil, nil)
 	if err != nil || len(events) != 1 {
 		t.Errorf("%d events, %v", len(events), err)
+	}
+}
+
+// TestLargeEvent keeps what is in front of an event that is over the bound.
+func TestLargeEvent(t *testing.T) {
+	l := New(40 * cost)
+	for seq := range uint32(9) {
+		l.Push(delta(seq+1, ""))
+	}
+	l.Push(delta(10, strings.Repeat("x", 50*cost)))
+	l.Push(delta(11, ""))
+	events, _, err := l.Next(0, nil, nil)
+	if err != nil || len(events) != 11 {
+		t.Errorf("%d events, %v", len(events), err)
+	}
+	if _, size, _ := l.State(); size != 20*cost {
+		t.Errorf("%d bytes", size)
+	}
+}
+
+// TestLargeEvents keeps four of them at most, whether the bound was there before or after.
+func TestLargeEvents(t *testing.T) {
+	early, late := New(40*cost), New(1<<30)
+	for seq := range uint32(100) {
+		for _, l := range []*Log{early, late} {
+			l.Push(delta(seq+1, strings.Repeat("x", 50*cost)))
+		}
+		if len(early.events) > 4 {
+			t.Fatalf("%d events", len(early.events))
+		}
+	}
+	late.Keep(40 * cost)
+	if n := len(late.events); n != 3 {
+		t.Errorf("%d events", n)
+	}
+	if _, size, _ := late.State(); size != 30*cost {
+		t.Errorf("%d bytes", size)
+	}
+	late.Keep(0)
+	if n := len(late.events); n != 1 {
+		t.Errorf("%d events", n)
 	}
 }
 

@@ -6,7 +6,7 @@ import type { ErrorCode } from './codes.gen.js';
 export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   E_ABI_HELLO_FIRST: 'Send hello once, before every other frame.',
   E_ABI_LIMIT_EXCEEDED:
-    "The message names the limit. Split the data, or raise the host's limits up to the defaults.",
+    "The message names the limit. Split the data, or raise the host's limits up to the defaults. docs/sessions.md helps a session that is too large.",
   E_ABI_MALFORMED_FRAME:
     'The message says where. A frame is one msgpack array with the fields that SPEC.md lists.',
   E_ABI_UNKNOWN_FRAME: 'Use only ops, methods and features that Hello agreed on.',
@@ -156,7 +156,7 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'A middleware returned without calling next. Call it, or end the turn on purpose with ack, nack or abort.',
   E_READER_NOT_DESCRIBABLE: 'Give the reader a describe method, or do not encode the value.',
   E_RECORD_UNSTORABLE:
-    'Give the field plain data, a text in place of a function that renders one, or a reader of stored bytes.',
+    'Give the field plain data, a text in place of a function, or a reader of stored bytes. Save long contents as artifacts.',
   E_REPLAY_DIVERGED:
     'The turn was recorded with another module version or code that is not deterministic. The message names the first frame that differs.',
   E_SESSION_BUSY: 'Let turns queue. One inside another needs a session of its own.',

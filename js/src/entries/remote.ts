@@ -20,3 +20,12 @@ export {
   type ServerInput,
 } from '../remote/connect.js';
 export { nodeListener, type NodeRequest, type NodeResponse } from '../remote/node-listener.js';
+export {
+  type BodyMembers,
+  type BodyOf,
+  checkBody,
+  jsonBody,
+  type MemberKind,
+  type MemberTypes,
+} from '../remote/request-body.js';
+export { type EventBlock, eventStream, type EventStreamOptions } from '../sse/event-stream.js';

@@ -20,7 +20,7 @@ import { check } from '../validation/rules.js';
 import { byteViolations, headerViolations } from './options.js';
 import { HALF } from './remote-runner.js';
 import { ServedTurns } from './served-turns.js';
-import { invalidRequest, jsonBody } from './request-body.js';
+import { invalidRequest, MAX_BODY, objectIn } from './request-body.js';
 import type { LiveTurn } from './live-turn.js';
 
 /** The runner of a server's turns, such as that of `createRunner`. */
@@ -82,7 +82,6 @@ const rules = {
   },
 } as const satisfies TypeRules;
 
-const BODY = 2 ** 20;
 /** Characters of a turn's id at most. */
 const ID = 256;
 const PATH = /\/turns(?:\/([^/]+)\/(events|abort|gates)(?:\/([^/]+))?)?\/?$/;
@@ -151,17 +150,17 @@ class Server<Input> {
         await turn.owner.run(() => turn.stream.abort());
         break;
       default:
-        await this.#settle(turn, gateId!, await jsonBody(request, this.#maxBody));
+        await this.#settle(turn, gateId!, await objectIn(request, this.#maxBody));
     }
     return new Response(null, { status: 204, headers: new Headers(this.#options.headers) });
   }
 
   get #maxBody(): number {
-    return this.#options.maxBodyBytes ?? BODY;
+    return this.#options.maxBodyBytes ?? MAX_BODY;
   }
 
   async #start(request: Request, platform: readonly unknown[]): Promise<Response> {
-    const body = await jsonBody(request, this.#maxBody);
+    const body = await objectIn(request, this.#maxBody);
     const id = turnIdOf(body);
     let turn = this.#turns.find(id);
     let own = false;

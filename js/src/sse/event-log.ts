@@ -8,7 +8,11 @@ import type { TurnEnd } from './turn-end.js';
 /** What an event costs beside its data, in bytes. */
 const COST = 256;
 
-/** Keeps the events of a turn, all of them or the last ones. */
+/**
+ * Keeps the events of a turn, all of them or the last ones. An event counts as a quarter of the bound at most, so that
+ * a large one drops few of those in front of it, which nobody may have read. At most four events count for less than
+ * they hold.
+ */
 export class EventLog<End extends TurnEnd = TurnEnd> {
   #events: TurnEvent[] = [];
   #first = 0;
@@ -32,22 +36,24 @@ export class EventLog<End extends TurnEnd = TurnEnd> {
     return this.#end;
   }
 
-  /** About how many bytes are kept; 0 while all are. */
+  /** About how many bytes are kept, as they count; 0 while all are. */
   get size(): number {
     return this.#size;
   }
 
   /** Bounds the bytes that are kept. The last event is kept in any case. */
   keep(bytes: number): void {
-    if (this.#most === Infinity) for (const event of this.#events) this.#size += sizeOf(event);
-    this.#most = Math.min(this.#most, bytes);
+    if (bytes >= this.#most) return;
+    this.#most = bytes;
+    this.#size = 0;
+    for (const event of this.#events) this.#size += this.#count(event);
     this.#drop();
   }
 
   push(event: TurnEvent): void {
     this.#events.push(event);
     if (this.#most !== Infinity) {
-      this.#size += sizeOf(event);
+      this.#size += this.#count(event);
       this.#drop();
     }
     this.#wake();
@@ -78,10 +84,15 @@ export class EventLog<End extends TurnEnd = TurnEnd> {
     if (this.#size <= this.#most) return;
     let count = 0;
     while (count < this.#events.length - 1 && this.#size > this.#most * 0.75) {
-      this.#size -= sizeOf(this.#events[count++]!);
+      this.#size -= this.#count(this.#events[count++]!);
     }
     this.#events = this.#events.slice(count);
     this.#first += count;
+  }
+
+  /** What an event counts as. */
+  #count(event: TurnEvent): number {
+    return Math.min(sizeOf(event), this.#most / 4);
   }
 
   #wake(): void {

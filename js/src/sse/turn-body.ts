@@ -2,6 +2,7 @@
  * The body of a turn's response, piece by piece.
  */
 import { type EventLog, lost } from './event-log.js';
+import { SILENCE } from './silence.js';
 import { TurnEncoder } from './turn-encoder.js';
 
 /** A turn with a response. */
@@ -31,8 +32,6 @@ export interface Client {
 
 /** Characters in a piece of the body, unless a single event has more. */
 const PIECE = 65_536;
-/** Milliseconds of silence after which a comment shows that the connection lives. */
-const SILENCE = 15_000;
 
 const utf8 = new TextEncoder();
 

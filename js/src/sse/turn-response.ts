@@ -45,12 +45,17 @@ const rules = {
 export function turnResponse(turn: ServedTurn, given: TurnResponseOptions = {}): Response {
   const options = check(rules, given) as TurnResponseOptions;
   const body = turnBody(turn, options);
-  const headers = new Headers(options.headers);
+  return new Response(body, { headers: eventHeaders(options.headers) });
+}
+
+/** The headers of a response with events. @param given additional ones */
+export function eventHeaders(given: TurnResponseOptions['headers']): Headers {
+  const headers = new Headers(given);
   headers.set('content-type', 'text/event-stream');
   // Whoever gathers or compresses the events would hold them back.
   headers.set('cache-control', 'no-store, no-transform');
   headers.set('x-accel-buffering', 'no');
-  return new Response(body, { headers });
+  return headers;
 }
 
 function turnBody(turn: ServedTurn, options: TurnResponseOptions): ReadableStream<Uint8Array> {

@@ -22,8 +22,9 @@ export interface ObjectStorage {
  * A store in the SQLite of a Durable Object, which makes its tables if need be: `durableObjectStore(ctx.storage)` in
  * the object's constructor. Turns of one session queue, whichever requests started them.
  *
- * Nothing leaves the object, neither answers nor requests, before what was committed is on the disk. A record of more
- * than 2,000,000 bytes fails with E_RECORD_UNSTORABLE; texts and bytes behind readers have no bound.
+ * Nothing leaves the object, neither answers nor requests, before what was committed is on the disk. A record, an
+ * event or a value of a state of more than 2,000,000 bytes fails with E_RECORD_UNSTORABLE, and nothing of its commit or
+ * append is stored. Artifacts, and texts and bytes behind readers, are stored in parts and have no bound.
  *
  * @throws TurncoreError E_STORE_VERSION if a later version of the library has written the tables or a migration was
  *   left halfway; E_STORE_FAILED if the object has no SQLite

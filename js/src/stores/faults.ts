@@ -76,11 +76,13 @@ export function tooLong(
   });
 }
 
-/** E_RECORD_UNSTORABLE for an entry of a journal that is longer than a row of the database. */
-export function tooLongEntry(turn: string, entry: number, size: number, most: number): Error {
+/** E_RECORD_UNSTORABLE for a part of a journal, such as an entry, that is longer than a row of the database. */
+export function tooLongInJournal(turn: string, part: string, size: number, most: number): Error {
   const why = `it has ${size} bytes, and a row of the database takes ${most}`;
-  const text = `turn ${JSON.stringify(turn)}, entry ${entry}: ${why}`;
-  return storeError('E_RECORD_UNSTORABLE', text, { details: { turn, entry } });
+  const [, entry] = /^entry (\d+)$/u.exec(part) ?? [];
+  const text = `turn ${JSON.stringify(turn)}, ${part}: ${why}`;
+  const details = { turn, ...(entry === undefined ? {} : { entry: Number(entry) }) };
+  return storeError('E_RECORD_UNSTORABLE', text, { details });
 }
 
 /** E_STORED_RECORD_INVALID for bytes. */

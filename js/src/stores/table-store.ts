@@ -50,7 +50,7 @@ import {
   invalidInScope,
   invalidSession,
   tooLong,
-  tooLongEntry,
+  tooLongInJournal,
 } from './faults.js';
 import { appendEntries, compactEntries, deleteEntries, readEntries } from './journal-rows.js';
 import { forgetOldKeys } from './keys.js';
@@ -315,6 +315,7 @@ export class TableStore implements DatabaseStore {
     requireSession(from, 'from');
     requireSession(to, 'to');
     requireAppend({ state: at.state });
+    this.#checkAppend(to, { state: at.state });
     const now = this.#now;
     await this.#update(from, (tables) => forkAt(tables, from, to, at, now));
   }
@@ -409,11 +410,16 @@ export class TableStore implements DatabaseStore {
 
   async appendJournal(turn: string, append: JournalAppend): Promise<void> {
     requireJournalAppend(turn, append);
-    const most = (this.#db.maxRow ?? Infinity) - REST_OF_ROW - utf8.encode(turn).length;
+    const most = this.#mostOf(turn);
     for (const [i, { length }] of append.entries.entries()) {
-      if (length > most) throw tooLongEntry(turn, append.at + i, length, most);
+      if (length > most) throw tooLongInJournal(turn, `entry ${append.at + i}`, length, most);
     }
     await this.#update('', (tables) => appendEntries(tables, turn, append));
+  }
+
+  /** The most bytes of an entry or a checkpoint. */
+  #mostOf(turn: string): number {
+    return (this.#db.maxRow ?? Infinity) - REST_OF_ROW - utf8.encode(turn).length;
   }
 
   async readJournal(turn: string, from = 0): Promise<JournalPart | undefined> {
@@ -424,6 +430,8 @@ export class TableStore implements DatabaseStore {
 
   async compactJournal(turn: string, compaction: JournalCompaction): Promise<void> {
     requireCompaction(turn, compaction);
+    const [{ length }, most] = [compaction.checkpoint, this.#mostOf(turn)];
+    if (length > most) throw tooLongInJournal(turn, 'the checkpoint', length, most);
     await this.#update('', (tables) => compactEntries(tables, turn, compaction));
   }
 

@@ -17,6 +17,8 @@ import { cases, common, type Reply, serve } from '../turn/conversations.js';
 import { skip } from '../turn/harness.js';
 import { lines, Script, stage, text, WHO } from './setup.js';
 
+const MiB = 2 ** 20;
+
 /** The same with an agent's tool: its results are maps, and the arguments of its calls are values, not the model's text. */
 function ofAgent(body: unknown): unknown {
   return JSON.parse(
@@ -223,6 +225,42 @@ describe('models of agents behind an API', { skip }, () => {
         'a: done',
       ]);
       assert.deepEqual((await load()).state, { before: 1 });
+    });
+  });
+
+  // Go's test goes on behind a rewind and with fewer contents, too.
+  it('say when a session is more than a request holds, and go on behind a summary', async () => {
+    const body = JSON.stringify({
+      choices: [{ message: { role: 'assistant', content: 'Yes.' }, finish_reason: 'stop' }],
+    });
+    const reply: Reply = { type: 'application/json', body };
+    await serve([reply, reply], async (baseURL) => {
+      const { say, load, service } = await stage({
+        agent: new LlmAgent({
+          name: 'root',
+          model: { model: 'm', provider: 'openai', baseURL, apiKey: 'k', stream: false },
+        }),
+      });
+      await say('x'.repeat(9 * MiB));
+      for (const message of ['x'.repeat(9 * MiB), 'hello']) {
+        await assert.rejects(say(message), (error) => {
+          assert.ok(isTurncoreError(error, 'E_ABI_LIMIT_EXCEEDED'));
+          const { limit, max, actual } = error.details as Record<string, unknown>;
+          assert.deepEqual([limit, max], ['frame', 16 * MiB]);
+          assert.ok((actual as number) > 18 * MiB);
+          assert.match(error.message, / a request to a model of \d+ bytes is over /);
+          assert.match(error.help ?? '', /docs\/sessions\.md/);
+          return true;
+        });
+      }
+      const session = await load();
+      const [first, last] = [session.events[0]!.id, session.events.at(-1)!.id];
+      await service.appendEvent(session, {
+        author: 'system',
+        content: { parts: [{ text: 'They said much.' }] },
+        actions: { compaction: { first, last } },
+      });
+      assert.equal(textOf((await say('Can you hear me?')).at(-1)!.content), 'Yes.');
     });
   });
 });

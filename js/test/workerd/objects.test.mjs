@@ -64,6 +64,49 @@ describe('conversations in Durable Objects', () => {
     assert.match(error.message, /has 30000\d\d bytes, and a row of the database takes 2000000$/);
   });
 
+  it('store an event, a value and what an artifact says of itself up to a row, or nothing', async () => {
+    const sizes = { event: 1, value: 1, note: 1, artifact: 5 * MiB };
+    const there = { events: [1], state: [1], artifacts: [5 * MiB] };
+    await answer('rows', 'append', sizes);
+    assert.deepEqual(await answer('rows', 'appended'), there);
+    for (const [kind, id, name] of [
+      ['event', 'e1', 'event'],
+      ['state', 'v', 'value'],
+      ['artifact', 'a', 'note'],
+    ]) {
+      for (const size of [1_999_900, 2_100_000, 5_000_000]) {
+        const { error } = await ask('rows', 'append', { ...sizes, [name]: size });
+        assert.equal(error.code, 'E_RECORD_UNSTORABLE', `${kind} of ${size} bytes`);
+        assert.deepEqual(error.details, { session: 's', kind, id });
+        assert.match(error.message, new RegExp(`has ${size} bytes, and a row of the database`));
+        assert.deepEqual(await answer('rows', 'appended'), there);
+      }
+    }
+    await answer('rows', 'append', {
+      ...sizes,
+      event: 1_999_800,
+      value: 1_999_800,
+      note: 1_999_800,
+    });
+    assert.deepEqual(await answer('rows', 'appended'), {
+      events: [1, 1_999_800],
+      state: [1_999_800],
+      artifacts: [5 * MiB, 5 * MiB],
+    });
+  });
+
+  it('name an entry and a checkpoint of a journal that are too long for a row', async () => {
+    const { error } = await ask('journal', 'journal', { entry: 2_100_000, checkpoint: 1 });
+    assert.equal(error.code, 'E_RECORD_UNSTORABLE');
+    assert.deepEqual(error.details, { turn: 't', entry: 0 });
+    const { error: other } = await ask('journal', 'journal', { entry: 10, checkpoint: 2_100_000 });
+    assert.match(
+      `${other.code} ${other.message}`,
+      /^E_RECORD_UNSTORABLE .*turn "t", the checkpoint: /,
+    );
+    assert.deepEqual(await answer('journal', 'journalSizes'), [[10], 0]);
+  });
+
   it('are told apart from damaged ones', async () => {
     await answer('damaged', 'write', { id: 'm1' });
     const statement =

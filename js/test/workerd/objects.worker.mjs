@@ -73,6 +73,45 @@ const methods = {
 
   long: ({ store }, { size }) => store().commit('s', { deltas: [said('long', 'x'.repeat(size))] }),
 
+  /** Appends an event, a value and a version of an artifact, some of them long. @returns what is there afterwards */
+  async append({ store }, { event, value, note, artifact }) {
+    const bytes = (size) => new Uint8Array(size);
+    await store().putBytes('s', 'bytes', bytes(artifact));
+    const artifacts = await store().artifacts('s', '');
+    const added = { scope: '', name: 'a', version: artifacts.length, body: bytes(note) };
+    await store().append('s', {
+      event: { id: `e${artifacts.length}`, body: bytes(event) },
+      state: [{ scope: 'user', name: 'v', value: bytes(value) }],
+      artifacts: [{ ...added, bytes: 'bytes' }],
+    });
+  },
+
+  /** How many bytes each event, value and artifact has. */
+  async appended({ store }) {
+    const artifacts = await store().artifacts('s', '');
+    const sizes = artifacts.map(async ({ version }) => {
+      const reader = await store().openArtifact('s', '', 'a', version);
+      return (await new Response(await reader.stream()).arrayBuffer()).byteLength;
+    });
+    return {
+      events: (await store().events('s')).map(({ body }) => body.length),
+      state: (await store().state('s', 'user')).map(({ value }) => value.length),
+      artifacts: await Promise.all(sizes),
+    };
+  },
+
+  /** Writes a journal, and a checkpoint in the place of its entry. */
+  async journal({ store }, { entry, checkpoint }) {
+    const bytes = (size) => new Uint8Array(size);
+    await store().appendJournal('t', { epoch: 1, at: 0, entries: [bytes(entry)] });
+    await store().compactJournal('t', { epoch: 1, before: 1, checkpoint: bytes(checkpoint) });
+  },
+
+  async journalSizes({ store }) {
+    const { entries, checkpoint } = (await store().readJournal('t')) ?? { entries: [] };
+    return [entries.map(({ length }) => length), checkpoint?.length ?? 0];
+  },
+
   load: ({ store }) => store().load('s'),
 
   /** A statement on the tables. */
