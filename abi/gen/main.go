@@ -87,6 +87,7 @@ func generate(root string) (map[string][]byte, error) {
 	}
 	journal := src.shown()
 	files := map[string][]byte{
+		"js/src/chat/capabilities.gen.ts":      options.typeScriptCapabilities(),
 		"js/src/chat/options.gen.ts":           options.typeScript(),
 		"js/src/chat/providers.gen.ts":         options.typeScriptProviders(),
 		"js/src/cli/variables.gen.ts":          options.typeScriptVariables(),

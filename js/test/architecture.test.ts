@@ -73,7 +73,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   readers: ['primitives'],
   chat: ['abi', 'codec', 'stash', 'validation', 'output', 'primitives', 'http'],
   events: ['abi', 'codec', 'validation', 'collections'],
-  'local-models': ['chat'],
+  'local-models': ['abi', 'validation', 'chat'],
   sse: ['abi', 'codec', 'validation', 'events'],
   turn: [
     'abi',

@@ -40,6 +40,7 @@ export {
 } from '../local-models/webllm.js';
 export {
   type LanguageModelLike,
+  type LanguageModelParams,
   type LanguageModelSession,
   promptAPIEngine,
   type PromptAPISettings,
