@@ -45,6 +45,7 @@ const COMMON = [
   'other-copy.ts',
   'session-errors.ts',
   'store-errors.ts',
+  'stored-errors.ts',
 ];
 
 /** The folders of the sources, and the files beside them, with what each imports. A place imports those above it. */
