@@ -7,7 +7,7 @@
  * @packageDocumentation
  */
 export type { EngineOptions } from '../chat/chat-executor.js';
-export { providerKey } from '../chat/providers.js';
+export { providerKey } from '../chat/provider-key.js';
 export type * from '../chat/options.gen.js';
 export type {
   ModelCall,
