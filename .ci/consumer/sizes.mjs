@@ -16,7 +16,7 @@ const { transform } = tools('esbuild');
 const PROGRAMS = [
   {
     program: await hello(),
-    imports: ['JavaScript that a program with `createRunner` imports', 35_100],
+    imports: ['JavaScript that a program with `createRunner` imports', 35_200],
     loads: ['… that its first turn loads, beside the module', 39_000],
   },
   {

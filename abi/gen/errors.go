@@ -221,16 +221,46 @@ export type ErrorCode = CommonCode | StoreErrorCode | SessionErrorCode | AgentEr
 func (l faults) stores() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, tsHeader, "abi/errors.json")
-	b.WriteString(`/** Every code that stores raise, and what writes and reads their records. */
+	b.WriteString(`import type { StoredErrorCode } from './stored-codes.gen.js';
+
+/** Every code of the sessions and the bytes of stores, which the store in memory raises too. */
 export const STORE_CODES = {
 `)
-	l.in(storeSection).table(&b)
+	slices.DeleteFunc(l.in(storeSection), isStored).table(&b)
 	b.WriteString(`} as const;
 
+/** A code of the sessions and the bytes of stores. */
+export type HeldErrorCode = keyof typeof STORE_CODES;
+
 /** A code that stores raise, and what writes and reads their records. */
-export type StoreErrorCode = keyof typeof STORE_CODES;
+export type StoreErrorCode = HeldErrorCode | StoredErrorCode;
 `)
 	return b.Bytes()
+}
+
+// stored returns the table of the codes of stores that write records down.
+func (l faults) stored() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, tsHeader, "abi/errors.json")
+	b.WriteString(`/** Every code of stores that write records down. A page whose store is in memory does not load them. */
+export const STORED_CODES = {
+`)
+	slices.DeleteFunc(l.in(storeSection), func(f fault) bool { return !isStored(f) }).table(&b)
+	b.WriteString(`} as const;
+
+/** A code of stores that write records down. */
+export type StoredErrorCode = keyof typeof STORED_CODES;
+`)
+	return b.Bytes()
+}
+
+// isStored tells of a code of stores whether only those raise it that write records down.
+func isStored(f fault) bool {
+	switch f.Code {
+	case "E_RECORD_UNSTORABLE", "E_STORED_RECORD_INVALID", "E_STORE_FAILED", "E_STORE_VERSION", "E_TURN_FENCED":
+		return true
+	}
+	return false
 }
 
 // agents returns the table of the codes of agents' files.
@@ -308,7 +338,7 @@ func (l faults) classes() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, tsHeader, "abi/errors.json")
 	b.WriteString("import { agentErrorClass } from './agent-errors.js';\nimport { errorClass } from './errors.js';\nimport { sessionErrorClass } from './session-errors.js';\n" +
-		"import { storeErrorClass } from './store-errors.js';\n")
+		"import { storeErrorClass } from './stored-errors.js';\n")
 	stores, agents, sessions := l.in(storeSection), l.in(agentSection), l.in(sessionSection)
 	for _, f := range l.entries() {
 		class := "errorClass"

@@ -87,6 +87,7 @@ func generate(root string) (map[string][]byte, error) {
 	}
 	journal := src.shown()
 	files := map[string][]byte{
+		"js/src/chat/capabilities.gen.ts":      options.typeScriptCapabilities(),
 		"js/src/chat/options.gen.ts":           options.typeScript(),
 		"js/src/chat/providers.gen.ts":         options.typeScriptProviders(),
 		"js/src/cli/variables.gen.ts":          options.typeScriptVariables(),
@@ -94,6 +95,7 @@ func generate(root string) (map[string][]byte, error) {
 		"docs/errors.md":                       codes.markdown(),
 		"js/src/abi/codes.gen.ts":              codes.typeScript(),
 		"js/src/abi/store-codes.gen.ts":        codes.stores(),
+		"js/src/abi/stored-codes.gen.ts":       codes.stored(),
 		"js/src/abi/agent-codes.gen.ts":        codes.agents(),
 		"js/src/abi/session-codes.gen.ts":      codes.sessionCodes(),
 		"js/src/agents/schemas.gen.ts":         schemas.typeScript(),

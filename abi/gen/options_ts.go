@@ -142,3 +142,26 @@ export const PROVIDERS = {
 	b.WriteString("};\n")
 	return b.Bytes()
 }
+
+// typeScriptCapabilities returns the rules of an engine's capabilities for the npm package.
+func (t *optionTable) typeScriptCapabilities() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, tsHeader, "abi/options.json")
+	b.WriteString(`import type { TypeRules } from '../abi/rules.gen.js';
+
+/** The rules of an engine's capabilities. */
+export const capabilityRules = {
+  title: 'capabilities',
+  code: 'E_INVALID_VALUE',
+  fields: {
+`)
+	for _, o := range t.find("capabilities").Members {
+		rules := fmt.Sprintf("{ kind: 'string', enum: [%s] }", strings.Join(tsQuoted(o.Values), ", "))
+		if strings.HasSuffix(o.Type, "[]") {
+			rules = "{ kind: 'list', item: " + rules + " }"
+		}
+		fmt.Fprintf(&b, "    %s: %s,\n", o.Name, rules)
+	}
+	b.WriteString("  },\n} as const satisfies TypeRules;\n")
+	return b.Bytes()
+}

@@ -149,7 +149,8 @@ func engineError(ctx context.Context, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		return context.Canceled
-	case errors.As(err, &own) && (strings.HasPrefix(string(own.Code), "E_MODEL_") || own.Code == abi.CodeMediaTooLarge):
+	case errors.As(err, &own) && (strings.HasPrefix(string(own.Code), "E_MODEL_") ||
+		own.Code == abi.CodeMediaTooLarge || own.Code == abi.CodeChatInvalidOptions):
 		return own
 	}
 	return newError(abi.CodeModelFailed, err.Error(), err)

@@ -80,7 +80,10 @@ func TestModelEngineFails(t *testing.T) {
 			generate func(context.Context, *model.Request, send) error
 			want     host.Code
 		}{
-			"fails":  {func(context.Context, *model.Request, send) error { return errors.New("out of memory") }, host.CodeModelFailed},
+			"fails": {func(context.Context, *model.Request, send) error { return errors.New("out of memory") }, host.CodeModelFailed},
+			"refuses an option": {func(context.Context, *model.Request, send) error {
+				return host.NewError(host.CodeChatInvalidOptions, "`seed` is not for engine mine", nil)
+			}, host.CodeChatInvalidOptions},
 			"panics": {func(context.Context, *model.Request, send) error { panic("boom") }, ""},
 			"nonsense": {func(_ context.Context, _ *model.Request, s send) error {
 				return s(model.Part{Usage: &model.Usage{PromptTokens: -1}})

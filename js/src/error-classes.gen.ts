@@ -3,7 +3,7 @@
 import { agentErrorClass } from './agent-errors.js';
 import { errorClass } from './errors.js';
 import { sessionErrorClass } from './session-errors.js';
-import { storeErrorClass } from './store-errors.js';
+import { storeErrorClass } from './stored-errors.js';
 
 /** The first frame must be hello. */
 export const E_ABI_HELLO_FIRST = /* @__PURE__ */ errorClass('E_ABI_HELLO_FIRST');

@@ -2,11 +2,11 @@
 import { AGENT_CODES } from './abi/agent-codes.gen.js';
 import type { CodeInfo } from './abi/codes.gen.js';
 import { SESSION_CODES } from './abi/session-codes.gen.js';
-import { STORE_CODES } from './abi/store-codes.gen.js';
 import { codeInfo } from './errors.js';
+import { ALL_STORE_CODES } from './stored-errors.js';
 
 const APART: Readonly<Record<string, CodeInfo>> = {
-  ...STORE_CODES,
+  ...ALL_STORE_CODES,
   ...SESSION_CODES,
   ...AGENT_CODES,
 };

@@ -1,9 +1,9 @@
 /**
- * The errors of stores, and of records that are written down. Their texts are apart from the others: what needs no
- * store does not load them.
+ * The errors of stores about sessions and bytes. Their texts are apart from the others: what needs no store does not
+ * load them.
  */
-import { STORE_CODES, type StoreErrorCode } from './abi/store-codes.gen.js';
-import { type ErrorClass, errorClass, TurncoreError, type TurncoreErrorOptions } from './errors.js';
+import { type HeldErrorCode, STORE_CODES } from './abi/store-codes.gen.js';
+import { TurncoreError, type TurncoreErrorOptions } from './errors.js';
 
 /**
  * Makes an error with the text of a store's code.
@@ -11,7 +11,7 @@ import { type ErrorClass, errorClass, TurncoreError, type TurncoreErrorOptions }
  * @param detail follows that text after a colon
  */
 export function storeError(
-  code: StoreErrorCode,
+  code: HeldErrorCode,
   detail?: string,
   options?: TurncoreErrorOptions,
 ): TurncoreError {
@@ -24,15 +24,10 @@ export function storeError(
  * @param details `kind`, if any, names the id
  */
 export function sessionError(
-  code: StoreErrorCode,
+  code: HeldErrorCode,
   details: { readonly session: string; readonly kind?: string; readonly id?: string },
 ): TurncoreError {
   const { session, kind = 'id', id } = details;
   const what = id === undefined ? '' : `, ${kind} ${JSON.stringify(id)}`;
   return storeError(code, `session ${JSON.stringify(session)}${what}`, { details });
-}
-
-/** @internal Makes the class of the errors of a code. */
-export function storeErrorClass<C extends StoreErrorCode>(code: C): ErrorClass<C> {
-  return errorClass(code, STORE_CODES[code]);
 }

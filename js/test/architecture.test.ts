@@ -45,6 +45,7 @@ const COMMON = [
   'other-copy.ts',
   'session-errors.ts',
   'store-errors.ts',
+  'stored-errors.ts',
 ];
 
 /** The folders of the sources, and the files beside them, with what each imports. A place imports those above it. */
@@ -73,7 +74,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   readers: ['primitives'],
   chat: ['abi', 'codec', 'stash', 'validation', 'output', 'primitives', 'http'],
   events: ['abi', 'codec', 'validation', 'collections'],
-  'local-models': ['chat'],
+  'local-models': ['abi', 'validation', 'chat'],
   sse: ['abi', 'codec', 'validation', 'events'],
   turn: [
     'abi',

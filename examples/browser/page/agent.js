@@ -31,7 +31,7 @@ export class Agent {
     const settings = {
       system: SYSTEM,
       bounds: { maxIterations: 8 },
-      ...(context && within(context, options.max_tokens)),
+      ...(context && within(context)),
     };
     const send = (input, init) => (this.#outage ? outage() : fetch(input, init));
     this.#foreign = foreign;
@@ -101,7 +101,7 @@ export class Agent {
 const TEMPLATE = 512;
 
 /** Options that keep a long conversation within a model's context: its oldest part is left out of requests. */
-function within({ tokens, bytesPerToken }, answer) {
+function within({ tokens, bytesPerToken, answer }) {
   const count = (text) => Math.ceil(utf8.encode(text).length / bytesPerToken);
   const reserve = answer + Math.ceil(TEMPLATE / bytesPerToken);
   return {

@@ -21,7 +21,8 @@ const MB = 1e6;
  * @property {string} note what the visitor should know
  * @property {(onProgress: Function) => object} [engine] makes the engine, or promises it; without one the server has the model
  * @property {object} [options] of requests
- * @property {object} [context] tokens that the model can read and write at a time, and bytes of text that one stands for
+ * @property {object} [context] tokens that the model can read and write at a time, bytes of text that one stands for, and
+ *   tokens of an answer
  * @property {() => Promise<boolean>} [stored] whether nothing must be downloaded; without it nothing must
  * @property {number} [bytes] of the download, if known
  * @property {object} [needs] what the device must have, beside storage for the download
@@ -52,7 +53,7 @@ export function modelsOf(config) {
     engine: scriptedEngine,
     options: { temperature: 0, max_tokens: 1500 },
     // It knows its own answers by word, and everything else by byte.
-    context: { tokens: SCRIPTED_CONTEXT, bytesPerToken: 1 },
+    context: { tokens: SCRIPTED_CONTEXT, bytesPerToken: 1, answer: 1500 },
   };
   const downloaded = [
     {
@@ -88,12 +89,13 @@ export function modelsOf(config) {
       note: 'The model that came with the browser, or that the browser downloads.',
       engine: browserModel,
       stored: storedPromptAPI,
+      options: {}, // it takes none
     },
   ].map((choice) => ({
+    options: { max_tokens: 1024 },
     ...choice,
     where: HERE,
-    options: { max_tokens: 1024 },
-    context: { tokens: CONTEXT, bytesPerToken: 3 },
+    context: { tokens: CONTEXT, bytesPerToken: 3, answer: 1024 },
   }));
   return config.live && !config.offline
     ? [server, scripted, ...downloaded]

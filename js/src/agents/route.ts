@@ -1,7 +1,7 @@
 /**
  * Where an agent's requests may go. Go's is host/agents/route.go.
  */
-import { baseURLOf } from '../chat/providers.js';
+import { baseURLOf, resolved } from '../chat/providers.js';
 import { TurncoreError } from '../errors.js';
 import type { ChatModel } from '../front/create-runner.js';
 import type { Credential } from '../http/credential.js';
@@ -19,7 +19,7 @@ export interface Endpoint {
 
 /** The endpoint of a model behind an API. Without a base URL it takes nothing: the module says what is wrong. */
 export function endpointOf(model: ChatModel, key: Credential | undefined): Endpoint {
-  const text = model.baseURL ?? baseURLOf(model.provider ?? 'openai') ?? '';
+  const text = resolved(model.baseURL ?? baseURLOf(model.provider ?? 'openai') ?? '');
   const base = new URL(URL.canParse(text) ? text : 'none:');
   return { base, model: model.model, key };
 }

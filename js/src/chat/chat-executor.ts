@@ -5,6 +5,7 @@ import { ofOtherCopy } from '../other-copy.js';
 import type { HTTPArgs } from '../codec/tuples.gen.js';
 import type { ChatOptions, EngineChatOptions } from './options.gen.js';
 import type { ModelEngine } from './model-engine.js';
+import { resolved } from './providers.js';
 import { frozenCopy } from '../stash/copy-value.js';
 import { outputJsonSchema, type OutputSchema } from '../output/output.js';
 import { type AnyFunction, type Converter, invalid } from '../validation/field-kinds.js';
@@ -42,6 +43,8 @@ export class ChatExecutor<Output = unknown> {
     options: (ChatOptions | EngineOptions) & { schema?: OutputSchema<Output> | undefined },
   ) {
     const { engine, schema, ...others } = options as Partial<EngineOptions>;
+    const address = others as { baseURL?: unknown };
+    address.baseURL &&= resolved(address.baseURL);
     this.schema = schema as OutputSchema<Output> | undefined;
     const rest =
       this.schema === undefined ? others : { ...others, schema: outputJsonSchema(this.schema) };

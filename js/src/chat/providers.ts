@@ -22,6 +22,15 @@ export function baseURLOf(provider: string): string | undefined {
   return apiOf(provider)?.baseURL;
 }
 
+/** An address as the platform resolves it: in a page, and in its workers, it may be relative. */
+export function resolved<T>(url: T): T | string {
+  try {
+    return typeof url === 'string' && !/^https?:/i.test(url) ? new Request(url).url : url;
+  } catch {
+    return url;
+  }
+}
+
 /**
  * The credential of an API key, in the header that the provider's API expects.
  *

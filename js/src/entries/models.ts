@@ -7,7 +7,7 @@
  * @packageDocumentation
  */
 export type { EngineOptions } from '../chat/chat-executor.js';
-export { providerKey } from '../chat/providers.js';
+export { providerKey } from '../chat/provider-key.js';
 export type * from '../chat/options.gen.js';
 export type {
   ModelCall,
@@ -40,6 +40,7 @@ export {
 } from '../local-models/webllm.js';
 export {
   type LanguageModelLike,
+  type LanguageModelParams,
   type LanguageModelSession,
   promptAPIEngine,
   type PromptAPISettings,

@@ -29,7 +29,7 @@ import type { TurnStream } from '../runners/turn-stream.js';
 import { isAbsent, isObject } from '../validation/field-kinds.js';
 import { checkConfig, requireInput } from './agent-config.js';
 import { maxIterations } from '../middleware/max-iterations.js';
-import { baseURLOf, needsFullModule, providerKey } from '../chat/providers.js';
+import { baseURLOf, needsFullModule, providerKey, resolved } from '../chat/providers.js';
 
 /** A model behind an API. Without a provider the API speaks OpenAI's chat completions. */
 export type ChatModel = ChatOptions & {
@@ -279,7 +279,7 @@ export function originOf({
   baseURL = baseURLOf(provider),
 }: ChatModel): string {
   try {
-    return new URL(baseURL ?? '').origin;
+    return new URL(resolved(baseURL)!).origin;
   } catch {
     throw TurncoreError.of('E_INVALID_TURN_RUNNER_CONFIG', '`model.baseURL` must be a URL');
   }

@@ -2,6 +2,7 @@
  * Checks the options of a host.
  */
 import type { TypeRules } from '../abi/rules.gen.js';
+import { originViolations } from '../http/origins.js';
 import { DEFAULT_INSTANCE_LIMITS, DEFAULT_QUOTA } from '../instance/limits.js';
 import { isAbsent, isObject } from '../validation/field-kinds.js';
 import { check, type Checked, phrase, unknownField, violationsIn } from '../validation/rules.js';
@@ -16,7 +17,7 @@ const rules: TypeRules = {
     limits: { kind: 'object' },
     journal: { kind: 'function' },
     credentials: { kind: 'object' },
-    allowedOrigins: { kind: 'list', item: { kind: 'string', nonEmpty: true } },
+    allowedOrigins: { kind: 'list' },
     fetch: { kind: 'function' },
     maxMemory: { kind: 'any' },
     highWater: { kind: 'any' },
@@ -32,7 +33,7 @@ const credentialRules: TypeRules = {
   fields: {
     header: { kind: 'string', required: true, nonEmpty: true },
     value: { kind: 'any', required: true },
-    origins: { kind: 'list', required: true, item: { kind: 'string', nonEmpty: true } },
+    origins: { kind: 'list', required: true },
   },
 };
 
@@ -47,6 +48,7 @@ export function checkHost(options: unknown): Checked {
       ...boundViolations('limits', raw['limits'], DEFAULT_INSTANCE_LIMITS),
       ...boundViolations('quota', raw['quota'], DEFAULT_QUOTA),
       ...credentialViolations(raw['credentials']),
+      ...originViolations('allowedOrigins', raw['allowedOrigins']),
       ...['maxMemory', 'highWater'].flatMap((name) => byteViolations(name, raw[name])),
     ],
   });
@@ -79,7 +81,10 @@ function credentialViolations(credentials: unknown): string[] {
   });
 }
 
-function secret({ value }: Checked): string[] {
+function secret({ value, origins }: Checked): string[] {
   const right = isAbsent(value) || typeof value === 'string' || typeof value === 'function';
-  return right ? [] : ['`value` must be a string or a function'];
+  return [
+    ...originViolations('origins', origins),
+    ...(right ? [] : ['`value` must be a string or a function']),
+  ];
 }

@@ -3,7 +3,7 @@
  */
 import { Feature, Op, SessionMethod } from '../abi/frames.gen.js';
 import { SESSION_CODES, type SessionErrorCode } from '../abi/session-codes.gen.js';
-import { STORE_CODES, type StoreErrorCode } from '../abi/store-codes.gen.js';
+import type { StoreErrorCode } from '../abi/store-codes.gen.js';
 import { type Awaitable, isThenable } from '../awaitable.js';
 import type { Encoder, Write } from '../codec/encoder.js';
 import {
@@ -21,6 +21,7 @@ import { type Append, NO_REVISION, type StateChange, type StateValue } from '../
 import { copiesAtOnce, pooled } from '../store/pooled.js';
 import type { PageOptions } from '../store/store.js';
 import { storeError } from '../store-errors.js';
+import { ALL_STORE_CODES } from '../stored-errors.js';
 import { fullMemoryStore } from '../stores/memory.js';
 import type { Core } from '../turn/core.js';
 import { SessionArtifacts, unsaved } from './artifacts.js';
@@ -594,13 +595,13 @@ export function named<T>(key: SessionKey, run: () => Awaitable<T>): Awaitable<T>
 
 /** An error of a store which names a session as its user knows it. */
 export function inSession(error: unknown, key: SessionKey): unknown {
-  if (!isTurncoreError(error) || !Object.hasOwn(STORE_CODES, error.code)) return error;
+  if (!isTurncoreError(error) || !Object.hasOwn(ALL_STORE_CODES, error.code)) return error;
   const details = error.details as { readonly session?: unknown } | undefined;
   const stored = storedId(key);
   if (details?.session !== stored) return error;
   const { sessionId: session, userId: user } = key;
   const message = error.message.replace(JSON.stringify(stored), () => JSON.stringify(session));
-  const info = STORE_CODES[error.code as StoreErrorCode];
+  const info = ALL_STORE_CODES[error.code as StoreErrorCode];
   const named = { details: { ...details, session, user }, info };
   return new TurncoreError(error.code, message, {
     ...named,

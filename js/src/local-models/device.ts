@@ -1,7 +1,10 @@
 /**
  * What a model asks of the device, and whether the device has it.
  */
+import type { FieldRules, TypeRules } from '../abi/rules.gen.js';
 import { TurncoreError } from '../errors.js';
+import { isAbsent, isObject } from '../validation/field-kinds.js';
+import { check, phrase, violationsIn } from '../validation/rules.js';
 
 /** What a model needs of the device and the browser. What is left out is not checked. */
 export interface DeviceNeeds {
@@ -31,6 +34,18 @@ export interface GPUAdapterLike {
   readonly features: { has(feature: string): boolean };
 }
 
+const bytes = {
+  kind: 'number',
+  min: 0,
+  max: Number.MAX_SAFE_INTEGER,
+} as const satisfies FieldRules;
+
+const rules = {
+  title: 'needs',
+  code: 'E_INVALID_VALUE',
+  fields: { webGPU: { kind: 'any' }, memory: bytes, storage: bytes },
+} as const satisfies TypeRules;
+
 const GIB = 2 ** 30;
 /** Gibibytes above which browsers say no more. */
 const MOST_MEMORY = 8;
@@ -39,12 +54,14 @@ const MOST_MEMORY = 8;
  * Checks that the device has what a model needs.
  *
  * @param device default: the global `navigator`
- * @throws TurncoreError E_MODEL_UNSUPPORTED whose message and `details.missing` list everything that is missing
+ * @throws TurncoreError (rejects) E_MODEL_UNSUPPORTED whose message and `details.missing` list everything that is
+ *   missing; E_INVALID_VALUE listing every need that is unknown or wrong
  */
 export async function checkDevice(
   needs: DeviceNeeds,
   device: DeviceLike = (globalThis as { navigator?: DeviceLike }).navigator ?? {},
 ): Promise<void> {
+  requireNeeds(needs);
   const found = [
     await missingGPU(needs.webGPU, device),
     missingMemory(needs.memory, device),
@@ -52,6 +69,25 @@ export async function checkDevice(
   ];
   const missing = found.filter((text) => text !== undefined);
   if (missing.length > 0) throw unsupported(missing);
+}
+
+/** @internal The violations of an engine's setting `needs`. What a function says is checked when it has said it. */
+export function needsViolations(needs: unknown): string[] {
+  if (isAbsent(needs) || typeof needs === 'function') return [];
+  if (!isObject(needs)) return ['`needs` must be an object or a function'];
+  return violationsIn('needs', () => requireNeeds(needs));
+}
+
+function requireNeeds(needs: unknown): void {
+  check(rules, needs, { also: ({ webGPU }) => gpuViolations(webGPU) });
+}
+
+function gpuViolations(wanted: unknown): string[] {
+  if (isAbsent(wanted) || typeof wanted === 'boolean') return [];
+  if (!Array.isArray(wanted)) return ['`webGPU` must be a boolean, or a list of features'];
+  return wanted.flatMap((name, i) =>
+    typeof name === 'string' ? [] : [phrase('string', { field: `webGPU[${i}]` })],
+  );
 }
 
 /** @internal The error of a device that lacks something. */
@@ -63,7 +99,7 @@ async function missingGPU(
   wanted: DeviceNeeds['webGPU'],
   { gpu }: DeviceLike,
 ): Promise<string | undefined> {
-  if (wanted === undefined || wanted === false) return undefined;
+  if (isAbsent(wanted) || wanted === false) return undefined;
   if (gpu === undefined) return 'this browser has no WebGPU';
   const adapter = await gpu.requestAdapter().catch(() => null);
   if (adapter === null) return 'WebGPU finds no graphics adapter';
@@ -75,7 +111,7 @@ function missingMemory(
   wanted: number | undefined,
   { deviceMemory }: DeviceLike,
 ): string | undefined {
-  if (wanted === undefined || deviceMemory === undefined || deviceMemory >= MOST_MEMORY) {
+  if (isAbsent(wanted) || deviceMemory === undefined || deviceMemory >= MOST_MEMORY) {
     return undefined;
   }
   if (deviceMemory * GIB >= wanted) return undefined;
@@ -86,7 +122,7 @@ async function missingStorage(
   wanted: number | undefined,
   { storage }: DeviceLike,
 ): Promise<string | undefined> {
-  if (wanted === undefined) return undefined;
+  if (isAbsent(wanted)) return undefined;
   const { quota, usage = 0 } = (await storage?.estimate?.().catch(() => undefined)) ?? {};
   if (quota === undefined || quota - usage >= wanted) return undefined;
   const free = size(Math.max(quota - usage, 0));

@@ -1,9 +1,14 @@
 /**
  * The common part of all adapters: an engine that is loaded once, at its first use, with progress reports.
  */
+import type { FieldRules, TypeRules } from '../abi/rules.gen.js';
+import { capabilityRules } from '../chat/capabilities.gen.js';
 import type { ModelCapabilities } from '../chat/options.gen.js';
 import type { ModelEngine, ModelPart, ModelRequest } from '../chat/model-engine.js';
-import { checkDevice, type DeviceNeeds } from './device.js';
+import { invalidValue } from '../errors.js';
+import { isAbsent, isObject } from '../validation/field-kinds.js';
+import { check, type Checked, violationError, violationsIn } from '../validation/rules.js';
+import { checkDevice, type DeviceNeeds, needsViolations } from './device.js';
 
 /** The loading progress of an engine. */
 export interface EngineProgress {
@@ -42,8 +47,27 @@ export interface EngineSettings {
 export interface PageEngine extends ModelEngine {
   /** Loads it before its first use. All calls share one load; a failed load is repeated. */
   load(): Promise<void>;
-  /** Frees its resources, and cancels a load at once. A later use loads it again. */
+  /**
+   * Frees its resources, and cancels a load at once. It does not wait for a library that loads on: what arrives later
+   * is freed then. A later use loads it again.
+   */
   dispose(): Promise<void>;
+}
+
+/** The rules of the settings that every adapter has. */
+export const settingRules = {
+  name: { kind: 'string', nonEmpty: true },
+  capabilities: { kind: 'object' },
+  onProgress: { kind: 'function' },
+  needs: { kind: 'any' },
+} as const satisfies Readonly<Record<keyof EngineSettings, FieldRules>>;
+
+/** What an adapter's settings must be. */
+export interface SettingsCheck {
+  /** They include {@link settingRules}. */
+  readonly rules: TypeRules;
+  /** Lists further violations. */
+  readonly also?: (raw: Checked) => readonly string[];
 }
 
 /** An adapter's operations on its loaded library. */
@@ -52,6 +76,8 @@ export interface Adapter<T> {
   readonly capabilities: ModelCapabilities;
   /** What every model of the library needs. */
   readonly needs?: DeviceNeeds | undefined;
+  /** The names of a request's options that the library does not take. Default: it takes all. */
+  refuses?(options: Readonly<Record<string, unknown>>): readonly string[];
   /** @param signal fires when nobody wants the model any more; what arrives later is unloaded */
   load(tell: TellProgress, signal: AbortSignal): Promise<T>;
   unload(loaded: T): unknown;
@@ -65,10 +91,29 @@ interface Load<T> {
   /** The same, unless it is cancelled first. */
   readonly wanted: Promise<T>;
   readonly cancel: AbortController;
+  /** What has arrived. */
+  result?: { readonly thing: T };
 }
 
-/** Makes an engine from an adapter. */
-export function pageEngine<T>(settings: EngineSettings, adapter: Adapter<T>): PageEngine {
+/**
+ * Makes an engine.
+ *
+ * @param adapterOf makes its adapter from settings that are right
+ * @throws TurncoreError E_INVALID_VALUE listing every setting that is unknown or wrong
+ */
+export function pageEngine<T, S extends EngineSettings>(
+  { rules, also }: SettingsCheck,
+  from: S,
+  adapterOf: (settings: S) => Adapter<T>,
+): PageEngine {
+  const settings = check(rules, from, {
+    also: (raw) => [
+      ...capabilityViolations(raw['capabilities']),
+      ...needsViolations(raw['needs']),
+      ...(also?.(raw) ?? []),
+    ],
+  }) as S;
+  const adapter = adapterOf(settings);
   let current: Load<T> | undefined;
   const tell: TellProgress = (progress) => {
     try {
@@ -85,9 +130,11 @@ export function pageEngine<T>(settings: EngineSettings, adapter: Adapter<T>): Pa
       ...(typeof needs === 'function' ? await needs() : needs),
     });
     signal.throwIfAborted();
-    return adapter.load((progress) => {
+    const thing = await adapter.load((progress) => {
       if (!signal.aborted) tell(progress);
     }, signal);
+    if (isAbsent(thing)) throw invalidValue('load', 'must give what it has loaded');
+    return thing;
   }
 
   /** The current load, or a new one. */
@@ -115,6 +162,10 @@ export function pageEngine<T>(settings: EngineSettings, adapter: Adapter<T>): Pa
     );
     const load: Load<T> = { arrived, wanted, cancel };
     current = load;
+    arrived.then(
+      (thing) => (load.result = { thing }),
+      () => undefined,
+    );
     return wanted;
   }
 
@@ -127,16 +178,43 @@ export function pageEngine<T>(settings: EngineSettings, adapter: Adapter<T>): Pa
       current = undefined;
       if (load === undefined) return;
       load.cancel.abort();
-      const thing = await load.arrived.catch(() => undefined);
-      if (thing !== undefined) await adapter.unload(thing);
+      if (load.result !== undefined) await adapter.unload(load.result.thing);
+      else load.arrived.then((thing) => adapter.unload(thing)).catch(() => undefined);
       if (current === undefined) tell({ phase: 'disposed' });
     },
     async *generate(request) {
+      requireTaken(adapter, request.options ?? {});
       const thing = await loaded();
       request.signal.throwIfAborted();
       yield* adapter.generate(thing, request);
     },
   };
+}
+
+function capabilityViolations(capabilities: unknown): string[] {
+  if (!isObject(capabilities)) return [];
+  return violationsIn('capabilities', () => check(capabilityRules, capabilities));
+}
+
+/** @throws TurncoreError E_CHAT_INVALID_OPTIONS listing every option that the library does not take */
+function requireTaken(
+  { name, refuses }: Pick<Adapter<unknown>, 'name' | 'refuses'>,
+  options: Readonly<Record<string, unknown>>,
+): void {
+  const refused = refuses?.(options) ?? [];
+  if (refused.length === 0) return;
+  throw violationError(
+    'E_CHAT_INVALID_OPTIONS',
+    refused.map((option) => `\`${option}\` is not for engine ${name}`),
+  );
+}
+
+/** Those of some options that a request has. */
+export function given(
+  options: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): readonly string[] {
+  return names.filter((name) => !isAbsent(options[name]));
 }
 
 /**

@@ -1,8 +1,18 @@
 /**
  * ONNX models, through the library transformers.js.
  */
+import type { TypeRules } from '../abi/rules.gen.js';
 import type { ModelPart, ModelRequest } from '../chat/model-engine.js';
-import { type EngineSettings, type PageEngine, pageEngine } from './page-engine.js';
+import { isObject } from '../validation/field-kinds.js';
+import { type Checked, phrase } from '../validation/rules.js';
+import {
+  type Adapter,
+  type EngineSettings,
+  given,
+  type PageEngine,
+  pageEngine,
+  settingRules,
+} from './page-engine.js';
 
 /** The used part of a pipeline for `text-generation`. */
 export interface TextGenerator {
@@ -11,10 +21,12 @@ export interface TextGenerator {
   dispose(): Promise<unknown>;
 }
 
-/** The used part of the library: two of its classes. */
+/** The used part of the library: two of its classes, and its source of random numbers. */
 export interface TransformersLike {
   readonly TextStreamer: new (tokenizer: never, options: never) => unknown;
   readonly InterruptableStoppingCriteria: new () => { interrupt(): void };
+  /** With a function `seed`, from version 4 on. Without it, the engine takes no `seed`. */
+  readonly random?: object | undefined;
 }
 
 /** A progress report of transformers.js. */
@@ -48,15 +60,51 @@ export interface TransformersSettings extends EngineSettings {
   readonly specialTokens?: boolean | undefined;
 }
 
+const rules = {
+  title: 'settings of transformersEngine',
+  code: 'E_INVALID_VALUE',
+  fields: {
+    ...settingRules,
+    transformers: { kind: 'object', required: true },
+    load: { kind: 'function', required: true },
+    specialTokens: { kind: 'boolean' },
+  },
+} as const satisfies TypeRules;
+
+/** Options of an answer that the library ignores. */
+const IGNORED = ['frequency_penalty', 'min_p', 'presence_penalty', 'stop', 'top_p'];
 /** Bound on the tokens of an answer if a request sets none; the library's own is 20 or 256. */
 const MAX_TOKENS = 1024;
 
-/** An engine that runs ONNX models: text in, text out. It answers one request after another. */
+/**
+ * An engine that runs ONNX models: text in, text out. It answers one request after another.
+ *
+ * Of the options of an answer it takes `max_tokens`, `temperature`, `top_k` and, from version 4 of the library on,
+ * `seed`. The library ignores the others: a request with one fails with E_CHAT_INVALID_OPTIONS. Members of `body` go to
+ * the library, such as `repetition_penalty`.
+ *
+ * @throws TurncoreError E_INVALID_VALUE listing every setting that is unknown or wrong
+ */
 export function transformersEngine(settings: TransformersSettings): PageEngine {
+  return pageEngine({ rules, also }, settings, adapterOf);
+}
+
+function also({ transformers }: Checked): string[] {
+  if (!isObject(transformers)) return [];
+  return ['TextStreamer', 'InterruptableStoppingCriteria']
+    .filter((name) => typeof transformers[name] !== 'function')
+    .map((name) => phrase('function', { field: `transformers.${name}` }));
+}
+
+function adapterOf(settings: TransformersSettings): Adapter<TextGenerator> {
   let free = Promise.resolve();
-  return pageEngine<TextGenerator>(settings, {
+  return {
     name: 'transformers.js',
     capabilities: {},
+    refuses(options) {
+      const seeds = seederOf(settings.transformers) !== undefined;
+      return given(options, seeds ? IGNORED : [...IGNORED, 'seed']);
+    },
     load(tell, signal) {
       let total: number | undefined;
       return settings.load(({ status, file, progress }) => {
@@ -85,7 +133,13 @@ export function transformersEngine(settings: TransformersSettings): PageEngine {
         leave();
       }
     },
-  });
+  };
+}
+
+/** The library's source of random numbers, if it can be seeded. */
+function seederOf({ random }: TransformersLike): { seed(seed: number): unknown } | undefined {
+  const { seed } = (random ?? {}) as { seed?: unknown };
+  return typeof seed === 'function' ? (random as { seed(seed: number): unknown }) : undefined;
 }
 
 async function* answer(
@@ -114,7 +168,8 @@ async function* answer(
   const criteria = new transformers.InterruptableStoppingCriteria();
   const interrupt = (): void => criteria.interrupt();
   signal.addEventListener('abort', interrupt);
-  const sampling = samplingOf(options ?? {});
+  const { seed, ...sampling } = samplingOf(options ?? {});
+  if (seed !== undefined) seederOf(transformers)?.seed(seed);
   const running = generator(
     messages as never,
     { ...sampling, tools: tools ?? null, streamer, stopping_criteria: criteria } as never,
@@ -142,20 +197,23 @@ async function* answer(
   }
 }
 
-/** Sampling options under the library's names. */
+/** Options under the library's names. */
 function samplingOf(options: Readonly<Record<string, unknown>>): {
   max_new_tokens: number;
+  seed: number | undefined;
   [name: string]: unknown;
 } {
-  const { max_tokens, temperature, ...rest } = options;
-  const sampling: Record<string, unknown> = {};
-  for (const name of ['top_p', 'top_k', 'repetition_penalty']) {
-    if (rest[name] !== undefined) sampling[name] = rest[name];
-  }
+  const { max_tokens, temperature, seed, ...others } = options;
+  const sampling: Record<string, unknown> = { ...others };
   // A temperature of 0 turns sampling off in the library; without a temperature the model's files decide.
   if (typeof temperature === 'number') {
     sampling['do_sample'] = temperature > 0;
     if (temperature > 0) sampling['temperature'] = temperature;
   }
-  return { ...sampling, max_new_tokens: typeof max_tokens === 'number' ? max_tokens : MAX_TOKENS };
+  return {
+    max_new_tokens: MAX_TOKENS,
+    ...sampling,
+    ...(typeof max_tokens === 'number' ? { max_new_tokens: max_tokens } : {}),
+    seed: typeof seed === 'number' ? seed : undefined,
+  };
 }

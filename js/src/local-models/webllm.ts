@@ -1,9 +1,17 @@
 /**
  * Models on WebGPU, through the library WebLLM.
  */
+import type { TypeRules } from '../abi/rules.gen.js';
 import type { ModelRequest } from '../chat/model-engine.js';
 import { type ChatChunk, partsOfChunk } from './chat-chunk.js';
-import { type EngineSettings, type PageEngine, pageEngine, readThrough } from './page-engine.js';
+import {
+  type EngineSettings,
+  given,
+  type PageEngine,
+  pageEngine,
+  readThrough,
+  settingRules,
+} from './page-engine.js';
 
 /** The used part of an `MLCEngine`. */
 export interface WebLLMLike {
@@ -39,17 +47,30 @@ export interface WebLLMSettings extends EngineSettings {
   ) => Promise<WebLLMLike>;
 }
 
+const rules = {
+  title: 'settings of webLLMEngine',
+  code: 'E_INVALID_VALUE',
+  fields: { ...settingRules, load: { kind: 'function', required: true } },
+} as const satisfies TypeRules;
+
+/** Options of an answer that the library ignores. */
+const IGNORED = ['min_p', 'top_k'];
+
 /**
  * An engine that runs models compiled for WebLLM, where the browser has WebGPU. It accepts JSON Schemas. Set `grammar:
  * 'gbnf'` in the capabilities for grammars, and `tools: 'native'` for the few models whose tools WebLLM supports.
+ * WebLLM has no `min_p` and no `top_k`: a request with one fails with E_CHAT_INVALID_OPTIONS.
+ *
+ * @throws TurncoreError E_INVALID_VALUE listing every setting that is unknown or wrong
  */
 export function webLLMEngine(settings: WebLLMSettings): PageEngine {
-  return pageEngine<WebLLMLike>(settings, {
+  return pageEngine<WebLLMLike, WebLLMSettings>({ rules }, settings, ({ load }) => ({
     name: 'webllm',
     capabilities: { grammar: 'schema' },
     needs: { webGPU: true },
+    refuses: (options) => given(options, IGNORED),
     load: (tell, signal) =>
-      settings.load(({ progress, text }) => {
+      load(({ progress, text }) => {
         // Fetching ends at 1; then shaders are compiled.
         const phase = progress < 1 ? 'loading' : 'compiling';
         tell({ phase, progress, detail: text });
@@ -66,7 +87,7 @@ export function webLLMEngine(settings: WebLLMSettings): PageEngine {
         yield* partsOfChunk(chunk);
       }
     },
-  });
+  }));
 }
 
 function completion(request: ModelRequest): object {

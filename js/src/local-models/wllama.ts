@@ -1,6 +1,7 @@
 /**
  * llama.cpp in the page, through the library wllama.
  */
+import type { TypeRules } from '../abi/rules.gen.js';
 import type { ModelRequest } from '../chat/model-engine.js';
 import { type ChatChunk, partsOfChunk } from './chat-chunk.js';
 import {
@@ -8,6 +9,7 @@ import {
   type PageEngine,
   pageEngine,
   readThrough,
+  settingRules,
   type TellProgress,
 } from './page-engine.js';
 
@@ -38,6 +40,12 @@ export interface WllamaSettings extends EngineSettings {
   readonly load: (tell: TellProgress, signal: AbortSignal) => Promise<WllamaLike>;
 }
 
+const rules = {
+  title: 'settings of wllamaEngine',
+  code: 'E_INVALID_VALUE',
+  fields: { ...settingRules, load: { kind: 'function', required: true } },
+} as const satisfies TypeRules;
+
 /** A chunk of llama.cpp, which counts tokens in its own way. */
 interface Chunk extends ChatChunk {
   readonly timings?: {
@@ -50,12 +58,14 @@ interface Chunk extends ChatChunk {
 /**
  * An engine that runs GGUF models. It accepts GBNF grammars. The prompt describes tools unless the capabilities set
  * `tools: 'native'`, which leaves them to the model's chat template.
+ *
+ * @throws TurncoreError E_INVALID_VALUE listing every setting that is unknown or wrong
  */
 export function wllamaEngine(settings: WllamaSettings): PageEngine {
-  return pageEngine<WllamaLike>(settings, {
+  return pageEngine<WllamaLike, WllamaSettings>({ rules }, settings, ({ load }) => ({
     name: 'wllama',
     capabilities: { grammar: 'gbnf' },
-    load: settings.load,
+    load,
     unload: (wllama) => wllama.exit(),
     async *generate(wllama, request) {
       const stop = new AbortController();
@@ -66,7 +76,7 @@ export function wllamaEngine(settings: WllamaSettings): PageEngine {
         yield* partsOfChunk(withUsage(chunk));
       }
     },
-  });
+  }));
 }
 
 function completion(request: ModelRequest, abortSignal: AbortSignal): object {

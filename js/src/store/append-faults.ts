@@ -2,6 +2,7 @@
  * The errors of appenders and journals.
  */
 import { sessionError, storeError } from '../store-errors.js';
+import { storedError } from '../stored-errors.js';
 
 /** E_SESSION_CONFLICT of an append: another turn has appended, or there is such an event, or no such next version. */
 export function appendConflict(session: string, kind?: 'event' | 'artifact', id?: string): Error {
@@ -43,5 +44,5 @@ export function otherEnd(turn: string, epoch: number, next: number, entry: numbe
 
 function fenced(turn: string, epoch: number, why: string): Error {
   const text = `turn ${JSON.stringify(turn)}: ${why}`;
-  return storeError('E_TURN_FENCED', text, { details: { turn, epoch } });
+  return storedError('E_TURN_FENCED', text, { details: { turn, epoch } });
 }

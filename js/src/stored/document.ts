@@ -13,6 +13,7 @@ import type { Conversation } from '../sessions/conversation.js';
 import type { Append, Appender, StateValue } from '../store/appender.js';
 import type { PageOptions } from '../store/store.js';
 import { sessionError, storeError } from '../store-errors.js';
+import { storedError } from '../stored-errors.js';
 import { isObject } from '../validation/field-kinds.js';
 import { sizeOf } from '../validation/state-name.js';
 import { fromBase64, toBase64 } from '../codec/base64.js';
@@ -163,7 +164,7 @@ export async function importConversation(
   const appends = appendsOf(data);
   if (appends.length > 0 && !isAppender(store)) {
     const why = `session ${JSON.stringify(id)}: the store keeps no events, state and artifacts`;
-    throw storeError('E_RECORD_UNSTORABLE', why, { details: { session: id } });
+    throw storedError('E_RECORD_UNSTORABLE', why, { details: { session: id } });
   }
   const fresh = store.find !== undefined && (await store.find(id)) === undefined;
   const whole =
@@ -463,7 +464,7 @@ function wellFormed(text: string): string {
 }
 
 function invalid(why: string, cause?: unknown): Error {
-  return storeError('E_STORED_RECORD_INVALID', `the document: ${why}`, { cause });
+  return storedError('E_STORED_RECORD_INVALID', `the document: ${why}`, { cause });
 }
 
 function parse(text: string): unknown {

@@ -4,7 +4,7 @@
 import { recordName, type RecordName } from '../collections/deltas.js';
 import { type Entry, isRecordOf, RECORD_KINDS } from '../collections/kinds.js';
 import { isTurncoreError, messageOf } from '../errors.js';
-import { storeError } from '../store-errors.js';
+import { storedError } from '../stored-errors.js';
 import { Identity } from '../primitives/identity.js';
 import { Media, type MediaStashEntry, type RawMedia } from '../primitives/media.js';
 import { Memory } from '../primitives/memory.js';
@@ -56,13 +56,13 @@ export type Keep = (reader: unknown, field: string) => BytesReference;
 /** The kind of a record; a standing instruction is a Tokenizable. @throws TurncoreError E_RECORD_UNSTORABLE */
 export function kindOf(record: Entry): RecordName {
   for (let n = 0; n < RECORD_KINDS; n++) if (isRecordOf(n, record)) return recordName(n);
-  throw storeError('E_RECORD_UNSTORABLE', 'the value is no record');
+  throw storedError('E_RECORD_UNSTORABLE', 'the value is no record');
 }
 
 /** The number of a kind, as checksums have it. */
 export function kindNumber(kind: RecordName): number {
   for (let n = 0; n < RECORD_KINDS; n++) if (recordName(n) === kind) return n;
-  throw storeError('E_STORED_RECORD_INVALID', `${JSON.stringify(kind)} is no kind of record`);
+  throw storedError('E_STORED_RECORD_INVALID', `${JSON.stringify(kind)} is no kind of record`);
 }
 
 /** What names a record among those of its kind: its id, of a standing instruction the text. */
@@ -75,7 +75,7 @@ export function unstorable(record: Entry, field: string, why: string, cause?: un
   const kind = kindOf(record);
   const id = idOf(record);
   const text = `${kind} ${JSON.stringify(id)}: ${field}: ${why}`;
-  return storeError('E_RECORD_UNSTORABLE', text, { details: { kind, id, field }, cause });
+  return storedError('E_RECORD_UNSTORABLE', text, { details: { kind, id, field }, cause });
 }
 
 /** The values of a form in the order of its table; undefined for members that are left out. */
@@ -325,7 +325,7 @@ export function invalidForm(kind: RecordName, form: unknown, cause: unknown): Er
     cause instanceof FormError && cause.field !== ''
       ? { kind, id, field: cause.field }
       : { kind, id };
-  return storeError('E_STORED_RECORD_INVALID', text, { details, cause });
+  return storedError('E_STORED_RECORD_INVALID', text, { details, cause });
 }
 
 /** Says which member of a stored form is wrong, and how. */

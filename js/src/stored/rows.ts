@@ -15,7 +15,7 @@ import {
 } from '../primitives/readers.js';
 import { Thought } from '../primitives/thought.js';
 import { ToolCall } from '../primitives/tool-call.js';
-import { storeError } from '../store-errors.js';
+import { storedError } from '../stored-errors.js';
 import { isObject } from '../validation/field-kinds.js';
 import { contentId, crc32, Sha256 } from './checksum.js';
 import { decodeRecord, encodeKeeping, readersOf, type ReadOptions } from './codec.js';
@@ -133,7 +133,7 @@ export function readRow(
   const { kind, id, sum, body } = row;
   const invalid = (why: string): Error => {
     const text = `session ${JSON.stringify(session)}, ${kind} ${JSON.stringify(id)}: ${why}`;
-    return storeError('E_STORED_RECORD_INVALID', text, { details: { session, kind, id } });
+    return storedError('E_STORED_RECORD_INVALID', text, { details: { session, kind, id } });
   };
   if (sumOf(kind, id, body) !== sum) throw invalid('its checksum is wrong');
   let record: Entry;
@@ -156,7 +156,7 @@ export function inSession(session: string, error: unknown): unknown {
   const start = error.message.indexOf(': ');
   const text = `session ${JSON.stringify(session)}, ${error.message.slice(start + 2)}`;
   const details = isObject(error.details) ? { session, ...error.details } : { session };
-  return storeError(code, text, { details, cause: error.cause });
+  return storedError(code, text, { details, cause: error.cause });
 }
 
 /** A reference to the bytes of a reader in a session, which it puts there if need be. */

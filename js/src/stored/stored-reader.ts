@@ -4,6 +4,7 @@
 import type { Awaitable } from '../awaitable.js';
 import type { MediaReader, SpoolReader } from '../primitives/readers.js';
 import { storeError } from '../store-errors.js';
+import { storedError } from '../stored-errors.js';
 
 /** What a record that is written down has in place of a reader. */
 export interface BytesReference {
@@ -98,7 +99,7 @@ export class StoredReader implements StoredBytes {
     const size = await reader.byteLength();
     if (this.bytesLength !== undefined && size !== this.bytesLength) {
       const text = `${JSON.stringify(this.bytesId)} has ${size} bytes, its record says ${this.bytesLength}`;
-      throw storeError('E_STORED_RECORD_INVALID', text);
+      throw storedError('E_STORED_RECORD_INVALID', text);
     }
     return reader;
   }

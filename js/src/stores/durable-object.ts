@@ -4,7 +4,7 @@
 import { requireObject } from '../context/arguments.js';
 import { messageOf } from '../errors.js';
 import { waitsInObject } from '../store/keeper.js';
-import { storeError } from '../store-errors.js';
+import { storedError } from '../stored-errors.js';
 import { failure } from './faults.js';
 import { REASONS } from './sql-reasons.js';
 import { migrate, type SqlDatabase } from './sql-schema.js';
@@ -93,7 +93,7 @@ function sqlOf(storage: ObjectStorage): ObjectStorage['sql'] {
     cause = error;
   }
   const need = "new_sqlite_classes in wrangler.json, or enableSql in workerd's configuration";
-  throw storeError('E_STORE_FAILED', `the object has no SQLite: its class needs ${need}`, {
+  throw storedError('E_STORE_FAILED', `the object has no SQLite: its class needs ${need}`, {
     cause,
   });
 }

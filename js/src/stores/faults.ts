@@ -3,7 +3,7 @@
  */
 import { recordName } from '../collections/deltas.js';
 import { isTurncoreError, messageOf } from '../errors.js';
-import { storeError } from '../store-errors.js';
+import { storedError } from '../stored-errors.js';
 import type { RecordRow } from './tables.js';
 
 /** E_STORED_RECORD_INVALID for a row of a record. */
@@ -16,7 +16,7 @@ export function invalidRecord(
   const name = kind >= 0 && kind < 6 ? recordName(kind) : `kind ${kind}`;
   const text = `session ${JSON.stringify(session)}, ${name} ${JSON.stringify(id)}: ${why}`;
   const details = { session, kind: name, id };
-  return storeError('E_STORED_RECORD_INVALID', text, {
+  return storedError('E_STORED_RECORD_INVALID', text, {
     details,
     ...(cause === undefined ? {} : { cause }),
   });
@@ -25,7 +25,7 @@ export function invalidRecord(
 /** E_STORED_RECORD_INVALID for the row of a session, or one of its keys. */
 export function invalidSession(session: string, why: string): Error {
   const text = `session ${JSON.stringify(session)}: ${why}`;
-  return storeError('E_STORED_RECORD_INVALID', text, { details: { session } });
+  return storedError('E_STORED_RECORD_INVALID', text, { details: { session } });
 }
 
 /** E_STORED_RECORD_INVALID for an event. */
@@ -57,7 +57,7 @@ function invalid(
   ...names: readonly (readonly [string, string | number])[]
 ): Error {
   const what = names.map(([kind, name]) => `${kind} ${JSON.stringify(name)}`).join(', ');
-  return storeError('E_STORED_RECORD_INVALID', `${what}: ${why}`, { details });
+  return storedError('E_STORED_RECORD_INVALID', `${what}: ${why}`, { details });
 }
 
 /** E_RECORD_UNSTORABLE for a record that is longer than a row of the database. */
@@ -71,7 +71,7 @@ export function tooLong(
   const name = `${kind} ${JSON.stringify(id.slice(0, 64))}`;
   const why = `the record has ${size} bytes, and a row of the database takes ${most}`;
   const details = { session, kind, id };
-  return storeError('E_RECORD_UNSTORABLE', `session ${JSON.stringify(session)}, ${name}: ${why}`, {
+  return storedError('E_RECORD_UNSTORABLE', `session ${JSON.stringify(session)}, ${name}: ${why}`, {
     details,
   });
 }
@@ -82,13 +82,13 @@ export function tooLongInJournal(turn: string, part: string, size: number, most:
   const [, entry] = /^entry (\d+)$/u.exec(part) ?? [];
   const text = `turn ${JSON.stringify(turn)}, ${part}: ${why}`;
   const details = { turn, ...(entry === undefined ? {} : { entry: Number(entry) }) };
-  return storeError('E_RECORD_UNSTORABLE', text, { details });
+  return storedError('E_RECORD_UNSTORABLE', text, { details });
 }
 
 /** E_STORED_RECORD_INVALID for bytes. */
 export function invalidBytes(session: string, id: string, why: string): Error {
   const text = `session ${JSON.stringify(session)}, bytes ${JSON.stringify(id)}: ${why}`;
-  return storeError('E_STORED_RECORD_INVALID', text, { details: { session, kind: 'bytes', id } });
+  return storedError('E_STORED_RECORD_INVALID', text, { details: { session, kind: 'bytes', id } });
 }
 
 /**
@@ -101,5 +101,5 @@ export function failure(session: string, error: unknown, reason: string | undefi
   const why = reason ?? messageOf(error);
   const at = session === '' ? '' : `session ${JSON.stringify(session)}: `;
   const details = { reason: why, ...(session === '' ? {} : { session }) };
-  return storeError('E_STORE_FAILED', `${at}${why}`, { details, cause: error });
+  return storedError('E_STORE_FAILED', `${at}${why}`, { details, cause: error });
 }

@@ -4,7 +4,7 @@
 import type { TypeRules } from '../abi/rules.gen.js';
 import type { Clock } from '../entropy.js';
 import { TurncoreError } from '../errors.js';
-import { storeError } from '../store-errors.js';
+import { storedError } from '../stored-errors.js';
 import { check } from '../validation/rules.js';
 import { type Database, type DatabaseStore, TableStore } from './table-store.js';
 import { IndexedDBTables, makeTables, NAMES, VERSION } from './indexeddb-tables.js';
@@ -251,7 +251,7 @@ class BrowserDatabase implements Database {
         if (error.name !== 'VersionError') reject(error);
         else {
           const why = `the database has a later version than ${this.#version}, which this library knows`;
-          reject(storeError('E_STORE_VERSION', why, { cause: error }));
+          reject(storedError('E_STORE_VERSION', why, { cause: error }));
         }
       };
       request.onsuccess = () => {

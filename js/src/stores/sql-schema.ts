@@ -1,7 +1,7 @@
 /**
  * Brings the schema of an SQL database up to date.
  */
-import { storeError } from '../store-errors.js';
+import { storedError } from '../stored-errors.js';
 import { SCHEMA, STATEMENTS } from './sql.gen.js';
 import type { Column, Sql } from './sql-tables.js';
 
@@ -98,5 +98,5 @@ function halfway(what: string, cause?: unknown): Error {
 }
 
 function wrongVersion(why: string, cause?: unknown): Error {
-  return storeError('E_STORE_VERSION', why, { cause });
+  return storedError('E_STORE_VERSION', why, { cause });
 }

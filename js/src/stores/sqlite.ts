@@ -4,7 +4,7 @@
 import type { TypeRules } from '../abi/rules.gen.js';
 import type { Clock } from '../entropy.js';
 import { invalidValue, messageOf } from '../errors.js';
-import { storeError } from '../store-errors.js';
+import { storedError } from '../stored-errors.js';
 import { check } from '../validation/rules.js';
 import { failure } from './faults.js';
 import { REASONS } from './sql-reasons.js';
@@ -122,7 +122,7 @@ function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] {
   const found = process?.getBuiltinModule?.(name) as Builtins[Name] | undefined;
   if (found !== undefined) return found;
   const since = 'which Node has since 22.13, and Deno since 2.2';
-  throw storeError('E_STORE_FAILED', `this platform has no ${name}, ${since}`);
+  throw storedError('E_STORE_FAILED', `this platform has no ${name}, ${since}`);
 }
 
 /** The path of a file, which is made if need be. */

@@ -105,7 +105,11 @@ export class ModelEffect {
 
   #explain(cause: unknown): unknown {
     if (this.#abort.signal.aborted) return this.#abort.signal.reason;
-    if (isTurncoreError(cause) && /^E_(MODEL_|MEDIA_TOO_LARGE$)/.test(cause.code)) return cause;
+    if (
+      isTurncoreError(cause) &&
+      /^E_(MODEL_|(MEDIA_TOO_LARGE|CHAT_INVALID_OPTIONS)$)/.test(cause.code)
+    )
+      return cause;
     return TurncoreError.of('E_MODEL_FAILED', messageOf(cause), { cause });
   }
 }

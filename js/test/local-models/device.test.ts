@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { checkDevice, type DeviceLike, type DeviceNeeds } from '../../src/entries/models.js';
-import { pageEngine } from '../../src/local-models/page-engine.js';
+import { pageEngine, settingRules } from '../../src/local-models/page-engine.js';
 import { isTurncoreError } from '../../src/index.js';
 
+const rules = { title: 'settings', code: 'E_INVALID_VALUE', fields: settingRules };
 const gpu = (...features: string[]): DeviceLike['gpu'] => ({
   requestAdapter: () => Promise.resolve({ features: new Set(features) }),
 });
@@ -105,19 +106,16 @@ describe('the needs of an engine', () => {
   const engine = (
     needs: DeviceNeeds | (() => DeviceNeeds | Promise<DeviceNeeds>),
     always: DeviceNeeds,
-    load: () => Promise<null>,
+    load: () => Promise<string>,
   ) =>
-    pageEngine<null>(
-      { needs },
-      {
-        name: 'x',
-        capabilities: {},
-        needs: always,
-        load,
-        unload: () => undefined,
-        generate: () => assert.fail(),
-      },
-    );
+    pageEngine({ rules }, { needs }, () => ({
+      name: 'x',
+      capabilities: {},
+      needs: always,
+      load,
+      unload: () => undefined,
+      generate: () => assert.fail(),
+    }));
   const never = (): never => assert.fail('loaded');
 
   it('are checked before it is loaded, its own and those of its library', async () => {
@@ -129,7 +127,7 @@ describe('the needs of an engine', () => {
     await engine(
       () => ({ webGPU: false }),
       lacking,
-      () => Promise.resolve(null),
+      () => Promise.resolve('model'),
     ).load();
   });
 

@@ -2,10 +2,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { EngineProgress } from '../../src/entries/models.js';
-import { pageEngine, type TellProgress } from '../../src/local-models/page-engine.js';
-import type { PageEngine } from '../../src/entries/models.js';
+import {
+  type EngineProgress,
+  type PageEngine,
+  promptAPIEngine,
+  transformersEngine,
+  webLLMEngine,
+  wllamaEngine,
+} from '../../src/entries/models.js';
+import { pageEngine, settingRules, type TellProgress } from '../../src/local-models/page-engine.js';
+import { isTurncoreError } from '../../src/index.js';
 import { all, later, request } from './harness.js';
+
+const rules = { title: 'settings', code: 'E_INVALID_VALUE', fields: settingRules };
 
 /** An engine whose loads a function answers. */
 function counted(
@@ -14,19 +23,16 @@ function counted(
 ): { engine: PageEngine; loads: () => number; unloaded: string[] } {
   let loads = 0;
   const unloaded: string[] = [];
-  const engine = pageEngine<string>(
-    { onProgress },
-    {
-      name: 'counted',
-      capabilities: { grammar: 'gbnf', tools: 'text' },
-      load: (tell, signal) => load(++loads, tell, signal),
-      unload: (thing) => unloaded.push(thing),
-      async *generate(thing) {
-        await Promise.resolve();
-        yield { text: thing };
-      },
+  const engine = pageEngine({ rules }, { onProgress }, () => ({
+    name: 'counted',
+    capabilities: { grammar: 'gbnf', tools: 'text' },
+    load: (tell, signal) => load(++loads, tell, signal),
+    unload: (thing) => unloaded.push(thing),
+    async *generate(thing) {
+      await Promise.resolve();
+      yield { text: thing };
     },
-  );
+  }));
   return { engine, loads: () => loads, unloaded };
 }
 
@@ -144,11 +150,57 @@ describe('an engine in the page', () => {
     await later();
     finish[1]!('model 2');
     await second;
-    finish[0]!('model 1');
     await disposed;
+    finish[0]!('model 1');
+    await later();
     assert.deepEqual(unloaded, ['model 1']);
     assert.deepEqual(await all(engine.generate(request())), [{ text: 'model 2' }]);
-    assert.deepEqual(phases, ['loading', 'loading', 'ready']);
+    assert.deepEqual(phases, ['loading', 'disposed', 'loading', 'ready']);
+  });
+
+  it('is disposed of at once when its library never loads, and frees what it loads in the end', async () => {
+    const phases: string[] = [];
+    let finish!: (thing: string) => void;
+    const { engine, unloaded } = counted(
+      () => new Promise((resolve) => (finish = resolve)),
+      ({ phase }) => phases.push(phase),
+    );
+    const loading = engine.load();
+    await later();
+    await Promise.all([engine.dispose(), assert.rejects(loading, /disposed of/)]);
+    assert.deepEqual(phases, ['loading', 'disposed']);
+    assert.deepEqual(unloaded, []);
+    finish('late');
+    await later();
+    assert.deepEqual(unloaded, ['late']);
+    assert.deepEqual(phases, ['loading', 'disposed']);
+  });
+
+  it('says nothing of a library that fails, or cannot be freed, when nobody wants it any more', async () => {
+    let settle!: (thing: Promise<string>) => void;
+    const engine = pageEngine({ rules }, {}, () => ({
+      name: 'stubborn',
+      capabilities: {},
+      load: () => new Promise<string>((resolve) => (settle = resolve)),
+      unload: () => Promise.reject(new Error('still in use')),
+      generate: () => assert.fail(),
+    }));
+    const ends = [() => Promise.resolve('late'), () => Promise.reject(new Error('no network'))];
+    for (const end of ends) {
+      const loading = assert.rejects(engine.load(), /disposed of/);
+      await later();
+      await engine.dispose();
+      await loading;
+      settle(end());
+      await later();
+    }
+  });
+
+  it('must load something', async () => {
+    const engine = wllamaEngine({ load: (() => Promise.resolve()) as never });
+    const wrong = { code: 'E_INVALID_VALUE', message: /load: must give what it has loaded/ };
+    await assert.rejects(engine.load(), wrong);
+    await assert.rejects(all(engine.generate(request())), wrong);
   });
 
   it('does not generate for who has left while it was loading', async () => {
@@ -170,21 +222,115 @@ describe('an engine in the page', () => {
   });
 
   it('has the capabilities of its adapter, but for what is set', () => {
-    const engine = pageEngine<null>(
+    const engine = pageEngine(
+      { rules },
       { name: 'mine', capabilities: { tools: 'native', toolFormat: 'hermes' } },
-      {
+      () => ({
         name: 'adapter',
         capabilities: { grammar: 'gbnf', tools: 'text' },
         load: () => Promise.resolve(null),
         unload: () => undefined,
         generate: () => assert.fail(),
-      },
+      }),
     );
     assert.equal(engine.name, 'mine');
     assert.deepEqual(engine.capabilities, {
       grammar: 'gbnf',
       tools: 'native',
       toolFormat: 'hermes',
+    });
+  });
+});
+
+describe('the settings of an engine in the page', () => {
+  const load = (): Promise<never> => assert.fail();
+  const transformers = { TextStreamer: Date, InterruptableStoppingCriteria: Date };
+  const wrong: [string, () => unknown, string[]][] = [
+    [
+      'misspelled names',
+      () => promptAPIEngine({ onprogress: load, creates: {} } as never),
+      [
+        '`onprogress` is not a known field; did you mean `onProgress`?',
+        '`creates` is not a known field; did you mean `create`?',
+      ],
+    ],
+    [
+      'wrong types',
+      () => wllamaEngine({ name: '', load: 'wllama', onProgress: true, needs: 2e9 } as never),
+      [
+        '`name` must be a non-empty string',
+        '`onProgress` must be a function',
+        '`load` must be a function',
+        '`needs` must be an object or a function',
+      ],
+    ],
+    ['no load', () => webLLMEngine({} as never), ['`load` is required']],
+    [
+      'no settings',
+      () => webLLMEngine(undefined as never),
+      ['the settings of webLLMEngine must be an object'],
+    ],
+    [
+      'capabilities',
+      () => wllamaEngine({ load, capabilities: { gramar: 'gbnf', tools: 'yes' } } as never),
+      [
+        '`capabilities.tools` must be one of "native", "text"',
+        '`capabilities.gramar` is not a known field; did you mean `grammar`?',
+      ],
+    ],
+    [
+      'needs',
+      () => webLLMEngine({ load, needs: { webGPU: [true], memory: '2GB', disk: 1 } } as never),
+      [
+        '`needs.memory` must be a number',
+        '`needs.disk` is not a known field',
+        '`needs.webGPU[0]` must be a string',
+      ],
+    ],
+    [
+      'a library that is not one',
+      () => transformersEngine({ transformers: { pipeline: load }, load } as never),
+      [
+        '`transformers.TextStreamer` must be a function',
+        '`transformers.InterruptableStoppingCriteria` must be a function',
+      ],
+    ],
+    [
+      'settings of another engine',
+      () => transformersEngine({ transformers, load, create: {} } as never),
+      ['`create` is not a known field'],
+    ],
+    [
+      'an API that is not one',
+      () => promptAPIEngine({ languageModel: {} } as never),
+      ['`languageModel` must have the functions availability and create'],
+    ],
+    [
+      'what the engine sets itself',
+      () => promptAPIEngine({ create: { signal: null, initialPrompts: [] } }),
+      ['`create.initialPrompts` is set by the engine', '`create.signal` is set by the engine'],
+    ],
+  ];
+  for (const [what, make, details] of wrong) {
+    it(`are checked at once: ${what}`, () => {
+      assert.throws(make, (error) => {
+        assert.ok(isTurncoreError(error, 'E_INVALID_VALUE'));
+        assert.deepEqual(error.details, details);
+        return true;
+      });
+    });
+  }
+
+  it('may be null', () => {
+    promptAPIEngine({ name: null, needs: null, create: null, languageModel: null } as never);
+    wllamaEngine({ load, capabilities: null, onProgress: null } as never);
+  });
+
+  it('may have a function that says what the model needs: it is checked when it has said it', async () => {
+    const engine = wllamaEngine({ load, needs: () => ({ memori: 1 }) as never });
+    await assert.rejects(engine.load(), {
+      code: 'E_INVALID_VALUE',
+      message: /`memori` is not a known field; did you mean `memory`\?/,
     });
   });
 });

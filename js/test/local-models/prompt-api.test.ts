@@ -8,6 +8,7 @@ import {
   type LanguageModelSession,
   promptAPIEngine,
 } from '../../src/entries/models.js';
+import { createRunner, isTurncoreError } from '../../src/index.js';
 import { abortAfter, all, later, request } from './harness.js';
 
 interface Prompt {
@@ -144,6 +145,46 @@ describe('the adapter of the Prompt API', () => {
     assert.equal(api.open, 1, 'the session that keeps the model');
     await engine.dispose();
     assert.equal(api.open, 0);
+  });
+
+  it('takes the sampling that the browser lets a page choose, with the usual rest', async () => {
+    const api = Object.assign(new FakeLanguageModel(), {
+      params: () => Promise.resolve({ defaultTemperature: 1, defaultTopK: 3 }),
+    });
+    const engine = promptAPIEngine({ languageModel: api, create: { samplingMode: 'balanced' } });
+    await all(engine.generate(request({ options: { temperature: 0.2 } })));
+    await all(engine.generate(request({ options: { top_k: 1, samplingMode: 'creative' } })));
+    await all(engine.generate(request()));
+    assert.deepEqual(
+      api.created.slice(1).map(({ initialPrompts: _, signal: __, ...chosen }) => chosen),
+      [
+        { samplingMode: 'balanced', temperature: 0.2, topK: 3 },
+        { samplingMode: 'creative', temperature: 1, topK: 1 },
+        { samplingMode: 'balanced' },
+      ],
+    );
+  });
+
+  it('refuses the options that the browser has not, before it loads anything', async () => {
+    const api = new FakeLanguageModel();
+    const engine = promptAPIEngine({ languageModel: api });
+    const options = { max_tokens: 9, seed: 1, stop: ['x'], temperature: 0, top_k: 1, top_p: 0.5 };
+    await assert.rejects(all(engine.generate(request({ options }))), {
+      code: 'E_CHAT_INVALID_OPTIONS',
+      details: ['max_tokens', 'seed', 'stop', 'top_p', 'temperature', 'top_k'].map(
+        (name) => `\`${name}\` is not for engine prompt-api`,
+      ),
+    });
+    assert.deepEqual(api.created, []);
+    await all(engine.generate(request({ options: { max_tokens: null } })));
+  });
+
+  it('fails the turn with the options that it refuses', async () => {
+    const engine = promptAPIEngine({ languageModel: new FakeLanguageModel() });
+    const runner = createRunner({ model: { engine, max_tokens: 9 } });
+    const { error } = await runner.stream({ message: 'hi' }).result;
+    assert.ok(isTurncoreError(error, 'E_CHAT_INVALID_OPTIONS'), String(error));
+    assert.match(error.message, /`max_tokens` is not for engine prompt-api/);
   });
 
   it('tells thoughts from text where the session shows them', async () => {

@@ -77,7 +77,9 @@ describe('the adapter of transformers.js', () => {
     const engine = transformersEngine({ transformers, load: () => Promise.resolve(pipeline) });
     const parts = await all(
       engine.generate(
-        request({ options: { temperature: 0.5, top_p: 0.9, seed: 1, max_tokens: 9 } }),
+        request({
+          options: { temperature: 0.5, top_k: 9, max_tokens: 9, no_repeat_ngram_size: 2 },
+        }),
       ),
     );
     assert.deepEqual(parts, [
@@ -91,10 +93,35 @@ describe('the adapter of transformers.js', () => {
     assert.deepEqual(rest, {
       messages: [{ role: 'user', content: 'hi' }],
       tools: null,
-      top_p: 0.9,
+      top_k: 9,
+      no_repeat_ngram_size: 2,
       temperature: 0.5,
       do_sample: true,
       max_new_tokens: 9,
+    });
+  });
+
+  it('seeds the random numbers of a library that has them', async () => {
+    const seeds: number[] = [];
+    const pipeline = fakePipeline(1);
+    const engine = transformersEngine({
+      transformers: { ...transformers, random: { seed: (n: number) => seeds.push(n) } },
+      load: () => Promise.resolve(pipeline),
+    });
+    await all(engine.generate(request({ options: { seed: 7 } })));
+    await all(engine.generate(request()));
+    assert.deepEqual(seeds, [7]);
+    assert.ok(!('seed' in pipeline.calls[0]!));
+  });
+
+  it('refuses the options that the library ignores, before it loads anything', async () => {
+    const engine = transformersEngine({ transformers, load: () => assert.fail() });
+    const options = { top_p: 0.9, stop: 'x', seed: 1, min_p: 0.1, frequency_penalty: 1 };
+    await assert.rejects(all(engine.generate(request({ options }))), {
+      code: 'E_CHAT_INVALID_OPTIONS',
+      details: ['frequency_penalty', 'min_p', 'stop', 'top_p', 'seed'].map(
+        (name) => `\`${name}\` is not for engine transformers.js`,
+      ),
     });
   });
 

@@ -100,6 +100,15 @@ describe('the adapter of WebLLM', () => {
     assert.deepEqual(library.requests[0]!['tools'], tools);
   });
 
+  it('refuses the options that the library ignores', async () => {
+    const { engine, library } = make(0);
+    await assert.rejects(all(engine.generate(request({ options: { top_k: 1, min_p: 0.1 } }))), {
+      code: 'E_CHAT_INVALID_OPTIONS',
+      details: ['`min_p` is not for engine webllm', '`top_k` is not for engine webllm'],
+    });
+    assert.deepEqual(library.requests, []);
+  });
+
   it('gives the lock back when an answer is stopped, wherever it stands', async () => {
     const { engine, library } = make(1000);
     assert.equal(await abortAfter(2, (r) => engine.generate(r)), 2);

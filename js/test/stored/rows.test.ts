@@ -14,6 +14,7 @@ import { Tokenizable } from '../../src/primitives/tokenizable.js';
 import { ToolCall, type ToolCallResults } from '../../src/primitives/tool-call.js';
 import { MemoryReader } from '../../src/readers/memory-reader.js';
 import { storeError } from '../../src/store-errors.js';
+import { storedError } from '../../src/stored-errors.js';
 import { crc32, Sha256 } from '../../src/stored/checksum.js';
 import { type BytesStore, readRow, rowsOf, sumOf } from '../../src/stored/rows.js';
 import { openedBy } from '../../src/stored/stored-reader.js';
@@ -131,7 +132,7 @@ describe('rows', () => {
       });
     }
     const full = new Bytes();
-    full.putBytes = () => Promise.reject(storeError('E_STORE_FAILED', 'the disk is full'));
+    full.putBytes = () => Promise.reject(storedError('E_STORE_FAILED', 'the disk is full'));
     const artifact = new SpooledArtifact(new MemoryReader('text'));
     await assert.rejects(rowsOf(full, 'a', [stored(call('c', artifact))]), {
       code: 'E_STORE_FAILED',

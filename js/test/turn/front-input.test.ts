@@ -45,7 +45,17 @@ const hosts: readonly (readonly [host: unknown, ...violations: string[]])[] = [
     '`host.allowedOrigin` is not a known field; did you mean `allowedOrigins`?',
   ],
   [{ allowedOrigins: 'https://a.example' }, '`host.allowedOrigins` must be a list'],
-  [{ allowedOrigins: [5] }, '`host.allowedOrigins[0]` must be a string'],
+  ...[5, '', 'a.example', '*', 'ftp://a.example'].map(
+    (origin) =>
+      [
+        { allowedOrigins: ['https://a.example', origin] },
+        '`host.allowedOrigins` must have origins such as https://example.com',
+      ] as const,
+  ),
+  [
+    { credentials: { key: { header: 'x', value: 'v', origins: ['a.example'] } } },
+    '`host.credentials.key.origins` must have origins such as https://example.com',
+  ],
   [
     { clock: 5, fetch: 'x', verify: 'yes' },
     '`host.clock` must be a function',

@@ -49,3 +49,48 @@ it('requests stay where the program has said that they go', { skip }, async () =
     other.server.close();
   }
 });
+
+/** The platform's requests, as in a page at an address. */
+async function inPage(address: string, run: () => Promise<void>): Promise<void> {
+  const { Request } = globalThis;
+  globalThis.Request = class extends Request {
+    constructor(input: RequestInfo | URL, init?: RequestInit) {
+      super(typeof input === 'string' ? new URL(input, address) : input, init);
+    }
+  };
+  try {
+    await run();
+  } finally {
+    globalThis.Request = Request;
+  }
+}
+
+it('a relative address is that of the page, and the key goes there', { skip }, async () => {
+  const module = await fullModule();
+  const asked: string[] = [];
+  const fetch: typeof globalThis.fetch = (url, init) => {
+    const { authorization } = Object.fromEntries(new Headers(init?.headers));
+    asked.push(`${url as string} ${authorization}`);
+    const headers = { 'content-type': 'text/event-stream' };
+    return Promise.resolve(new Response(ANSWER, { headers }));
+  };
+  const model = { baseURL: '/api/v1', model: 'm', apiKey: 'opensesame' };
+  await inPage('https://page.example/app/', async () => {
+    const runner = createRunner({ model, host: { module, fetch } });
+    const { text, error } = await runner.stream({ message: 'Hi!' }).result;
+    assert.deepEqual([text, error], ['Hello.', undefined]);
+  });
+  assert.deepEqual(asked, ['https://page.example/api/v1/chat/completions Bearer opensesame']);
+});
+
+it('a relative address is refused where there is no page', { skip }, async () => {
+  const model = { baseURL: '/api/v1', model: 'm' };
+  assert.throws(() => createRunner({ model: { ...model, apiKey: 'opensesame' } }), {
+    code: 'E_INVALID_TURN_RUNNER_CONFIG',
+    message: /`model.baseURL` must be a URL/,
+  });
+  const runner = createRunner({ model, host: { module: await fullModule() } });
+  const { error } = await runner.stream({ message: 'Hi!' }).result;
+  assert.equal(codeOf(error), 'E_CHAT_INVALID_OPTIONS');
+  assert.match(String(error), /`baseURL` must be an http or https URL/);
+});

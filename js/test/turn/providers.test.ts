@@ -105,6 +105,14 @@ describe('providers of models', { skip }, () => {
       origins,
     });
     assert.equal(providerKey('ollama', 'k', origins).value, 'Bearer k');
+    assert.throws(() => providerKey('anthropc' as 'anthropic', '', ['api.anthropic.com']), {
+      code: 'E_INVALID_VALUE',
+      details: [
+        `\`provider\` must be one of ${providerNames.map((name) => `"${name}"`).join(', ')}`,
+        '`key` must be a non-empty string',
+        '`origins` must have origins such as https://example.com',
+      ],
+    });
     assert.equal(baseURLOf('other'), undefined);
     assert.equal(baseURLOf('toString'), undefined);
   });
