@@ -29,7 +29,13 @@ import type { TurnStream } from '../runners/turn-stream.js';
 import { isAbsent, isObject } from '../validation/field-kinds.js';
 import { checkConfig, requireInput } from './agent-config.js';
 import { maxIterations } from '../middleware/max-iterations.js';
-import { baseURLOf, needsFullModule, providerKey, resolved } from '../chat/providers.js';
+import {
+  baseURLOf,
+  needsFullModule,
+  providerKey,
+  providerNames,
+  resolved,
+} from '../chat/providers.js';
 
 /** A model behind an API. Without a provider the API speaks OpenAI's chat completions. */
 export type ChatModel = ChatOptions & {
@@ -281,6 +287,10 @@ export function originOf({
   try {
     return new URL(resolved(baseURL)!).origin;
   } catch {
-    throw TurncoreError.of('E_INVALID_TURN_RUNNER_CONFIG', '`model.baseURL` must be a URL');
+    const wrong =
+      baseURL === undefined
+        ? `provider\` must be one of ${providerNames.join(', ')}`
+        : 'baseURL` must be a URL';
+    throw TurncoreError.of('E_INVALID_TURN_RUNNER_CONFIG', `\`model.${wrong}`);
   }
 }

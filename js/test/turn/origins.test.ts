@@ -83,6 +83,14 @@ it('a relative address is that of the page, and the key goes there', { skip }, a
   assert.deepEqual(asked, ['https://page.example/api/v1/chat/completions Bearer opensesame']);
 });
 
+it('a key for an unknown provider is refused, with those that are known', () => {
+  const model = { provider: 'opnai', model: 'm', apiKey: 'opensesame' };
+  assert.throws(() => createRunner({ model: model as never }), {
+    code: 'E_INVALID_TURN_RUNNER_CONFIG',
+    message: /`model.provider` must be one of openai, anthropic, /,
+  });
+});
+
 it('a relative address is refused where there is no page', { skip }, async () => {
   const model = { baseURL: '/api/v1', model: 'm' };
   assert.throws(() => createRunner({ model: { ...model, apiKey: 'opensesame' } }), {
