@@ -13,7 +13,7 @@ import (
 
 func acks(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Ack() }
 
-// New refuses what it would ignore, and says which field is missing.
+// New refuses fields that have no effect, and names a missing one.
 func TestNewRefusesWhatItWouldIgnore(t *testing.T) {
 	const config, chat = host.CodeInvalidTurnRunnerConfig, host.CodeChatInvalidOptions
 	place := turns.NewHost(turns.HostOptions{Engine: native.New()})

@@ -182,7 +182,8 @@ func twoOfOneName(tools []*Tool, own int) error {
 	for i, tool := range tools {
 		for j, other := range tools[:i] {
 			if tool.Name == other.Name {
-				return newError(abi.CodeToolAlreadyRegistered, tool.Name+": it is the name of "+field(j)+" and of "+field(i), nil)
+				why := tool.Name + ": it is the name of " + field(j) + " and of " + field(i)
+				return newError(abi.CodeToolAlreadyRegistered, why, nil)
 			}
 		}
 	}

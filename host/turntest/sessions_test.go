@@ -28,7 +28,8 @@ func said(t *testing.T, s sessions.Store, answers ...turntest.Answer) (events []
 	if _, err := runner.Sessions().Create(t.Context(), "ada", "trip", nil); err != nil {
 		return nil, err
 	}
-	for e, err := range runner.Run(t.Context(), sessions.Input{User: "ada", Session: "trip", Message: sessions.Text("Hi!")}) {
+	in := sessions.Input{User: "ada", Session: "trip", Message: sessions.Text("Hi!")}
+	for e, err := range runner.Run(t.Context(), in) {
 		if err != nil {
 			return events, err
 		}
@@ -47,7 +48,8 @@ func TestSessionStoreFails(t *testing.T) {
 		t.Errorf("the store was called %d times", all.Calls())
 	}
 	for n := 1; n <= all.Calls(); n++ {
-		_, err := said(t, turntest.FailAt(t, n, errDisk).SessionStore(store.NewInMemory()), turntest.Text("Hello!").Maybe())
+		failing := turntest.FailAt(t, n, errDisk).SessionStore(store.NewInMemory())
+		_, err := said(t, failing, turntest.Text("Hello!").Maybe())
 		if !errors.Is(err, errDisk) {
 			t.Errorf("call %d of the store fails, the invocation ends with %v", n, err)
 		}
@@ -67,7 +69,8 @@ func TestGoldenOfSessions(t *testing.T) {
 	updating(t, "false", func() {
 		says(t, compare("It is ", "cold."))
 		says(t, compare("It is ", "warm."), `line 2, guide /content/parts/0/text: got "warm.", want "cold."`)
-		if report := compare("It is ", "very ", "cold."); !strings.Contains(report, `behind line 1 comes: {"id"`) || strings.Count(report, "\n") != 2 {
+		report := compare("It is ", "very ", "cold.")
+		if !strings.Contains(report, `behind line 1 comes: {"id"`) || strings.Count(report, "\n") != 2 {
 			t.Error(report)
 		}
 	})

@@ -110,9 +110,15 @@ func (o *Options) check() error {
 	for _, bound := range [...]struct {
 		name     string
 		n, least uint32
-	}{{"frame", l.Frame, minFrame}, {"string", l.String, minString}, {"array", l.Array, minArray}, {"depth", l.Depth, minDepth}} {
+	}{
+		{"frame", l.Frame, minFrame},
+		{"string", l.String, minString},
+		{"array", l.Array, minArray},
+		{"depth", l.Depth, minDepth},
+	} {
 		if bound.n < bound.least {
-			return invalidOption("limits."+bound.name, fmt.Sprintf("is %d, must be at least %d, or 0 for the default", bound.n, bound.least))
+			why := fmt.Sprintf("is %d, must be at least %d, or 0 for the default", bound.n, bound.least)
+			return invalidOption("limits."+bound.name, why)
 		}
 	}
 	return nil

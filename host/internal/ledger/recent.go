@@ -132,7 +132,7 @@ func (l *Listed) Page(prefix string, before uint64, limit int) (page []string, n
 }
 
 // PageOf returns what Page takes for a cursor, which is "" or the next of another page as text, and the limit for a
-// page: 100 if none is given. ok is false for what is no cursor.
+// page: 100 if none is given. ok is false for an invalid cursor.
 func PageOf(cursor string, limit int) (before uint64, most int, ok bool) {
 	if limit <= 0 {
 		limit = 100

@@ -66,7 +66,7 @@ func (t *Turn) die(err error) {
 	if t.closed {
 		return
 	}
-	err = t.besides(err)
+	err = t.withAbort(err)
 	t.dead = err
 	t.abandonGates()
 	t.endModelsOf(0, err)
@@ -96,9 +96,9 @@ func (t *Turn) die(err error) {
 	t.shut()
 }
 
-// besides is an error with the reason why the turn was aborted before, if it was, among what it wraps: whoever has
-// cancelled a turn finds that the turn ended of it, whatever became of the instance. The caller holds t.mu.
-func (t *Turn) besides(err error) error {
+// withAbort makes an error wrap the reason of an abort that came before it: whoever cancels a turn finds the reason in
+// its error, whatever became of the instance. The caller holds t.mu.
+func (t *Turn) withAbort(err error) error {
 	reason := t.root.cause
 	if reason == nil && t.outer.Err() != nil {
 		reason = context.Cause(t.outer)

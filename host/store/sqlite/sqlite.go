@@ -101,7 +101,7 @@ func open(ctx context.Context, path string, o Options, with sqlstore.Options, pr
 	return &Store{s}, nil
 }
 
-// check refuses what is no file's path, and bad options.
+// check refuses paths that name no file, and bad options.
 func check(path string, o Options) error {
 	field, why := "path", ""
 	switch {

@@ -67,7 +67,7 @@ export class EventLog<End extends TurnEnd = TurnEnd> {
   /**
    * The event at a place, from 0; undefined while it has not come.
    *
-   * @throws TurncoreError E_TURN_EVENTS_LOST for one that is no longer kept
+   * @throws TurncoreError E_TURN_EVENTS_LOST if the log has dropped it
    */
   at(place: number): TurnEvent | undefined {
     if (place < this.#first) throw lost();

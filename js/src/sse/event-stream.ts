@@ -135,7 +135,7 @@ function blockOf({ event, id, data }: EventBlock): string {
   return `${lineOf('event', event)}${lines.join('')}${lineOf('id', id)}\n`;
 }
 
-/** @throws TurncoreError E_INVALID_VALUE for a text that is no line */
+/** @throws TurncoreError E_INVALID_VALUE for a text with a line break or a null character */
 function lineOf(name: string, text: string | undefined): string {
   if (text === undefined) return '';
   if (/[\r\n\0]/u.test(text)) throw invalidValue(name, 'must be a line');

@@ -76,12 +76,17 @@ export function tooLong(
   });
 }
 
-/** E_RECORD_UNSTORABLE for a part of a journal, such as an entry, that is longer than a row of the database. */
-export function tooLongInJournal(turn: string, part: string, size: number, most: number): Error {
+/** E_RECORD_UNSTORABLE for an entry of a journal, by its number, or a checkpoint that is longer than a row. */
+export function tooLongInJournal(
+  turn: string,
+  entry: number | undefined,
+  size: number,
+  most: number,
+): Error {
   const why = `it has ${size} bytes, and a row of the database takes ${most}`;
-  const [, entry] = /^entry (\d+)$/u.exec(part) ?? [];
+  const part = entry === undefined ? 'the checkpoint' : `entry ${entry}`;
   const text = `turn ${JSON.stringify(turn)}, ${part}: ${why}`;
-  const details = { turn, ...(entry === undefined ? {} : { entry: Number(entry) }) };
+  const details = { turn, ...(entry !== undefined && { entry }) };
   return storedError('E_RECORD_UNSTORABLE', text, { details });
 }
 

@@ -412,7 +412,7 @@ export class TableStore implements DatabaseStore {
     requireJournalAppend(turn, append);
     const most = this.#mostOf(turn);
     for (const [i, { length }] of append.entries.entries()) {
-      if (length > most) throw tooLongInJournal(turn, `entry ${append.at + i}`, length, most);
+      if (length > most) throw tooLongInJournal(turn, append.at + i, length, most);
     }
     await this.#update('', (tables) => appendEntries(tables, turn, append));
   }
@@ -431,7 +431,7 @@ export class TableStore implements DatabaseStore {
   async compactJournal(turn: string, compaction: JournalCompaction): Promise<void> {
     requireCompaction(turn, compaction);
     const [{ length }, most] = [compaction.checkpoint, this.#mostOf(turn)];
-    if (length > most) throw tooLongInJournal(turn, 'the checkpoint', length, most);
+    if (length > most) throw tooLongInJournal(turn, undefined, length, most);
     await this.#update('', (tables) => compactEntries(tables, turn, compaction));
   }
 
