@@ -165,7 +165,7 @@ func CloseContainer(dst []byte, start, n int) []byte {
 // UTF8 replaces each maximal part of an invalid UTF-8 sequence in s by U+FFFD, as the web platform does. All hosts read
 // and write strings this way.
 func UTF8(s string) string {
-	if utf8.ValidString(s) {
+	if isASCII(s) || utf8.ValidString(s) {
 		return s
 	}
 	return string(appendUTF8(nil, []byte(s)))

@@ -29,11 +29,16 @@ func GateDigest(id, reason string, payload []byte) (string, error) {
 
 // digest is the SHA-256 of text in lower-case hexadecimal digits. It may overwrite the spare capacity of text.
 func digest(text []byte) string {
-	sum := sha256(text)
 	// Written out because encoding/hex would link fmt into the guest.
-	var digits [2 * len(sum)]byte
-	for i, b := range sum {
-		digits[2*i], digits[2*i+1] = hexDigits[b>>4], hexDigits[b&15]
+	digits := make([]byte, 0, 64)
+	for _, x := range sha256(text) {
+		// Each digit gets a byte of its own, the first one the lowest, and then its character.
+		n := uint64(x)
+		n = (n>>16 | n<<32) & 0x0000ffff0000ffff
+		n = (n>>8 | n<<16) & 0x00ff00ff00ff00ff
+		n = (n>>4 | n<<8) & 0x0f0f0f0f0f0f0f0f
+		n += ones*'0' + (n+ones*6)>>4&ones*('a'-'9'-1)
+		digits = append(digits, byte(n), byte(n>>8), byte(n>>16), byte(n>>24), byte(n>>32), byte(n>>40), byte(n>>48), byte(n>>56))
 	}
-	return string(digits[:])
+	return string(digits)
 }

@@ -10,6 +10,32 @@ const (
 	highs = 0x8080808080808080
 )
 
+// isASCII looks at 32 bytes at a time, then at eight, then at the last eight, or at one after the other if they are fewer.
+func isASCII(s string) bool {
+	if len(s) < 8 {
+		seen := byte(0)
+		for i := range len(s) {
+			seen |= s[i]
+		}
+		return seen < 0x80
+	}
+	seen, last := uint64(0), word(s[len(s)-8:])
+	for ; len(s) >= 32; s = s[32:] {
+		seen |= word(s) | word(s[8:]) | word(s[16:]) | word(s[24:])
+	}
+	for ; len(s) >= 8; s = s[8:] {
+		seen |= word(s)
+	}
+	return (seen|last)&highs == 0
+}
+
+// word returns the first eight bytes of s as one number.
+func word(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
 // runEnd returns the position of the next quote, backslash or control character in t[i:], len(t) if there is none, and
 // whether everything before it is ASCII.
 func runEnd(t []byte, i int) (end int, ascii bool) {

@@ -195,7 +195,9 @@ func skip(v []byte, i, depth int) (int, error) {
 					return 0, err
 				}
 			}
-			if i, err = skip(v, i, depth-1); err != nil {
+			if size := flat(v, i); size != 0 {
+				i += size
+			} else if i, err = skip(v, i, depth-1); err != nil {
 				return 0, err
 			}
 		}
@@ -205,6 +207,11 @@ func skip(v []byte, i, depth int) (int, error) {
 
 // KeyAt reads the key of the member at v[i:] and returns where its value starts.
 func KeyAt(v []byte, i int) (key []byte, next int, err error) {
+	if i < len(v) && v[i]-0xa0 < 0x20 { // a short one, as most are
+		if start, next := i+1, i+1+int(v[i]-0xa0); next <= len(v) {
+			return v[start:next:next], next, nil
+		}
+	}
 	kind, size, n := Head(v, i)
 	if size == 0 {
 		return nil, 0, headError(v, i)

@@ -31,7 +31,9 @@ func (s Shape) overlay(goroot, dir string) (string, error) {
 	if s.Rewrite {
 		for file, rewritten := range map[string]func(source string) (string, error){
 			"internal/runtime/atomic/atomic_wasm.go": inlineAtomics,
-			"runtime/symtab.go":                      findByNumber,
+			"runtime/symtab.go":                      findByHalves,
+			"runtime/stubs.go":                       replaceOnce(barrier, barrier+" {}"),
+			"runtime/asm_wasm.s":                     replaceOnce(barrierInAssembly, ""),
 		} {
 			source := filepath.Join(library, filepath.FromSlash(file))
 			text, err := os.ReadFile(source)
@@ -86,16 +88,39 @@ const (
 	findLimit  = "\tconst nsub = uintptr(len(findfuncbucket{}.subbuckets))\n"
 )
 
-// findByNumber has the runtime look for a function at its number, which is that of its place in the table of functions.
-// A module then needs no other table (package segments).
-func findByNumber(source string) (string, error) {
+// findByHalves has the runtime look for a function by halving the table of functions. A module then needs no other table
+// (package segments).
+func findByHalves(source string) (string, error) {
 	before, rest, _ := strings.Cut(source, findBegins)
 	_, after, ok := strings.Cut(rest, findEnds)
 	before, limited, found := strings.Cut(before, findLimit)
 	if !ok || !found || strings.Contains(rest, findBegins) {
 		return "", errors.New("not the function findfunc that is known")
 	}
-	const byNumber = "\tidx := min(pcOff, uint32(len(datap.ftab)-2))\n" +
-		"\tfor idx > 0 && datap.ftab[idx].entryoff > pcOff {\n\t\tidx--\n\t}\n"
-	return before + limited + byNumber + after, nil
+	const halving = "\tidx, end := uint32(0), uint32(len(datap.ftab)-1)\n" +
+		"\tfor end-idx > 1 {\n" +
+		"\t\tif middle := (idx + end) / 2; datap.ftab[middle].entryoff <= pcOff {\n" +
+		"\t\t\tidx = middle\n" +
+		"\t\t} else {\n" +
+		"\t\t\tend = middle\n" +
+		"\t\t}\n" +
+		"\t}\n"
+	return before + limited + halving + after, nil
+}
+
+// The barrier that every allocation ends with is for other processors, and empty for WebAssembly. In assembly it is a
+// call all the same.
+const (
+	barrier           = "\nfunc publicationBarrier()"
+	barrierInAssembly = "TEXT ·publicationBarrier(SB), NOSPLIT, $0-0\n\tRET\n"
+)
+
+// replaceOnce returns a function that replaces a text that must occur once.
+func replaceOnce(text, by string) func(source string) (string, error) {
+	return func(source string) (string, error) {
+		if n := strings.Count(source, text); n != 1 {
+			return "", fmt.Errorf("%d times %q, not once", n, text)
+		}
+		return strings.Replace(source, text, by, 1), nil
+	}
 }
