@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-quick test-long mutants mutate bench wasm audit docs lint fmt release clean
+.PHONY: help setup demo test test-quick test-long mutants mutate bench instructions wasm audit docs lint fmt release clean
 
 LIB := source .ci/lib.sh;
 TOOL := go tool -modfile=.ci/tools/go.mod
@@ -40,6 +40,9 @@ mutate: ## Make COUNT=200 random mutants of the core by SEED=1 and count those t
 
 bench: ## Measure sizes, start, steps, effects and turns on wazero, native and Node; PEERS=1 other libraries too, HOSTS=1 the first turn on every host, BASE=<commit> against that commit
 	@QUICK=$(QUICK) HOSTS=$(HOSTS) BASE=$(BASE) .ci/bench.sh
+
+instructions: ## Count the instructions that turns and invocations execute in the module, and in which functions; OF=invocation says of which
+	@$(LIB) need_js && mkdir -p build/counted && go run ./wasm/build -counted -o build/counted && node js/bench/instructions.mjs --of "$(or $(OF),turn)" build/counted/turncore-full.wasm
 
 wasm: ## Build the modules into wasm/core and wasm/full and print what they weigh; PLAIN=1 unbaked, LINKED=1 not rewritten
 	@$(LIB) go run ./wasm/build "$${wasm_form[@]}"

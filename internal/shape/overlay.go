@@ -34,6 +34,7 @@ func (s Shape) overlay(goroot, dir string) (string, error) {
 			"runtime/symtab.go":                      findByHalves,
 			"runtime/stubs.go":                       replaceOnce(barrier, barrier+" {}"),
 			"runtime/asm_wasm.s":                     replaceOnce(barrierInAssembly, ""),
+			"internal/bytealg/equal_wasm.s":          replaceOnce(byteByByte, equalWords+byteByByte),
 		} {
 			source := filepath.Join(library, filepath.FromSlash(file))
 			text, err := os.ReadFile(source)
@@ -114,6 +115,15 @@ const (
 	barrier           = "\nfunc publicationBarrier()"
 	barrierInAssembly = "TEXT ·publicationBarrier(SB), NOSPLIT, $0-0\n\tRET\n"
 )
+
+// byteByByte begins the loop with which Go compares texts: R2 bytes at R0 with those at R1.
+const byteByByte = "\nloop:\n\tLoop\n"
+
+// equalWords compares eight or more bytes first, and four to seven: the last word, and from the start on one after the
+// other that ends before it. Words may overlap.
+//
+//go:embed _runtime/equal.s
+var equalWords string
 
 // replaceOnce returns a function that replaces a text that must occur once.
 func replaceOnce(text, by string) func(source string) (string, error) {

@@ -42,6 +42,9 @@ func (s Shape) Apply(ctx context.Context, file []byte) (_ []byte, err error) {
 	return confine.Module(file, confine.BuiltPages)
 }
 
+// Count returns a file that counts what it executes, by function: see [peephole.Count].
+func Count(file []byte) ([]byte, error) { return peephole.Count(file) }
+
 // seldom are packages that no turn spends its time in: nothing is inlined in them, which makes the
 // compressed module 14 KB smaller.
 var seldom = []string{

@@ -72,8 +72,8 @@ export function provider(deltas, part = PART) {
 }
 
 /** A conversation whose model is behind the chat executor. */
-function chat(deltas, part) {
-  const host = new Host({ fetch: provider(deltas, part) });
+export function chat(deltas, part = PART, module) {
+  const host = new Host({ fetch: provider(deltas, part), module });
   const executorCallback = new ChatExecutor({ model: 'm', baseURL: 'http://provider/v1' });
   return new Conversation(deltas, { host, executorCallback });
 }

@@ -33,7 +33,7 @@ const schemaOf = (type, ...names) => ({
   required: names,
 });
 
-const capitalOf = {
+export const capitalOf = {
   name: 'capital_of',
   description: 'Returns the capital of a country.',
   inputSchema: schemaOf('string', 'country'),
@@ -43,7 +43,7 @@ const capitalOf = {
   },
 };
 
-const add = {
+export const add = {
   name: 'add',
   description: 'Adds two numbers.',
   inputSchema: schemaOf('number', 'a', 'b'),
@@ -54,7 +54,7 @@ const add = {
 };
 
 /** A model that asks for the tool, and answers when it has the result. */
-function lookUp({ lastContent }) {
+export function lookUp({ lastContent }) {
   const [part] = lastContent.parts;
   const answer = part.functionResponse
     ? { text: 'The capital of France is Paris.' }
@@ -63,13 +63,13 @@ function lookUp({ lastContent }) {
 }
 
 /** A runner whose agent looks something up. */
-class Geography {
+export class Geography {
   #service;
   #runner;
   #made = 0;
 
-  constructor(model, tool, fetch) {
-    const host = new Host({ fetch, module: fullModuleURL });
+  constructor(model, tool, fetch, module = fullModuleURL) {
+    const host = new Host({ fetch, module });
     this.#service = new SessionService({ host });
     const agent = new LlmAgent({
       name: 'root',

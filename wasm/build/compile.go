@@ -45,7 +45,8 @@ var reactor = []string{"-buildmode=c-shared"}
 // form is what the build makes of what Go's linker writes.
 type form struct {
 	shape.Shape
-	named bool // with the names of functions
+	named   bool // with the names of functions
+	counted bool // with globals that count what it executes
 }
 
 // shipped is the form that hosts get.
@@ -106,6 +107,11 @@ func compile(ctx context.Context, root string, t target, path string, f form) er
 	}
 	if file, err = f.Apply(ctx, file); err != nil {
 		return fmt.Errorf("%s: %w", t.file, err)
+	}
+	if f.counted {
+		if file, err = shape.Count(file); err != nil {
+			return fmt.Errorf("%s: %w", t.file, err)
+		}
 	}
 	if err := os.WriteFile(built, file, 0o644); err != nil {
 		return err

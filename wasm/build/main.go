@@ -6,6 +6,8 @@
 //	go run ./wasm/build -o DIR     write them somewhere else
 //	go run ./wasm/build -plain     write modules that start in the host, not in the build
 //	go run ./wasm/build -linked    write what Go's linker makes, in segments and instructions
+//	go run ./wasm/build -counted -o DIR
+//	                               write a full module that counts its instructions, for js/bench/instructions.mjs
 //
 // The bytes depend on the sources and on the Go release that go.mod pins, and
 // on nothing else: not on the folder, the machine or the user.
@@ -13,6 +15,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -37,8 +40,12 @@ func run(ctx context.Context, args []string) error {
 	sizes := flags.Int("sizes", 12, "print sizes, and this many packages that pay most; 0 prints nothing")
 	plain := flags.Bool("plain", false, "do not bake: instances initialise themselves")
 	linked := flags.Bool("linked", false, "do not rewrite what Go's linker has made")
+	counted := flags.Bool("counted", false, "write a full module that counts the instructions it executes; needs -o")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *counted && *out == "" {
+		return errors.New("-counted needs -o: hosts take what is in the folders of this module")
 	}
 	root, err := moduleRoot(ctx)
 	if err != nil {
@@ -50,7 +57,12 @@ func run(ctx context.Context, args []string) error {
 		}
 		return filepath.Join(root, "wasm", t.folder, t.file)
 	}
-	if err := compileAll(ctx, root, place, form{Shape: shape.Shape{Rewrite: !*linked, Bake: !*plain}}); err != nil {
+	f := form{Shape: shape.Shape{Rewrite: !*linked, Bake: !*plain}}
+	if *counted {
+		f.named, f.counted = true, true
+		return compile(ctx, root, fullTarget, place(fullTarget), f)
+	}
+	if err := compileAll(ctx, root, place, f); err != nil {
 		return err
 	}
 	if *sizes == 0 {

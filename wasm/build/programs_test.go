@@ -50,6 +50,50 @@ func TestTheBuildChangesNoProgram(t *testing.T) {
 	}
 }
 
+// Texts are compared by words: whatever their length, where they lie, and where they differ.
+func TestTheBuildComparesTexts(t *testing.T) {
+	const compare = `package main
+
+//go:noinline
+func same(a, b string) bool { return a == b }
+
+//go:wasmexport work
+func work() {
+	wrong := 0
+	for size := range 70 {
+		for start := range 9 {
+			a, b := make([]byte, 2+size+2), make([]byte, start+size+2)
+			for i := range size {
+				a[2+i], b[start+i] = byte(3*i), byte(3*i)
+			}
+			b[start+size] = 1 // behind the end
+			if !same(string(a[2:2+size]), string(b[start:start+size])) {
+				wrong++
+			}
+			for at := range size {
+				b[start+at] ^= 0x80
+				x, y := b[start:start+size], a[2:2+size]
+				if same(string(x), string(y)) || string(x) == string(y) {
+					wrong++
+				}
+				b[start+at] ^= 0x80
+			}
+		}
+	}
+	println("wrong:", wrong)
+}
+
+func main() {}
+`
+	source := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(source, []byte(compare), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := printed(t, source, shipped); got != "wrong: 0\n" {
+		t.Errorf("it prints %q", got)
+	}
+}
+
 // printed returns what a program prints in a form.
 func printed(t *testing.T, source string, f form) string {
 	t.Helper()

@@ -159,9 +159,9 @@ func encode(b []byte, list []instruction) []byte {
 		}
 		b = append(b, i.op)
 		switch op := i.op; {
-		case op == opI32Const, op == opI64Const, op == opBlock:
+		case op == opI32Const, op == opI64Const, op == opBlock, op == opLoop, op == opIf:
 			b = wasmfile.AppendInt(b, i.x)
-		case op == opBr, op == opBrIf, op >= opLocalGet && op <= opGlobalSet:
+		case op == opBr, op == opBrIf, op == opCall, op >= opLocalGet && op <= opGlobalSet:
 			b = binary.AppendUvarint(b, uint64(i.x))
 		case op >= opI32Load && op <= opI64Store32:
 			b = binary.AppendUvarint(b, uint64(i.x))
