@@ -10,7 +10,7 @@ const (
 	highs = 0x8080808080808080
 )
 
-// isASCII looks at 32 bytes at a time, then at eight, then at the last eight, or at one after the other if they are fewer.
+// isASCII looks at 32 bytes at a time, then at eight, then at the last eight; at one after the other if s is shorter.
 func isASCII(s string) bool {
 	if len(s) < 8 {
 		seen := byte(0)

@@ -89,8 +89,8 @@ const (
 	findLimit  = "\tconst nsub = uintptr(len(findfuncbucket{}.subbuckets))\n"
 )
 
-// findByHalves has the runtime look for a function by halving the table of functions. A module then needs no other table
-// (package segments).
+// findByHalves has the runtime look for a function by halving the table of functions. A module then needs no other
+// table (package segments).
 func findByHalves(source string) (string, error) {
 	before, rest, _ := strings.Cut(source, findBegins)
 	_, after, ok := strings.Cut(rest, findEnds)
