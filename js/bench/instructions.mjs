@@ -36,8 +36,8 @@ WebAssembly.Instance = class extends Instance {
 };
 
 /** How often each operation is done before it is counted, and then. */
-const WARM = 200;
-const RUNS = 500;
+const WARM = 100;
+const RUNS = 300;
 
 /** What each of some operations costs, by the function's index. */
 async function count(operation) {
