@@ -9,6 +9,7 @@ import { modelFrom } from './model.js';
 import { confirmedTransfer, weather } from './tools.js';
 
 const PATH = /^\/users\/([\w-]{1,64})\/sessions(?:\/([\w-]{1,64})(?:\/(\w+))?)?$/;
+const ID = /^[\w-]{1,64}$/;
 const APP = 'edge';
 /** The members of the bodies. */
 const MEMBERS = {
@@ -52,6 +53,10 @@ export function createSessions(env = {}, { store, module } = {}) {
     'GET list': async ({ userId }) =>
       Response.json(await service.listSessions({ appName: APP, userId })),
     'POST list': async ({ userId }, { id, state }) => {
+      if (id !== undefined && !ID.test(id)) {
+        const why = '`id` must be 1 to 64 letters, digits, - or _: it is a part of addresses';
+        throw failure(400, 'E_TURN_REQUEST_INVALID', why);
+      }
       const session = await service.createSession({ appName: APP, userId, sessionId: id, state });
       return Response.json({ id: session.id }, { status: 201 });
     },
@@ -127,10 +132,12 @@ export function createSessions(env = {}, { store, module } = {}) {
 async function found(service, key) {
   const session = await service.getSession(key);
   if (session !== undefined) return session;
-  throw Object.assign(new Error(`There is no session ${key.sessionId}.`), {
-    code: 'E_SESSION_NOT_FOUND',
-    status: 404,
-  });
+  throw failure(404, 'E_SESSION_NOT_FOUND', `There is no session ${key.sessionId}.`);
+}
+
+/** An error that is answered with a status. */
+function failure(status, code, message) {
+  return Object.assign(new Error(message), { code, status });
 }
 
 async function waiting(service, key) {

@@ -85,6 +85,9 @@ export async function refusesBodies({ create, request, session }) {
     await refusal(path, long, 413, 'E_TURN_REQUEST_INVALID', /over the limit of 1048576 bytes/);
   }
   await invalid('', '{"id":5}', /`id` must be a string/);
+  for (const id of ['', 'a/b', 'a b', 'x'.repeat(65)]) {
+    await invalid('', JSON.stringify({ id }), /`id` must be 1 to 64 letters, digits, - or _/);
+  }
   for (const state of ['5', 'null', '[]']) {
     await invalid('', `{"state":${state}}`, /`state` must be an object/);
   }
