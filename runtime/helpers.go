@@ -93,6 +93,8 @@ type ToolCallReport struct {
 	Complete   bool
 	// The execution that produced the results, and the provider's id of the call; empty if absent.
 	ExecutionID, ProviderCallID string
+	// The checksum of Tool and Args, so that it is not computed again; empty if it is not known.
+	Checksum string
 }
 
 type toolStream struct {
@@ -154,11 +156,14 @@ func (d *Dispatch) ReportToolCall(id string, r ToolCallReport) error {
 		s.providerCallID = r.ProviderCallID
 	}
 	if s.tool != "" && s.args != nil && (r.HasTool || r.Args != nil || s.checksum == "") {
-		sum, err := value.Checksum(s.tool, s.args)
-		if err != nil {
-			return fault.New(fault.InvalidToolArgs, s.tool+": "+err.Error())
+		s.checksum = r.Checksum
+		if s.checksum == "" {
+			sum, err := value.Checksum(s.tool, s.args)
+			if err != nil {
+				return fault.New(fault.InvalidToolArgs, s.tool+": "+err.Error())
+			}
+			s.checksum = sum
 		}
-		s.checksum = sum
 	}
 	s.sealed, s.sealedIn = r.Complete, d.iteration
 	d.turn.emit(d, EventToolCall, &ToolCallEvent{

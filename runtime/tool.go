@@ -77,6 +77,7 @@ type ToolResult struct {
 // ToolRun says how to run a tool's handler, and how to handle its result.
 type ToolRun struct {
 	ProviderCallID string // the provider's id of the call; empty for none
+	Checksum       string // of the call; empty to compute it
 
 	Keep  bool   // the host keeps the result, whatever it is
 	Spool uint64 // the host keeps a text result of more bytes as an artifact; 0 for no bound
@@ -93,9 +94,11 @@ func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, run ToolRun) 
 			return result, err
 		}
 	}
-	callID, err := value.Checksum(tool.Name, args)
-	if err != nil {
-		return result, fault.New(fault.InvalidToolArgs, tool.Name+": "+err.Error())
+	callID := run.Checksum
+	if callID == "" {
+		if callID, err = value.Checksum(tool.Name, args); err != nil {
+			return result, fault.New(fault.InvalidToolArgs, tool.Name+": "+err.Error())
+		}
 	}
 	valid, number, err := d.validate(task, tool, args)
 	if err != nil {

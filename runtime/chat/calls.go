@@ -134,12 +134,18 @@ func (a *Answer) run(d Dispatch, c *pending, group string) error {
 	if problem != "" {
 		args = emptyMap
 	}
-	how := runtime.ToolRun{ProviderCallID: clip(bytes.TrimSpace(c.id), maxName), Spool: a.options.spoolOver}
-	if err := d.ReportToolCall(c.record, runtime.ToolCallReport{Tool: name, HasTool: name != "", Args: args, ProviderCallID: how.ProviderCallID}); err != nil {
+	sum, err := value.Checksum(name, args)
+	if err != nil {
+		return fault.New(fault.InvalidToolArgs, name+": "+err.Error())
+	}
+	how := runtime.ToolRun{ProviderCallID: clip(bytes.TrimSpace(c.id), maxName), Checksum: sum, Spool: a.options.spoolOver}
+	err = d.ReportToolCall(c.record, runtime.ToolCallReport{
+		Tool: name, HasTool: name != "", Args: args, ProviderCallID: how.ProviderCallID, Checksum: sum,
+	})
+	if err != nil {
 		return err
 	}
 	var result runtime.ToolResult
-	var err error
 	tool, known := d.Tool(name)
 	reads := known && tool.Artifact // its result is text of an artifact
 	switch {
@@ -169,10 +175,6 @@ func (a *Answer) run(d Dispatch, c *pending, group string) error {
 	}
 	if reportErr := d.ReportToolCall(c.record, report); reportErr != nil || d.Aborted() {
 		return reportErr
-	}
-	sum, err := value.Checksum(name, args)
-	if err != nil {
-		return err
 	}
 	now := d.Stamp()
 	c.kept = report.Kept
