@@ -64,18 +64,38 @@ func field(body []byte, n int) []byte {
 	if n >= count {
 		return nil
 	}
-	var err error
-	for ; n > 0; n-- {
-		if rest, err = value.Skip(rest, value.MaxDepth); err != nil {
+	start, i := 0, 0
+	for ; n >= 0; n-- {
+		start = i
+		if size := short(rest, i); size != 0 {
+			i += size
+			continue
+		}
+		after, err := value.Skip(rest[i:], value.MaxDepth)
+		if err != nil {
 			return nil
 		}
+		i = len(rest) - len(after)
 	}
-	after, err := value.Skip(rest, value.MaxDepth)
-	if err != nil {
-		return nil
+	return rest[start:i:i]
+}
+
+// short returns the length of the value at v[i:] if it is null, a boolean or a short string, as most fields are; 0 for
+// all others. It is small enough to be inlined.
+func short(v []byte, i int) int {
+	if i >= len(v) {
+		return 0
 	}
-	end := len(rest) - len(after)
-	return rest[:end:end]
+	size := 1
+	if c := v[i]; c-0xa0 < 0x20 {
+		size += int(c - 0xa0)
+	} else if c&^3 != 0xc0 || c == 0xc1 {
+		return 0
+	}
+	if size > len(v)-i {
+		return 0
+	}
+	return size
 }
 
 func text(v []byte) []byte {
