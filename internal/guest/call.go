@@ -14,7 +14,7 @@ const callMargin = 256
 // call serves a method that host code calls on a context. It fails if the frame is invalid; a failure of the method
 // goes into its reply.
 func (in *Instance) call(f *abi.Call) error {
-	t := in.turns[f.Turn]
+	t := in.turn(f.Turn)
 	if f.Turn == 0 {
 		return in.callOutside(f)
 	}

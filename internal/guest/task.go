@@ -119,9 +119,10 @@ func (in *Instance) wake(c *coroutine) { in.ready = append(in.ready, c) }
 func (in *Instance) drain() {
 	for {
 		for i := 0; i < len(in.ready); i++ {
-			in.ready[i].resume()
+			c := in.ready[i]
+			in.ready[i] = nil
+			c.resume()
 		}
-		clear(in.ready)
 		in.ready = in.ready[:0]
 		if len(in.waiting) == 0 || !in.wakeWaiting() {
 			return

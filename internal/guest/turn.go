@@ -136,6 +136,7 @@ func (t *turn) end(status runtime.Status, iterations int, err error) {
 	t.ended = true
 	t.run.Release()
 	delete(t.in.turns, t.number)
+	t.in.last = nil
 }
 
 // begin adds an effect to the table and sends it to the host.
@@ -238,7 +239,7 @@ func (t *turn) enter(c *coroutine) (*effect, error) {
 	} else {
 		eff = new(effect)
 	}
-	*eff = effect{number: t.next, owner: c}
+	eff.number, eff.owner = t.next, c
 	t.effects = append(t.effects, eff)
 	t.in.effects++
 	return eff, nil
@@ -253,7 +254,7 @@ func (t *turn) abortedIn(context uint32) bool {
 }
 
 func (in *Instance) result(f *abi.Result) error {
-	t := in.turns[f.Turn]
+	t := in.turn(f.Turn)
 	if t == nil {
 		return nil // the turn has ended; nobody waits for it
 	}
@@ -301,7 +302,7 @@ func valueOf(raw []byte) []byte {
 }
 
 func (in *Instance) abort(f *abi.Abort) error {
-	t := in.turns[f.Turn]
+	t := in.turn(f.Turn)
 	if t == nil {
 		return nil
 	}
