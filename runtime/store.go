@@ -341,8 +341,9 @@ func (d *Dispatch) Commit(task Task) error {
 	}
 	bytes := d.queued
 	d.queue, d.queued, d.committing = nil, 0, true
-	_, err := task.Await(&Commit{Context: d.number, Deltas: deltas})
-	d.committing = false
+	d.commit = Commit{Context: d.number, Deltas: deltas}
+	_, err := task.Await(&d.commit)
+	d.commit.Deltas, d.committing = nil, false
 	applied := len(deltas)
 	if err != nil {
 		f := fault.Wrap(fault.StorageCommitError, err)

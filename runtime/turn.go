@@ -42,6 +42,7 @@ type Turn struct {
 	executions uint32   // number of tool executions
 	kept       uint32   // kept of the running StoreToolCall
 	started    uint64
+	turnEnd    TurnEndEvent
 	reason     error // of the abort; may be nil
 	tools      []*Tool
 	made       []*Tool           // by the guest, numbered from firstMade
@@ -144,11 +145,11 @@ func (t *Turn) Run(task Task, message int64) (status Status, iterations int, err
 	t.cutInside(task, nil)
 	t.context.ended = true
 	t.abortGates(nil)
-	end := &TurnEndEvent{Started: t.started, Status: status}
+	t.turnEnd = TurnEndEvent{Started: t.started, Status: status}
 	if status == StatusFailed {
-		end.Err = err
+		t.turnEnd.Err = err
 	}
-	t.emit(nil, EventTurnEnd, end)
+	t.emit(nil, EventTurnEnd, &t.turnEnd)
 	return status, iterations, err
 }
 
