@@ -12,20 +12,22 @@ import (
 
 // turn is a running turn, or a standalone dispatch, with its table of effects.
 type turn struct {
-	in      *Instance
-	number  uint32
-	run     *runtime.Turn
-	effects []*effect
-	few     [4]*effect // room for the usual number of effects
-	next    uint32     // number of the last effect
-	minted  int64      // handle of the guest's last error
-	due     uint64     // of the pending timer; 0 for none
-	ended   bool
-	plain   bool     // errors are sent without causes and details
-	named   int64    // lowest guest handle that a Sync has named
-	late    []uint32 // tool calls given up, until their results arrive
-	served  any      // by the instance's front, which keeps this of it; nil for a turn that is none of the front's
-	ahead   int      // effects whose tasks have not waited
+	in         *Instance
+	number     uint32
+	run        *runtime.Turn
+	message    int64 // handle of the message that it begins with; 0 for none
+	standalone bool
+	effects    []*effect
+	few        [4]*effect // room for the usual number of effects
+	next       uint32     // number of the last effect
+	minted     int64      // handle of the guest's last error
+	due        uint64     // of the pending timer; 0 for none
+	ended      bool
+	plain      bool     // errors are sent without causes and details
+	named      int64    // lowest guest handle that a Sync has named
+	late       []uint32 // tool calls given up, until their results arrive
+	served     any      // by the instance's front, which keeps this of it; nil for a turn that is none of the front's
+	ahead      int      // effects whose tasks have not waited
 }
 
 func (in *Instance) startTurn(f *abi.StartTurn) error {
@@ -52,21 +54,22 @@ func (in *Instance) startTurn(f *abi.StartTurn) error {
 		return err
 	}
 	in.turns[f.Turn] = t
-	standalone := f.Standalone // f must not outlive the call
-	body := func(task runtime.Task) {
-		var status runtime.Status
-		var iterations int
-		var err error
-		if standalone {
-			status, iterations, err = run.Standalone(task)
-		} else {
-			status, iterations, err = run.Run(task, message)
-		}
-		t.end(status, iterations, err)
-	}
-	in.spawn(t, body, func(err error) { t.end(runtime.StatusFailed, run.Break(err), err) }, nil)
+	t.standalone, t.message = f.Standalone, message
+	in.spawn(t, t, nil)
 	return nil
 }
+
+// perform implements body: it runs the turn.
+func (t *turn) perform(task runtime.Task) {
+	if t.standalone {
+		t.end(t.run.Standalone(task))
+		return
+	}
+	t.end(t.run.Run(task, t.message))
+}
+
+// fail implements body.
+func (t *turn) fail(err error) { t.end(runtime.StatusFailed, t.run.Break(err), err) }
 
 // Exceeded implements runtime.World.
 //
