@@ -137,6 +137,7 @@ func (h *History) find(id string, n uint32) (uint32, bool) {
 // records maps the handles of a turn to bodies.
 type records struct {
 	spans []span   // host handles, ascending
+	few   [3]span  // room for the usual number of them
 	made  [][]byte // guest handles: -1, -2, …
 }
 
@@ -155,7 +156,7 @@ func (r *records) put(s span) bool {
 		return false
 	}
 	if r.spans == nil {
-		r.spans = make([]span, 0, 4)
+		r.spans = r.few[:0]
 	}
 	r.spans = append(r.spans, s)
 	return true

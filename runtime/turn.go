@@ -52,7 +52,8 @@ type Turn struct {
 	gateDue    uint64            // the timer last requested
 	usage      []usage           // of model calls, by model
 	counted    map[counted]int64 // tokens of counted texts
-	noise      uint64            // state of Random
+	noise      uint64            // state of Random, once noisy
+	noisy      bool
 
 	quota     *Quota
 	held      uint64     // bytes, see Quota
@@ -75,7 +76,7 @@ type contextState struct {
 
 // NewTurn prepares a turn. Invalid input fails before any event.
 func NewTurn(config *Config, in Input, world World) (*Turn, error) {
-	t := &Turn{Input: in, config: config, world: world, noise: hash(in.Seed), quota: in.Quota}
+	t := &Turn{Input: in, config: config, world: world, quota: in.Quota}
 	t.dispatches = t.one[:0]
 	t.context.aborted = in.Aborted
 	for k := range t.context.cols {
@@ -122,7 +123,14 @@ func (t *Turn) NewID(prefix string) string {
 		t.minted = append(t.minted, minted{prefix: prefix})
 	}
 	t.minted[i].count++
-	return t.ID + "." + prefix + strconv.FormatUint(uint64(t.minted[i].count), 10)
+	return t.numbered(prefix, t.minted[i].count)
+}
+
+// numbered is the turn's id with a prefix and a number behind it.
+func (t *Turn) numbered(prefix string, n uint32) string {
+	var room [64]byte
+	id := append(append(append(room[:0], t.ID...), '.'), prefix...)
+	return string(strconv.AppendUint(id, uint64(n), 10))
 }
 
 // minted is how many ids of a prefix there are. A turn has few prefixes.

@@ -85,7 +85,7 @@ func (in *Instance) fits(start int) bool {
 }
 
 // eventHead appends an Event frame without its last element, the payload. Kinds and scopes take a byte.
-func (t *turn) eventHead(h runtime.Head) []byte {
+func (t *turn) eventHead(h *runtime.Head) []byte {
 	b := value.AppendInt(append(t.in.out, 0x99, abi.OpEvent), int64(t.number))
 	b = value.AppendInt(b, int64(h.Seq))
 	b = value.AppendInt(append(b, byte(h.Kind)), int64(h.Elapsed))
@@ -105,7 +105,7 @@ func (t *turn) Stream(h runtime.Head, e runtime.StreamEvent) {
 	if e.Interrupted && t.in.marks {
 		h.Kind += runtime.EventKind(abi.EventMessageInterrupted - abi.EventMessage)
 	}
-	b := t.eventHead(h)
+	b := t.eventHead(&h)
 	b = value.AppendListHeader(b, 5)
 	b = value.AppendText(b, e.ID)
 	b = value.AppendInt(b, int64(e.Created))
@@ -120,11 +120,11 @@ func (t *turn) Event(h runtime.Head, p any) {
 		return
 	}
 	start := len(t.in.out)
-	t.in.out = t.appendPayload(t.eventHead(h), p)
+	t.in.out = t.appendPayload(t.eventHead(&h), p)
 	if !t.in.fits(start) {
 		t.in.out = t.in.out[:start]
 		t.plain = true
-		t.in.out = t.appendPayload(t.eventHead(h), reduced(p))
+		t.in.out = t.appendPayload(t.eventHead(&h), reduced(p))
 		t.plain = false
 	}
 }
@@ -157,6 +157,8 @@ func reduced(p any) any {
 // and so stack frames of their own: what the deepest call of a task needs, its stack keeps while it waits.
 func (t *turn) appendPayload(b []byte, p any) []byte {
 	switch p := p.(type) {
+	case nil:
+		return value.AppendNil(b)
 	case *runtime.IterationEndEvent:
 		e := abi.IterationEndEvent{Started: p.Started, Status: uint8(p.Status), Discarded: t.in.deltasOf(p.Discarded)}
 		return e.Append(b)
