@@ -278,6 +278,8 @@ func (t *turn) report(f *abi.Call, d *runtime.Dispatch) error {
 }
 
 // serve runs a method that waits in a task, and replies when it ends.
+//
+//go:noinline
 func (t *turn) serve(call uint32, method func(runtime.Task) ([]byte, error)) {
 	t.in.spawn(t, &served{t, call, method}, nil)
 }
@@ -423,7 +425,8 @@ func (t *turn) callTool(call uint32, d *runtime.Dispatch, a *abi.ExecuteToolArgs
 			return nil, err
 		}
 		result := abi.ExecuteToolResult{ExecutionID: r.ExecutionID, Effect: r.Effect, Value: r.Value}
-		return result.Append(make([]byte, 0, len(r.ExecutionID)+len(r.Value)+16)), nil
+		t.in.body = result.Append(t.in.body[:0]) // the reply copies it
+		return t.in.body, nil
 	})
 }
 

@@ -51,7 +51,7 @@ type Instance struct {
 	closed     bool
 
 	frame frames
-	body  []byte // scratch: the body of a request
+	body  []byte // scratch: the body of a request, or the value of a reply
 	path  []byte // scratch: the path of an effect
 }
 
