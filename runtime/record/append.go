@@ -1,13 +1,6 @@
 package record
 
-import (
-	"slices"
-
-	"github.com/turncore/turncore/abi/value"
-)
-
-// room is what a body usually takes besides the long texts and the values in it.
-const room = 96
+import "github.com/turncore/turncore/abi/value"
 
 // IdentityFields are the fields of an identity.
 type IdentityFields struct {
@@ -29,7 +22,6 @@ type MessageFields struct {
 
 // AppendMessage appends the body of a message.
 func AppendMessage(dst []byte, f MessageFields) []byte {
-	dst = slices.Grow(dst, room+len(f.ID)+len(f.Content)+len(f.Attachments))
 	dst = value.AppendListHeader(dst, 7)
 	dst = value.AppendString(dst, f.ID)
 	dst = value.AppendString(dst, f.Role)
@@ -103,8 +95,6 @@ type ToolCallFields struct {
 
 // AppendToolCall appends the body of a tool call.
 func AppendToolCall(dst []byte, f ToolCallFields) []byte {
-	size := len(f.ID) + len(f.Tool) + len(f.Args) + len(f.Checksum) + len(f.ExecutionID) + len(f.ProviderCallID)
-	dst = slices.Grow(dst, room+size+len(f.Results)+len(f.Payload))
 	dst = value.AppendListHeader(dst, 16)
 	dst = value.AppendString(dst, f.ID)
 	dst = value.AppendString(dst, f.Tool)
