@@ -207,10 +207,12 @@ func (r *records) body(handle int64) []byte {
 
 // check validates a record.
 func (r *records) check(kind record.Kind, handle int64) error {
-	if s := r.spanOf(handle); s != nil && s.history == nil && s.count == 1 && s.block.end == 0 {
-		// The pass that checks the record finds its end, too.
-		if s.block.end = uint32(record.CheckFirst(kind, s.block.data)); s.block.end > 0 {
-			return nil
+	if handle > 0 {
+		if s := r.spanOf(handle); s != nil && s.history == nil && s.count == 1 && s.block.end == 0 {
+			// The pass that checks the record finds its end, too.
+			if s.block.end = uint32(record.CheckFirst(kind, s.block.data)); s.block.end > 0 {
+				return nil
+			}
 		}
 	}
 	return record.Check(kind, r.body(handle))

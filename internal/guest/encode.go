@@ -255,28 +255,28 @@ func (t *turn) Sync(s runtime.Sync) {
 	if t.ended {
 		return
 	}
-	var data abi.Raw
+	f := abi.Sync{
+		Op: abi.OpSync, Turn: t.number, Context: s.Context, Collection: uint8(s.Kind),
+		Sync: uint8(s.Op), Handle: s.Handle, Other: s.Other,
+	}
 	switch {
 	case s.Op == runtime.SyncSet:
-		data = abi.Bytes(append(value.AppendString(nil, s.Key), s.Body...))
+		f.Data = abi.Bytes(append(value.AppendString(nil, s.Key), s.Body...))
 	case s.Op == runtime.SyncDefine:
 		def := toolDef(s.Tool).Append(nil)
-		data = abi.Bytes(def)
+		f.Data = abi.Bytes(def)
 	case s.Op == runtime.SyncTools:
 		numbers := value.AppendListHeader(nil, len(s.Tools))
 		for _, tool := range s.Tools {
 			numbers = value.AppendInt(numbers, int64(tool.Number))
 		}
-		data = abi.Bytes(numbers)
+		f.Data = abi.Bytes(numbers)
 	case s.Err != nil:
-		data = t.errorBytes(s.Err)
+		f.Data = t.errorBytes(s.Err)
 	case s.Body != nil && t.firstNamed(s):
-		data = abi.Bytes(s.Body)
+		f.Data = abi.Bytes(s.Body)
 	}
-	b := value.AppendInt(append(t.in.out, 0x98, abi.OpSync), int64(t.number))
-	b = value.AppendInt(b, int64(s.Context))
-	b = value.AppendInt(append(b, byte(s.Kind), byte(s.Op)), s.Handle)
-	t.in.out = data.Append(value.AppendInt(b, s.Other))
+	t.in.out = f.Append(t.in.out)
 }
 
 // toolDef is the definition of a tool made by the guest.
