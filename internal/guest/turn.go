@@ -129,7 +129,9 @@ func (t *turn) end(status runtime.Status, iterations int, err error) {
 		}
 		t.settle(e, nil, fault.New(fault.CallAfterEnd, "the turn has ended"))
 	}
-	end := abi.End{Op: abi.OpEnd, Turn: t.number, Status: uint8(status), Iterations: uint32(iterations), Error: t.errorValue(err)}
+	end := abi.End{
+		Op: abi.OpEnd, Turn: t.number, Status: uint8(status), Iterations: uint32(iterations), Error: t.errorValue(err),
+	}
 	start := len(t.in.out)
 	if t.in.out = end.Append(t.in.out); !t.in.fits(start) {
 		end.Error = t.plainError(err)
