@@ -123,8 +123,12 @@ func (r *Reader) list(size, limit int) int {
 	return n
 }
 
-// Int reads an integer from -max-1 to max that is within ±[MaxInt].
+// Int reads an integer from -max-1 to max, which is 127 or more, that is within ±[MaxInt].
 func (r *Reader) Int(max int64) int64 {
+	if i := r.i; i < len(r.b) && r.b[i] < 0x80 {
+		r.i = i + 1
+		return int64(r.b[i])
+	}
 	kind, n := r.head()
 	if kind != value.KindInt {
 		r.fail("an integer is expected")
@@ -140,15 +144,19 @@ func (r *Reader) Int(max int64) int64 {
 
 // Uint reads an integer from 0 to max, which is 127 or more.
 func (r *Reader) Uint(max uint64) uint64 {
-	if r.i < len(r.b) && r.b[r.i] < 0x80 {
-		r.i++
-		return uint64(r.b[r.i-1])
+	if i := r.i; i < len(r.b) && r.b[i] < 0x80 {
+		r.i = i + 1
+		return uint64(r.b[i])
 	}
 	return r.wideUint(max)
 }
 
 func (r *Reader) wideUint(max uint64) uint64 {
-	v := r.Int(MaxInt)
+	if kind, size, n := value.Head(r.b, r.i); kind == value.KindInt && n <= max {
+		r.i += size
+		return n
+	}
+	v := r.Int(MaxInt) // again, for the reason why not
 	if v < 0 || uint64(v) > max {
 		r.fail("the integer is out of range")
 		return 0
@@ -245,10 +253,12 @@ func (r *Reader) raw(dst Raw) Raw {
 	n := 1
 	if c := r.b[r.i]; c >= 0x80 && c < 0xe0 {
 		var err *FrameError
-		if n, err = scan(r.b[r.i:], &rawLimits); err != nil {
-			err.Offset += r.i
-			r.i, r.err = len(r.b), err
-			return nil
+		if n = r.leaf(); n == 0 {
+			if n, err = scan(r.b[r.i:], &rawLimits); err != nil {
+				err.Offset += r.i
+				r.i, r.err = len(r.b), err
+				return nil
+			}
 		}
 	}
 	v := r.b[r.i : r.i+n : r.i+n]
@@ -257,6 +267,22 @@ func (r *Reader) raw(dst Raw) Raw {
 		return v
 	}
 	return append(dst[:0], v...)
+}
+
+// leaf returns the length of the next value if it is within the limits and neither an array nor a map; 0 if scan must
+// decide.
+func (r *Reader) leaf() int {
+	kind, size, n := value.Head(r.b, r.i)
+	switch {
+	case kind > value.KindBytes:
+		return 0
+	case kind >= value.KindString:
+		if n > uint64(rawLimits.String) || n > uint64(min(len(r.b)-r.i, int(rawLimits.Frame))-size) {
+			return 0
+		}
+		return size + int(n)
+	}
+	return size
 }
 
 func (r *Reader) texts() []string {

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/turncore/turncore/runtime/fault"
@@ -13,7 +14,9 @@ type Bound func(task Task, d *Dispatch) error
 
 // bounds is a dispatch's state for compiled-in middleware.
 type bounds struct {
-	repeats []repeat         // tool calls stored in this dispatch, by checksum
+	calls   []int64          // tool calls stored in this dispatch that are not in repeats
+	few     [2]int64         // room for the usual number of them
+	repeats []repeat         // the others, by checksum
 	stored  [Collections]int // writes of the open iteration
 	due     uint64           // time of the deadline on the turn's clock; 0 for none
 	timed   bool             // a deadline was set
@@ -66,11 +69,12 @@ type repeat struct {
 
 // noteStore records a write for MaxRepeats and AckOnNoToolCalls.
 func (d *Dispatch) noteStore(delta Delta) {
+	b := &d.bounds
 	switch delta.Op {
 	case WriteStore:
-		d.bounds.stored[delta.Kind]++
+		b.stored[delta.Kind]++
 	case WriteReplaceGroup:
-		d.bounds.stored[record.ToolCalls]++
+		b.stored[record.ToolCalls]++
 		return
 	default:
 		return
@@ -78,15 +82,26 @@ func (d *Dispatch) noteStore(delta Delta) {
 	if delta.Kind != record.ToolCalls {
 		return
 	}
-	call := record.ToolCall(d.turn.records.body(delta.Handle))
-	checksum := call.Checksum()
-	for i := range d.bounds.repeats {
-		if r := &d.bounds.repeats[i]; r.checksum == string(checksum) {
-			r.count++
-			return
-		}
+	if b.calls == nil {
+		b.calls = b.few[:0]
 	}
-	d.bounds.repeats = append(d.bounds.repeats, repeat{string(checksum), string(call.Tool()), 1})
+	b.calls = append(b.calls, delta.Handle)
+}
+
+// countRepeats counts the tool calls stored since it ran last.
+func (d *Dispatch) countRepeats() {
+	b := &d.bounds
+	for _, handle := range b.calls {
+		call := record.ToolCall(d.turn.records.body(handle))
+		checksum := string(call.Checksum())
+		i := slices.IndexFunc(b.repeats, func(r repeat) bool { return r.checksum == checksum })
+		if i < 0 {
+			i = len(b.repeats)
+			b.repeats = append(b.repeats, repeat{checksum: checksum, tool: string(call.Tool())})
+		}
+		b.repeats[i].count++
+	}
+	b.calls = b.calls[:0]
 }
 
 // MaxIterations nacks with E_MAX_ITERATIONS when a dispatch begins an iteration after its n-th, so that the work of the
@@ -108,6 +123,7 @@ func MaxRepeats(n int) Bound {
 		if d.signalled() {
 			return nil
 		}
+		d.countRepeats()
 		for _, r := range d.bounds.repeats {
 			if r.count > n {
 				return d.Nack(fault.New(fault.MaxRepeats, r.tool+" was called "+strconv.Itoa(r.count)+" times with the same arguments, "+strconv.Itoa(n)+" are allowed"))

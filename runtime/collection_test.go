@@ -199,7 +199,7 @@ func TestFindAgainstModel(t *testing.T) {
 					for range n {
 						data = append(data, bodyOf(record.Messages, id(), "")...)
 					}
-					rs.put(span{first: first, count: n, block: &block{count: n, data: data}})
+					rs.put(span{first: first, count: n, block: block{count: n, data: data}})
 					p.c.append(first, n)
 				default:
 					p.c.append(rs.make(bodyOf(record.Messages, id(), "")), 1)

@@ -60,6 +60,9 @@ type Dispatch struct {
 	// Reused in every iteration.
 	call         CallExecutor
 	iterationEnd IterationEndEvent
+	commit       Commit
+
+	dispatchEnd DispatchEndEvent
 }
 
 // Dispatch runs a dispatch from the turn's context (source nil) or another dispatch's. It returns the failure of the
@@ -168,7 +171,8 @@ func (d *Dispatch) end(failure error) {
 	if d.bounds.due > 0 {
 		d.turn.askTick()
 	}
-	d.turn.emit(d, EventDispatchEnd, &DispatchEndEvent{Started: d.started, Status: d.status, Iterations: d.iterations, Err: failure})
+	d.dispatchEnd = DispatchEndEvent{Started: d.started, Status: d.status, Iterations: d.iterations, Err: failure}
+	d.turn.emit(d, EventDispatchEnd, &d.dispatchEnd)
 }
 
 // loop runs iterations until a signal, an abort, or a failure, which it reports to the dispatch's observers.

@@ -10,13 +10,16 @@ import (
 // block holds consecutive records, split into bodies on first access.
 type block struct {
 	count uint32
+	end   uint32 // of the body of a single record, once it is known
 	data  []byte
-	ends  []uint32  // end offset of each body
-	end   [1]uint32 // room for ends of a single record
+	ends  []uint32 // end offset of each body of several
 }
 
 // body returns the i-th body, nil if the block does not hold that many.
 func (b *block) body(i uint32) []byte {
+	if b.count == 1 {
+		return b.single(i)
+	}
 	if b.ends == nil {
 		b.split()
 	}
@@ -30,11 +33,24 @@ func (b *block) body(i uint32) []byte {
 	return b.data[start:b.ends[i]:b.ends[i]]
 }
 
+// single is body of a block of one record.
+func (b *block) single(i uint32) []byte {
+	if b.end == 0 {
+		rest, err := value.Skip(b.data, value.MaxDepth)
+		if err != nil {
+			return nil
+		}
+		b.end = uint32(len(b.data) - len(rest))
+	}
+	if i > 0 {
+		return nil
+	}
+	return b.data[:b.end:b.end]
+}
+
 func (b *block) split() {
 	// The host sets count; each body takes at least a byte.
-	if b.ends = b.end[:0]; b.count > 1 {
-		b.ends = make([]uint32, 0, min(int(b.count), len(b.data)))
-	}
+	b.ends = make([]uint32, 0, min(int(b.count), len(b.data)))
 	rest := b.data
 	for range b.count {
 		var err error
@@ -121,6 +137,7 @@ func (h *History) find(id string, n uint32) (uint32, bool) {
 // records maps the handles of a turn to bodies.
 type records struct {
 	spans []span   // host handles, ascending
+	few   [3]span  // room for the usual number of them
 	made  [][]byte // guest handles: -1, -2, …
 }
 
@@ -128,8 +145,8 @@ type records struct {
 type span struct {
 	first   int64
 	count   uint32
-	block   *block
-	history *History
+	block   block    // of the turn's own records
+	history *History // holds the records in place of block
 }
 
 // put assigns the handles from first on to a block or to the beginning of a history. It rejects a range that is not
@@ -139,7 +156,7 @@ func (r *records) put(s span) bool {
 		return false
 	}
 	if r.spans == nil {
-		r.spans = make([]span, 0, 4)
+		r.spans = r.few[:0]
 	}
 	r.spans = append(r.spans, s)
 	return true
@@ -186,6 +203,19 @@ func (r *records) body(handle int64) []byte {
 		return s.history.body(uint32(handle - s.first))
 	}
 	return s.block.body(uint32(handle - s.first))
+}
+
+// check validates a record.
+func (r *records) check(kind record.Kind, handle int64) error {
+	if handle > 0 {
+		if s := r.spanOf(handle); s != nil && s.history == nil && s.count == 1 && s.block.end == 0 {
+			// The pass that checks the record finds its end, too.
+			if s.block.end = uint32(record.CheckFirst(kind, s.block.data)); s.block.end > 0 {
+				return nil
+			}
+		}
+	}
+	return record.Check(kind, r.body(handle))
 }
 
 // known reports whether a handle names a record of this turn.

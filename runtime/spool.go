@@ -31,7 +31,7 @@ func (t *Turn) spooled(e *Spool) (int64, error) {
 	if e.Into == 0 {
 		return e.Handle, nil
 	}
-	if err := t.check(record.Retrievables, e.Into); err != nil {
+	if err := t.records.check(record.Retrievables, e.Into); err != nil {
 		return 0, err
 	}
 	before, after := record.Retrievable(t.records.body(e.Handle)), record.Retrievable(t.records.body(e.Into))

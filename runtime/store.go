@@ -26,7 +26,7 @@ const MaxQueue = 8192
 
 // Accept assigns the handles from first on to count records whose bodies are consecutive in data.
 func (t *Turn) Accept(first int64, count uint32, data []byte) bool {
-	if !t.records.put(span{first: first, count: count, block: &block{count: count, data: data}}) {
+	if !t.records.put(span{first: first, count: count, block: block{count: count, data: data}}) {
 		return false
 	}
 	t.hold(len(data))
@@ -44,11 +44,6 @@ func (t *Turn) AcceptHistory(first int64, count uint32, h *History) bool {
 
 // Known reports whether a handle names a record.
 func (t *Turn) Known(handle int64) bool { return t.records.known(handle) }
-
-// check validates the record behind a handle.
-func (t *Turn) check(kind record.Kind, handle int64) error {
-	return record.Check(kind, t.records.body(handle))
-}
 
 // Store stores a record from turn middleware: immediately through the storage callback, then in the collection. If
 // the host holds the text of a retrievable, that text is spooled first. It returns the handle of the stored record.
@@ -101,7 +96,7 @@ func (t *Turn) admit(c *contextState, delta *Delta) error {
 		handles = []int64{delta.Handle}
 	}
 	for _, handle := range handles {
-		if err := t.check(delta.Kind, handle); err != nil {
+		if err := t.records.check(delta.Kind, handle); err != nil {
 			return err
 		}
 		if delta.Op != WriteReplaceGroup {
@@ -346,8 +341,9 @@ func (d *Dispatch) Commit(task Task) error {
 	}
 	bytes := d.queued
 	d.queue, d.queued, d.committing = nil, 0, true
-	_, err := task.Await(&Commit{Context: d.number, Deltas: deltas})
-	d.committing = false
+	d.commit = Commit{Context: d.number, Deltas: deltas}
+	_, err := task.Await(&d.commit)
+	d.commit.Deltas, d.committing = nil, false
 	applied := len(deltas)
 	if err != nil {
 		f := fault.Wrap(fault.StorageCommitError, err)

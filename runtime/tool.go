@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/schema"
@@ -105,7 +104,7 @@ func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, run ToolRun) 
 		return result, err
 	}
 	d.turn.executions++
-	result.ExecutionID = d.turn.ID + ".x" + strconv.FormatUint(uint64(d.turn.executions), 10)
+	result.ExecutionID = d.turn.numbered("x", d.turn.executions)
 	begun := &toolRun{call: CallTool{
 		Context: d.number, Tool: tool, CallID: callID, ExecutionID: result.ExecutionID, Args: valid, Valid: number, Run: run,
 	}}

@@ -42,6 +42,7 @@ type Turn struct {
 	executions uint32   // number of tool executions
 	kept       uint32   // kept of the running StoreToolCall
 	started    uint64
+	turnEnd    TurnEndEvent
 	reason     error // of the abort; may be nil
 	tools      []*Tool
 	made       []*Tool           // by the guest, numbered from firstMade
@@ -51,7 +52,8 @@ type Turn struct {
 	gateDue    uint64            // the timer last requested
 	usage      []usage           // of model calls, by model
 	counted    map[counted]int64 // tokens of counted texts
-	noise      uint64            // state of Random
+	noise      uint64            // state of Random, once noisy
+	noisy      bool
 
 	quota     *Quota
 	held      uint64     // bytes, see Quota
@@ -74,7 +76,7 @@ type contextState struct {
 
 // NewTurn prepares a turn. Invalid input fails before any event.
 func NewTurn(config *Config, in Input, world World) (*Turn, error) {
-	t := &Turn{Input: in, config: config, world: world, noise: hash(in.Seed), quota: in.Quota}
+	t := &Turn{Input: in, config: config, world: world, quota: in.Quota}
 	t.dispatches = t.one[:0]
 	t.context.aborted = in.Aborted
 	for k := range t.context.cols {
@@ -121,7 +123,14 @@ func (t *Turn) NewID(prefix string) string {
 		t.minted = append(t.minted, minted{prefix: prefix})
 	}
 	t.minted[i].count++
-	return t.ID + "." + prefix + strconv.FormatUint(uint64(t.minted[i].count), 10)
+	return t.numbered(prefix, t.minted[i].count)
+}
+
+// numbered is the turn's id with a prefix and a number behind it.
+func (t *Turn) numbered(prefix string, n uint32) string {
+	var room [64]byte
+	id := append(append(append(room[:0], t.ID...), '.'), prefix...)
+	return string(strconv.AppendUint(id, uint64(n), 10))
 }
 
 // minted is how many ids of a prefix there are. A turn has few prefixes.
@@ -144,11 +153,11 @@ func (t *Turn) Run(task Task, message int64) (status Status, iterations int, err
 	t.cutInside(task, nil)
 	t.context.ended = true
 	t.abortGates(nil)
-	end := &TurnEndEvent{Started: t.started, Status: status}
+	t.turnEnd = TurnEndEvent{Started: t.started, Status: status}
 	if status == StatusFailed {
-		end.Err = err
+		t.turnEnd.Err = err
 	}
-	t.emit(nil, EventTurnEnd, end)
+	t.emit(nil, EventTurnEnd, &t.turnEnd)
 	return status, iterations, err
 }
 

@@ -14,7 +14,7 @@ const callMargin = 256
 // call serves a method that host code calls on a context. It fails if the frame is invalid; a failure of the method
 // goes into its reply.
 func (in *Instance) call(f *abi.Call) error {
-	t := in.turns[f.Turn]
+	t := in.turn(f.Turn)
 	if f.Turn == 0 {
 		return in.callOutside(f)
 	}
@@ -278,12 +278,25 @@ func (t *turn) report(f *abi.Call, d *runtime.Dispatch) error {
 }
 
 // serve runs a method that waits in a task, and replies when it ends.
-func (t *turn) serve(call uint32, body func(runtime.Task) ([]byte, error)) {
-	t.in.spawn(t, func(task runtime.Task) {
-		result, err := body(task)
-		t.reply(call, result, err)
-	}, func(err error) { t.reply(call, nil, err) }, nil)
+//
+//go:noinline
+func (t *turn) serve(call uint32, method func(runtime.Task) ([]byte, error)) {
+	t.in.spawn(t, &served{t, call, method}, nil)
 }
+
+// served is a method under way.
+type served struct {
+	turn   *turn
+	call   uint32
+	method func(runtime.Task) ([]byte, error)
+}
+
+func (s *served) perform(task runtime.Task) {
+	result, err := s.method(task)
+	s.turn.reply(s.call, result, err)
+}
+
+func (s *served) fail(err error) { s.turn.reply(s.call, nil, err) }
 
 // callNext runs the rest of a middleware's pipeline. Its owner resumes when both this and the middleware's body have
 // ended.
@@ -295,12 +308,10 @@ func (t *turn) callNext(call, number uint32) {
 	}
 	next := eff.next
 	eff.next, eff.running = nil, true
-	t.in.spawn(t, func(task runtime.Task) {
+	t.in.spawn(t, &served{t, call, func(task runtime.Task) ([]byte, error) {
 		next(task)
-		t.reply(call, nil, nil)
-	}, func(err error) {
-		t.reply(call, nil, err)
-	}, func() {
+		return nil, nil
+	}}, func() {
 		eff.running = false
 		if eff.settled {
 			t.in.wake(eff.owner)
@@ -414,7 +425,8 @@ func (t *turn) callTool(call uint32, d *runtime.Dispatch, a *abi.ExecuteToolArgs
 			return nil, err
 		}
 		result := abi.ExecuteToolResult{ExecutionID: r.ExecutionID, Effect: r.Effect, Value: r.Value}
-		return result.Append(make([]byte, 0, len(r.ExecutionID)+len(r.Value)+16)), nil
+		t.in.body = result.Append(t.in.body[:0]) // the reply copies it
+		return t.in.body, nil
 	})
 }
 

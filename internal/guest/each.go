@@ -24,11 +24,11 @@ func (c *coroutine) each(n, atOnce int, body func(task runtime.Task, i int) erro
 	for i := range errs {
 		c.Wait(func() bool { return running == 0 || running < atOnce && t.hasRoom() })
 		running++
-		c.in.spawnBelow(c, t, func(task runtime.Task) {
+		c.in.spawnBelow(c, t, &funcs{func(task runtime.Task) {
 			errs[i] = body(task, i)
 		}, func(err error) {
 			errs[i] = err
-		}, func() {
+		}}, func() {
 			running--
 		})
 	}

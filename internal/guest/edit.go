@@ -14,7 +14,7 @@ import (
 
 // edit applies a change that host code made to a collection.
 func (in *Instance) edit(f *abi.Edit) error {
-	t := in.turns[f.Turn]
+	t := in.turn(f.Turn)
 	if t == nil {
 		return nil
 	}

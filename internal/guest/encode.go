@@ -31,12 +31,9 @@ func (t *turn) effectHead(eff *effect, kind uint8, context uint32) []byte {
 
 func (t *turn) effectHeadAs(eff *effect, kind uint8, context, ordinal uint32) []byte {
 	eff.context, eff.kind = context, kind
-	b := value.AppendListHeader(t.in.out, 8)
-	b = value.AppendInt(b, int64(abi.OpEffect))
-	b = value.AppendInt(b, int64(t.number))
+	b := value.AppendInt(append(t.in.out, 0x98, abi.OpEffect), int64(t.number))
 	b = value.AppendInt(b, int64(eff.number))
-	b = value.AppendInt(b, int64(kind))
-	b = value.AppendInt(b, int64(context))
+	b = value.AppendInt(append(b, kind), int64(context))
 	b = t.appendPath(b, context)
 	return value.AppendInt(b, int64(ordinal))
 }
@@ -87,16 +84,17 @@ func (in *Instance) fits(start int) bool {
 	return err == nil
 }
 
-func (t *turn) eventHead(h runtime.Head) []byte {
-	b := value.AppendListHeader(t.in.out, 9)
-	b = value.AppendInt(b, int64(abi.OpEvent))
-	b = value.AppendInt(b, int64(t.number))
+// eventHead appends an Event frame without its last element, the payload. Kinds and scopes take a byte.
+func (t *turn) eventHead(h *runtime.Head) []byte {
+	b := value.AppendInt(append(t.in.out, 0x99, abi.OpEvent), int64(t.number))
 	b = value.AppendInt(b, int64(h.Seq))
-	b = value.AppendInt(b, int64(uint8(h.Kind)))
-	b = value.AppendInt(b, int64(h.Elapsed))
+	b = value.AppendInt(append(b, byte(h.Kind)), int64(h.Elapsed))
+	if h.Dispatch < 0x80 && h.Iteration < 0x80 { // and -1 at least, which takes a byte, too
+		return append(b, byte(h.Dispatch), byte(h.Iteration), byte(h.Scope))
+	}
 	b = value.AppendInt(b, int64(h.Dispatch))
 	b = value.AppendInt(b, int64(h.Iteration))
-	return value.AppendInt(b, int64(uint8(h.Scope)))
+	return append(b, byte(h.Scope))
 }
 
 // Stream implements runtime.World.
@@ -107,7 +105,7 @@ func (t *turn) Stream(h runtime.Head, e runtime.StreamEvent) {
 	if e.Interrupted && t.in.marks {
 		h.Kind += runtime.EventKind(abi.EventMessageInterrupted - abi.EventMessage)
 	}
-	b := t.eventHead(h)
+	b := t.eventHead(&h)
 	b = value.AppendListHeader(b, 5)
 	b = value.AppendText(b, e.ID)
 	b = value.AppendInt(b, int64(e.Created))
@@ -122,11 +120,11 @@ func (t *turn) Event(h runtime.Head, p any) {
 		return
 	}
 	start := len(t.in.out)
-	t.in.out = t.appendPayload(t.eventHead(h), p)
+	t.in.out = t.appendPayload(t.eventHead(&h), p)
 	if !t.in.fits(start) {
 		t.in.out = t.in.out[:start]
 		t.plain = true
-		t.in.out = t.appendPayload(t.eventHead(h), reduced(p))
+		t.in.out = t.appendPayload(t.eventHead(&h), reduced(p))
 		t.plain = false
 	}
 }
@@ -159,6 +157,8 @@ func reduced(p any) any {
 // and so stack frames of their own: what the deepest call of a task needs, its stack keeps while it waits.
 func (t *turn) appendPayload(b []byte, p any) []byte {
 	switch p := p.(type) {
+	case nil:
+		return value.AppendNil(b)
 	case *runtime.IterationEndEvent:
 		e := abi.IterationEndEvent{Started: p.Started, Status: uint8(p.Status), Discarded: t.in.deltasOf(p.Discarded)}
 		return e.Append(b)

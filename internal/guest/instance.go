@@ -32,6 +32,7 @@ type Instance struct {
 	greeted   bool
 	runners   map[uint32]*runtime.Config
 	turns     map[uint32]*turn
+	last      *turn // that the last frame was about, if it runs
 	histories map[uint32]*runtime.History
 	effects   int // outstanding, in all turns
 	providers []chat.Provider
@@ -50,7 +51,7 @@ type Instance struct {
 	closed     bool
 
 	frame frames
-	body  []byte // scratch: the body of a request
+	body  []byte // scratch: the body of a request, or the value of a reply
 	path  []byte // scratch: the path of an effect
 }
 
@@ -146,6 +147,14 @@ func (in *Instance) take(batch []byte) (rest []byte, err error) {
 		err = r.Err()
 	}
 	return r.Rest(), err
+}
+
+// turn returns a running turn by its number, nil if there is none. Many frames in a row are about one turn.
+func (in *Instance) turn(number uint32) *turn {
+	if in.last == nil || in.last.number != number {
+		in.last = in.turns[number]
+	}
+	return in.last
 }
 
 // takeOp decodes a frame and handles it. The frame is part of the batch, so anything kept is copied.

@@ -222,12 +222,19 @@ func (s *sessions) start(f *abi.StartInvocation) error {
 		return nil
 	}
 	in.turns[f.Turn], t.served = t, &running{r, log}
-	in.spawn(t, func(task runtime.Task) {
-		err := r.Run(task)
-		t.end(outcome(run, err), 0, err)
-	}, func(err error) { t.end(runtime.StatusFailed, 0, err) }, nil)
+	in.spawn(t, (*invoked)(t), nil)
 	return nil
 }
+
+// invoked is the turn below an invocation as the body of a task.
+type invoked turn
+
+func (i *invoked) perform(task runtime.Task) {
+	err := i.served.(*running).run.Run(task)
+	(*turn)(i).end(outcome(i.run, err), 0, err)
+}
+
+func (i *invoked) fail(err error) { (*turn)(i).end(runtime.StatusFailed, 0, err) }
 
 func outcome(run *runtime.Turn, err error) runtime.Status {
 	switch {

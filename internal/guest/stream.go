@@ -78,7 +78,7 @@ func (s *stream) wake() {
 
 // chunk adds a part of an answer. It drops parts that nobody waits for.
 func (in *Instance) chunk(f *abi.Chunk) error {
-	t := in.turns[f.Turn]
+	t := in.turn(f.Turn)
 	if t == nil {
 		return nil
 	}
@@ -146,7 +146,7 @@ func (t *turn) Timer(due uint64) {
 // tick settles gates and ends dispatches whose time is up, wakes streams and sleepers that have waited long enough, and
 // sets the timer for the others.
 func (in *Instance) tick(f *abi.Tick) {
-	t := in.turns[f.Turn]
+	t := in.turn(f.Turn)
 	if t == nil {
 		return
 	}

@@ -20,22 +20,36 @@ type coroutine struct {
 	yield  func(struct{}) bool
 
 	turn *turn
-	body func(runtime.Task)
-	fail func(error) // called when the body panics
-	done func()      // called when the body has ended, even by a panic
-	lost bool        // a body called Goexit, which would also end its resumer
-	gone error       // once the body's result is no longer wanted: its requests fail with this
+	body body
+	done func() // called when the body has ended, even by a panic
+	lost bool   // a body called Goexit, which would also end its resumer
+	gone error  // once the body's result is no longer wanted: its requests fail with this
 	// What the body's result is for: nobody wants that if nobody wants this one's. nil for the turn.
 	above *coroutine
 }
 
-// spawn runs body as a task of t until it first waits. A panic calls fail; the end calls done.
-func (in *Instance) spawn(t *turn, body func(runtime.Task), fail func(error), done func()) *coroutine {
-	return in.spawnBelow(nil, t, body, fail, done)
+// body is what a task does.
+type body interface {
+	perform(task runtime.Task)
+	fail(err error) // it panicked
+}
+
+// funcs are a body made of two functions.
+type funcs struct {
+	body   func(runtime.Task)
+	failed func(error)
+}
+
+func (f *funcs) perform(task runtime.Task) { f.body(task) }
+func (f *funcs) fail(err error)            { f.failed(err) }
+
+// spawn runs body as a task of t until it first waits. The end calls done, unless it is nil.
+func (in *Instance) spawn(t *turn, b body, done func()) *coroutine {
+	return in.spawnBelow(nil, t, b, done)
 }
 
 // spawnBelow is spawn for what another task needs; nil for none.
-func (in *Instance) spawnBelow(above *coroutine, t *turn, body func(runtime.Task), fail func(error), done func()) *coroutine {
+func (in *Instance) spawnBelow(above *coroutine, t *turn, b body, done func()) *coroutine {
 	var c *coroutine
 	if n := len(in.idle); n > 0 {
 		c, in.idle = in.idle[n-1], in.idle[:n-1]
@@ -44,7 +58,7 @@ func (in *Instance) spawnBelow(above *coroutine, t *turn, body func(runtime.Task
 		c.resume, c.stop = iter.Pull(c.work)
 		in.coroutines = append(in.coroutines, c)
 	}
-	c.turn, c.body, c.fail, c.done, c.gone, c.above = t, body, fail, done, nil, above
+	c.turn, c.body, c.done, c.gone, c.above = t, b, done, nil, above
 	c.resume()
 	return c
 }
@@ -54,7 +68,7 @@ func (c *coroutine) work(yield func(struct{}) bool) {
 	c.yield = yield
 	for {
 		c.run()
-		c.turn, c.body, c.fail, c.done = nil, nil, nil, nil
+		c.turn, c.body, c.done = nil, nil, nil
 		c.in.idle = append(c.in.idle, c)
 		if !yield(struct{}{}) {
 			return
@@ -74,7 +88,7 @@ func (c *coroutine) run() {
 		if c.in.closed {
 			return
 		}
-		c.fail(panicError(cause))
+		c.body.fail(panicError(cause))
 		if c.done != nil {
 			c.done()
 		}
@@ -83,7 +97,7 @@ func (c *coroutine) run() {
 			c.yield(struct{}{})
 		}
 	}()
-	c.body(c)
+	c.body.perform(c)
 	returned = true
 	if c.done != nil {
 		c.done()
@@ -119,9 +133,10 @@ func (in *Instance) wake(c *coroutine) { in.ready = append(in.ready, c) }
 func (in *Instance) drain() {
 	for {
 		for i := 0; i < len(in.ready); i++ {
-			in.ready[i].resume()
+			c := in.ready[i]
+			in.ready[i] = nil
+			c.resume()
 		}
-		clear(in.ready)
 		in.ready = in.ready[:0]
 		if len(in.waiting) == 0 || !in.wakeWaiting() {
 			return

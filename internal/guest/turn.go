@@ -12,20 +12,22 @@ import (
 
 // turn is a running turn, or a standalone dispatch, with its table of effects.
 type turn struct {
-	in      *Instance
-	number  uint32
-	run     *runtime.Turn
-	effects []*effect
-	few     [4]*effect // room for the usual number of effects
-	next    uint32     // number of the last effect
-	minted  int64      // handle of the guest's last error
-	due     uint64     // of the pending timer; 0 for none
-	ended   bool
-	plain   bool     // errors are sent without causes and details
-	named   int64    // lowest guest handle that a Sync has named
-	late    []uint32 // tool calls given up, until their results arrive
-	served  any      // by the instance's front, which keeps this of it; nil for a turn that is none of the front's
-	ahead   int      // effects whose tasks have not waited
+	in         *Instance
+	number     uint32
+	run        *runtime.Turn
+	message    int64 // handle of the message that it begins with; 0 for none
+	standalone bool
+	effects    []*effect
+	few        [4]*effect // room for the usual number of effects
+	next       uint32     // number of the last effect
+	minted     int64      // handle of the guest's last error
+	due        uint64     // of the pending timer; 0 for none
+	ended      bool
+	plain      bool     // errors are sent without causes and details
+	named      int64    // lowest guest handle that a Sync has named
+	late       []uint32 // tool calls given up, until their results arrive
+	served     any      // by the instance's front, which keeps this of it; nil for a turn that is none of the front's
+	ahead      int      // effects whose tasks have not waited
 }
 
 func (in *Instance) startTurn(f *abi.StartTurn) error {
@@ -52,21 +54,22 @@ func (in *Instance) startTurn(f *abi.StartTurn) error {
 		return err
 	}
 	in.turns[f.Turn] = t
-	standalone := f.Standalone // f must not outlive the call
-	body := func(task runtime.Task) {
-		var status runtime.Status
-		var iterations int
-		var err error
-		if standalone {
-			status, iterations, err = run.Standalone(task)
-		} else {
-			status, iterations, err = run.Run(task, message)
-		}
-		t.end(status, iterations, err)
-	}
-	in.spawn(t, body, func(err error) { t.end(runtime.StatusFailed, run.Break(err), err) }, nil)
+	t.standalone, t.message = f.Standalone, message
+	in.spawn(t, t, nil)
 	return nil
 }
+
+// perform implements body: it runs the turn.
+func (t *turn) perform(task runtime.Task) {
+	if t.standalone {
+		t.end(t.run.Standalone(task))
+		return
+	}
+	t.end(t.run.Run(task, t.message))
+}
+
+// fail implements body.
+func (t *turn) fail(err error) { t.end(runtime.StatusFailed, t.run.Break(err), err) }
 
 // Exceeded implements runtime.World.
 //
@@ -126,16 +129,18 @@ func (t *turn) end(status runtime.Status, iterations int, err error) {
 		}
 		t.settle(e, nil, fault.New(fault.CallAfterEnd, "the turn has ended"))
 	}
-	end := &abi.End{Op: abi.OpEnd, Turn: t.number, Status: uint8(status), Iterations: uint32(iterations), Error: t.errorValue(err)}
+	end := abi.End{
+		Op: abi.OpEnd, Turn: t.number, Status: uint8(status), Iterations: uint32(iterations), Error: t.errorValue(err),
+	}
 	start := len(t.in.out)
-	if t.in.append(end); !t.in.fits(start) {
-		t.in.out = t.in.out[:start]
+	if t.in.out = end.Append(t.in.out); !t.in.fits(start) {
 		end.Error = t.plainError(err)
-		t.in.append(end)
+		t.in.out = end.Append(t.in.out[:start])
 	}
 	t.ended = true
 	t.run.Release()
 	delete(t.in.turns, t.number)
+	t.in.last = nil
 }
 
 // begin adds an effect to the table and sends it to the host.
@@ -238,7 +243,7 @@ func (t *turn) enter(c *coroutine) (*effect, error) {
 	} else {
 		eff = new(effect)
 	}
-	*eff = effect{number: t.next, owner: c}
+	eff.number, eff.owner = t.next, c
 	t.effects = append(t.effects, eff)
 	t.in.effects++
 	return eff, nil
@@ -253,7 +258,7 @@ func (t *turn) abortedIn(context uint32) bool {
 }
 
 func (in *Instance) result(f *abi.Result) error {
-	t := in.turns[f.Turn]
+	t := in.turn(f.Turn)
 	if t == nil {
 		return nil // the turn has ended; nobody waits for it
 	}
@@ -301,7 +306,7 @@ func valueOf(raw []byte) []byte {
 }
 
 func (in *Instance) abort(f *abi.Abort) error {
-	t := in.turns[f.Turn]
+	t := in.turn(f.Turn)
 	if t == nil {
 		return nil
 	}

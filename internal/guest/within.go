@@ -12,7 +12,7 @@ func (c *coroutine) within(ms uint64, reason error, body func(runtime.Task), fai
 	t, ended := c.turn, false
 	alarm := &effect{owner: c, alarm: true}
 	alarm.stream = &stream{turn: t, effect: alarm, idle: ms}
-	inner := c.in.spawnBelow(c, t, body, fail, func() {
+	inner := c.in.spawnBelow(c, t, &funcs{body, fail}, func() {
 		ended = true
 		if alarm.stream.waits {
 			t.settle(alarm, nil, nil)

@@ -89,7 +89,7 @@ func (a *Answer) reportStats() error {
 	if a.usage == nil && a.finish == "" && a.model == "" {
 		return nil
 	}
-	var stats []byte
+	stats := value.AppendMapHeader(make([]byte, 0, 256+len(a.usage)), 0) // room for the usual ones
 	n := 0
 	if a.usage != nil {
 		u := a.options.provider.Usage(a.usage)
@@ -132,5 +132,5 @@ func (a *Answer) reportStats() error {
 		stats = append(value.AppendString(stats, "raw"), a.usage...)
 		n++
 	}
-	return a.to.ReportStats(append(value.AppendMapHeader(nil, n), stats...))
+	return a.to.ReportStats(value.CloseContainer(stats, 0, n))
 }

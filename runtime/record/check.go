@@ -121,37 +121,58 @@ func Check(kind Kind, body []byte) error {
 		}
 		return fault.New(fault.InvalidValue, "`instruction` must be a non-empty string")
 	}
+	size, err := check(kind, body, value.MaxDepth)
+	if size > 0 && size != len(body) {
+		return malformed(kind)
+	}
+	return err
+}
+
+// CheckFirst returns the length of the body that data starts with, if it is a valid one of that kind; 0 if not. It
+// reads the body once.
+func CheckFirst(kind Kind, data []byte) int {
+	if kind == Instructions || kind >= Kinds {
+		return 0
+	}
+	size, err := check(kind, data, value.MaxDepth-1) // the body itself is one level
+	if err != nil {
+		return 0
+	}
+	return size
+}
+
+// check is Check for the body that data starts with, whose fields nest at most depth levels. The size is that of a
+// well-formed body, even if a field is invalid.
+func check(kind Kind, data []byte, depth int) (size int, err error) {
 	layout := layouts[kind]
-	count, rest := tuple(body)
+	count, rest := tuple(data)
 	if count != len(layout) {
-		return fault.New(codes[kind], "the body is malformed")
+		return 0, malformed(kind)
 	}
 	var wrong []string
-	wordless := false // a message without content
-	for i := range layout {
-		size := plain(rest)
-		if size == 0 {
-			after, err := value.Skip(rest, value.MaxDepth)
-			if err != nil {
-				return fault.New(codes[kind], "the body is malformed")
-			}
-			size = len(rest) - len(after)
+	wordless, opaque := false, false // a message without content, a payload
+	i := len(data) - len(rest)
+	for k := 0; ; k++ {
+		if k, i = proven(layout, k, data, i); k == len(layout) {
+			break
 		}
-		if !layout[i].rule.holds(rest) {
-			wrong = layout[i].add(wrong, rest[:size])
-		} else if rest[0] == 0xc0 && layout[i].rule == optionalProse {
-			wordless = true
+		after, err := value.Skip(data[i:], depth)
+		if err != nil {
+			return 0, malformed(kind)
 		}
-		rest = rest[size:]
+		f, v := &layout[k], data[i:len(data)-len(after)]
+		wrong = f.add(wrong, v)
+		wordless = wordless || f.rule == optionalProse && v[0] == 0xc0
+		opaque = opaque || f.rule == anything
+		i += len(v)
 	}
-	if len(rest) != 0 {
-		return fault.New(codes[kind], "the body is malformed")
-	}
+	body := data[:i]
 	switch kind {
 	case Thoughts:
 		t := Thought(body)
-		wrong = checkPayload(wrong, t.Payload(), t.ReplayCompatibility())
-		if t.Payload() == nil && len(t.Content()) == 0 && isText(field(t, 1)) {
+		if opaque {
+			wrong = checkPayload(wrong, t.ReplayCompatibility())
+		} else if len(t.Content()) == 0 && isText(field(t, 1)) {
 			wrong = append(wrong, "`content` must be a non-empty string when `payload` is not given")
 		}
 	case Messages:
@@ -159,64 +180,76 @@ func Check(kind Kind, body []byte) error {
 			wrong = append(wrong, "`content` or `attachments` is required")
 		}
 	case ToolCalls:
-		t := ToolCall(body)
-		wrong = checkPayload(wrong, t.Payload(), t.ReplayCompatibility())
+		if opaque {
+			wrong = checkPayload(wrong, ToolCall(body).ReplayCompatibility())
+		}
 	}
 	if wrong == nil {
-		return nil
+		return i, nil
 	}
-	return fault.New(codes[kind], wrong...)
+	return i, fault.New(codes[kind], wrong...)
 }
 
-// plain returns the length of the value at the start of v if it is of a common kind: null, a boolean, a number, or a
-// string of less than 256 bytes. It is 0 for all others, and for a truncated value.
-func plain(v []byte) int {
-	if len(v) == 0 {
-		return 0
-	}
-	size := 1
-	switch c := v[0]; {
-	case c < 0x80 || c == 0xc0 || c == 0xc2 || c == 0xc3:
-	case c >= 0xa0 && c < 0xc0:
-		size += int(c & 31)
-	case c == 0xcf || c == 0xcb:
-		size = 9
-	case c == 0xd9 && len(v) > 1:
-		size = 2 + int(v[1])
-	default:
-		return 0
-	}
-	if size > len(v) {
-		return 0
-	}
-	return size
+func malformed(kind Kind) error { return fault.New(codes[kind], "the body is malformed") }
+
+// proof is what the first bytes of a value prove: one bit each, so that a rule can allow some.
+type proof uint8
+
+const (
+	null proof = 1 << iota
+	truth
+	emptyText
+	someText
+	time
+)
+
+// proofs are, by rule, what proves that a value is valid. All other values need a closer look.
+var proofs = [...]proof{
+	requiredText:  someText,
+	optionalText:  null | someText,
+	prose:         someText,
+	optionalProse: someText,
+	blankText:     emptyText | someText,
+	flag:          truth,
+	instant:       time,
+	result:        emptyText | someText,
+	content:       someText,
+	media:         null,
+	anything:      null,
+	speaker:       null,
+	mediaStash:    0, // the last rule
 }
 
-// holds reports whether the first bytes of a well-formed value prove that it is valid. If not, check decides.
-func (r rule) holds(v []byte) bool {
-	switch c := v[0]; r {
-	case requiredText, prose, content:
-		return c > 0xa0 && c < 0xc0
-	case result:
-		return c >= 0xa0 && c < 0xc0
-	case instant:
-		return c == 0xcf && v[1] == 0 && v[2] < maxTime>>48
-	case flag:
-		return c == 0xc2 || c == 0xc3
-	case optionalText, optionalProse:
-		return c == 0xc0 || c > 0xa0 && c < 0xc0
-	case speaker, media:
-		return c == 0xc0
-	case arguments:
-		return c >= 0x80 && c < 0x90
-	case anything:
-		return true
+// proven passes over the fields from the k-th on, the first of which is data[i:], up to one that its first bytes do not
+// prove to be valid. Nothing in the loop is a call, so that the compiler keeps its variables in registers.
+func proven(layout []fieldRule, k int, data []byte, i int) (int, int) {
+	for ; k < len(layout) && i < len(data); k++ {
+		var is proof
+		end := i + 1
+		switch c := data[i]; {
+		case c > 0xa0 && c < 0xc0:
+			is, end = someText, end+int(c&31)
+		case c == 0xc0:
+			is = null
+		case c == 0xc2 || c == 0xc3:
+			is = truth
+		case c == 0xcf && i+2 < len(data) && data[i+1] == 0 && data[i+2] < maxTime>>48:
+			is, end = time, end+8
+		case c == 0xd9 && end < len(data) && data[end] > 0:
+			is, end = someText, end+1+int(data[end])
+		case c == 0xa0:
+			is = emptyText
+		}
+		if is&proofs[layout[k].rule] == 0 || end > len(data) {
+			break
+		}
+		i = end
 	}
-	return false
+	return k, i
 }
 
-func checkPayload(wrong []string, payload, compatibility []byte) []string {
-	if payload != nil && compatibility == nil {
+func checkPayload(wrong []string, compatibility []byte) []string {
+	if compatibility == nil {
 		return append(wrong, "`replayCompatibility` is required when `payload` is given")
 	}
 	return wrong

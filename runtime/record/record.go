@@ -64,18 +64,53 @@ func field(body []byte, n int) []byte {
 	if n >= count {
 		return nil
 	}
-	var err error
-	for ; n > 0; n-- {
-		if rest, err = value.Skip(rest, value.MaxDepth); err != nil {
-			return nil
-		}
-	}
-	after, err := value.Skip(rest, value.MaxDepth)
-	if err != nil {
+	start, ok := after(rest, n, 0)
+	if !ok {
 		return nil
 	}
-	end := len(rest) - len(after)
-	return rest[:end:end]
+	end, ok := after(rest, 1, start)
+	if !ok {
+		return nil
+	}
+	return rest[start:end:end]
+}
+
+// after returns the end of the n values at v[i:].
+func after(v []byte, n, i int) (end int, ok bool) {
+	for {
+		if n, i = pass(v, n, i); n == 0 {
+			return i, true
+		}
+		rest, err := value.Skip(v[i:], value.MaxDepth)
+		if err != nil {
+			return 0, false
+		}
+		n, i = n-1, len(v)-len(rest)
+	}
+}
+
+// pass passes over the n values at v[i:], up to one that is not among the forms that most fields have. It returns how
+// many are left, and where. Nothing in the loop is a call, as in proven.
+func pass(v []byte, n, i int) (int, int) {
+	for ; n > 0 && i < len(v); n-- {
+		end := i + 1
+		switch c := v[i]; {
+		case c >= 0xa0 && c < 0xc0:
+			end += int(c & 31)
+		case c < 0x80 || c == 0xc0 || c == 0xc2 || c == 0xc3:
+		case c == 0xd9 && end < len(v):
+			end += 1 + int(v[end])
+		case c == 0xcf && i+2 < len(v) && v[i+1] == 0 && v[i+2] <= value.MaxInt>>48:
+			end += 8
+		default:
+			return n, i
+		}
+		if end > len(v) {
+			break
+		}
+		i = end
+	}
+	return n, i
 }
 
 func text(v []byte) []byte {
