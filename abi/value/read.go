@@ -77,7 +77,10 @@ func Bool(v []byte) (b, ok bool) {
 // if m is not a map, has no such member, or is malformed before it.
 func Get(m []byte, key string) (val []byte, ok bool) {
 	var c Cursor
-	for c.Over(m); c.keyed && c.Next(); {
+	if c.Over(m) != KindMap {
+		return nil, false
+	}
+	for c.Next() {
 		if string(c.Key) == key {
 			return c.Value, true
 		}
@@ -94,11 +97,11 @@ func GetString(m []byte, key string) (text []byte, ok bool) {
 // Each calls fn for each member of a map, in order, until fn returns false. key and val are parts of m. Each checks a
 // member before fn sees it; the error is that of the first malformed one.
 func Each(m []byte, fn func(key, val []byte) bool) error {
-	if kind := KindOf(m); kind != KindMap {
+	var c Cursor
+	if kind := c.Over(m); kind != KindMap {
 		return kindError(m, kind)
 	}
-	var c Cursor
-	for c.Over(m); c.Next() && fn(c.Key, c.Value); {
+	for c.Next() && fn(c.Key, c.Value) {
 	}
 	return c.err
 }
@@ -106,11 +109,10 @@ func Each(m []byte, fn func(key, val []byte) bool) error {
 // EachItem calls fn for each element of a list, in order, until fn returns false. val is a part of l. Errors are
 // those of [Each].
 func EachItem(l []byte, fn func(i int, val []byte) bool) error {
-	if kind := KindOf(l); kind != KindList {
+	var c Cursor
+	if kind := c.Over(l); kind != KindList {
 		return kindError(l, kind)
 	}
-	var c Cursor
-	c.Over(l)
 	for i := 0; c.Next() && fn(i, c.Value); i++ {
 	}
 	return c.err
@@ -132,8 +134,9 @@ type Cursor struct {
 	err   error // why it ended before its time
 }
 
-// Over sets the cursor in front of the first member or element. Other kinds of values have none.
-func (c *Cursor) Over(v []byte) {
+// Over sets the cursor in front of the first member or element, and returns the kind of v. Other kinds than maps and
+// lists have none.
+func (c *Cursor) Over(v []byte) Kind {
 	kind, size, n := shortHead(v, 0)
 	if kind == KindInvalid {
 		kind, size, n = Head(v, 0)
@@ -142,6 +145,7 @@ func (c *Cursor) Over(v []byte) {
 		n = 0
 	}
 	c.of, c.at, c.left, c.keyed = v, size, n, kind == KindMap
+	return kind
 }
 
 // Next reads the next member or element. It returns false if there is none, or if it is malformed.

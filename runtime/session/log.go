@@ -29,7 +29,7 @@ type Log struct {
 // entry is what the log knows of an event.
 type entry struct {
 	body                       []byte
-	content, delta             []byte // parts of the body, nil for none
+	content                    []byte // part of the body, nil for none
 	author, invocation, branch string
 	at                         int64
 	calls                      *callEntry // the first one that it has
@@ -110,14 +110,13 @@ func (l *Log) AddEvent(of *Event, body []byte) {
 		e.content, _ = value.Get(body, eventMembers[eventContent])
 	}
 	actions := &of.Actions
-	if len(actions.StateDelta) > 0 {
-		v, _ := value.Get(body, eventMembers[eventActions])
-		e.delta, _ = value.Get(v, actionMembers[actionState])
-	}
 	if actions.RewindBefore != "" {
 		l.index()
 	}
 	l.addParts(e, of)
+	if l.entries == nil {
+		l.entries, l.shown = make([]*entry, 0, few), make([]*entry, 0, few)
+	}
 	l.entries = append(l.entries, e)
 	l.shown = append(l.shown, e)
 	if actions.Compaction != nil {
@@ -255,6 +254,13 @@ func (l *Log) find(id string) (int, bool) {
 	}
 	i, ok := l.events[id]
 	return i, ok
+}
+
+// delta is what an event changes of the state, nil for nothing.
+func (e *entry) delta() []byte {
+	actions, _ := value.Get(e.body, eventMembers[eventActions])
+	delta, _ := value.Get(actions, actionMembers[actionState])
+	return delta
 }
 
 func (e *entry) id() string {
