@@ -157,14 +157,14 @@ func (c *Cursor) Next() bool {
 	v, start := c.of, c.at
 	var err error
 	if c.keyed {
-		if size := flat(v, start); size != 0 && v[start]-0xa0 < 0x20 { // a short key
+		if size := Flat(v, start); size != 0 && v[start]-0xa0 < 0x20 { // a short key
 			c.Key = v[start+1 : start+size : start+size]
 			start += size
 		} else if c.Key, start, err = KeyAt(v, start); err != nil {
 			return c.fail(err)
 		}
 	}
-	end := start + flat(v, start)
+	end := start + Flat(v, start)
 	if end == start {
 		if end, err = skip(v, start, MaxDepth); err != nil {
 			return c.fail(err)

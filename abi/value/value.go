@@ -144,7 +144,7 @@ func headError(v []byte, i int) error {
 // Skip checks that v starts with a well-formed value whose containers nest at most maxDepth levels, and returns the
 // bytes after it. It does not allocate. It does not check that text is UTF-8 or that keys are unique.
 func Skip(v []byte, maxDepth int) (rest []byte, err error) {
-	if n := flat(v, 0); n != 0 {
+	if n := Flat(v, 0); n != 0 {
 		return v[n:], nil
 	}
 	end, err := skip(v, 0, maxDepth)
@@ -176,9 +176,7 @@ const (
 
 // Flat returns the length of the value at v[i:] if it is a small integer, nil, a boolean or a short string, and 0 for all
 // others.
-func Flat(v []byte, i int) int { return flat(v, i) }
-
-func flat(v []byte, i int) int {
+func Flat(v []byte, i int) int {
 	if uint(i) < uint(len(v)) {
 		if n := int(flats[v[i]]); n <= len(v)-i {
 			return n
@@ -215,7 +213,7 @@ func skip(v []byte, i, depth int) (int, error) {
 					return 0, err
 				}
 			}
-			if size := flat(v, i); size != 0 {
+			if size := Flat(v, i); size != 0 {
 				i += size
 			} else if i, err = skip(v, i, depth-1); err != nil {
 				return 0, err

@@ -134,12 +134,13 @@ func (l *Log) AddEvent(of *Event, body []byte) {
 // the invocation of the last one.
 func (l *Log) share(e *entry) {
 	n := len(l.entries)
-	for _, of := range l.entries[max(0, n-8):] {
-		if of.author == e.author && of.branch == e.branch {
+	if n > 0 && l.entries[n-1].invocation == e.invocation {
+		e.invocation = l.entries[n-1].invocation
+	}
+	for i := n - 1; i >= max(0, n-8); i-- {
+		if of := l.entries[i]; of.author == e.author && of.branch == e.branch {
 			e.author, e.branch = of.author, of.branch
-		}
-		if of.invocation == e.invocation {
-			e.invocation = of.invocation
+			return
 		}
 	}
 }

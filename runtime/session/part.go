@@ -274,7 +274,7 @@ func stringIn(v []byte, name string) string { return string(textIn(v, name)) }
 
 // SetID gives a function call, or a response, another id. Its further members stay.
 func (p *Part) SetID(id string) {
-	raw := value.AppendMapHeader(nil, value.Len(p.Raw))
+	raw := value.AppendMapHeader(make([]byte, 0, len(p.Raw)+len(id)+8), value.Len(p.Raw))
 	var c value.Cursor
 	for c.Over(p.Raw); c.Next(); {
 		if name := string(c.Key); name == partMembers[1] || name == partMembers[2] {
