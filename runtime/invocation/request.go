@@ -34,7 +34,7 @@ func (r *Run) request(s *step) (Request, error) {
 	if s.asked != nil {
 		return *s.asked, nil
 	}
-	text := make([]byte, 0, 64)
+	text := r.text[:0]
 	for _, from := range [...]struct{ template, given string }{{s.agent.root().global, s.global}, {s.agent.instruction, s.instruction}} {
 		var err error
 		if text, err = r.fill(text, from.template); err != nil {
@@ -43,6 +43,7 @@ func (r *Run) request(s *step) (Request, error) {
 		text = apart(text, from.given)
 	}
 	text = apart(text, s.agent.introduction)
+	r.text = text
 	view := session.View{Agent: s.agent.Name, Branch: s.branch, None: s.agent.none, From: s.from}
 	return Request{Instructions: string(text), Contents: r.Log.Contents(view)}, nil
 }

@@ -51,6 +51,7 @@ type setting struct {
 type shared struct {
 	calls int // of models
 	shown []Shown
+	text  []byte // room for instructions
 
 	busy    bool // an event is being stored or delivered
 	stopped error

@@ -21,6 +21,7 @@ type Log struct {
 	indexed     int            // how many entries are in events
 
 	views []*projection
+	room  []entry // for the next ones
 
 	// Salt tells the marks of the log's contents from those of other logs whose contents the same agent is shown.
 	Salt uint64
@@ -101,10 +102,18 @@ func (l *Log) Add(body []byte) error {
 	return nil
 }
 
+// fewEvents is for how many events there is room at once.
+const fewEvents = 8
+
 // AddEvent adds an event that is stored as body, which Append has made of it.
 func (l *Log) AddEvent(of *Event, body []byte) {
 	i := len(l.entries)
-	e := &entry{body: body, at: of.Timestamp, author: of.Author, invocation: of.InvocationID, branch: of.Branch, place: i, low: i}
+	if len(l.room) == 0 {
+		l.room = make([]entry, fewEvents)
+	}
+	e := &l.room[0]
+	l.room = l.room[1:]
+	*e = entry{body: body, at: of.Timestamp, author: of.Author, invocation: of.InvocationID, branch: of.Branch, place: i, low: i}
 	l.share(e)
 	if of.HasContent {
 		e.content, _ = value.Get(body, eventMembers[eventContent])
@@ -115,7 +124,7 @@ func (l *Log) AddEvent(of *Event, body []byte) {
 	}
 	l.addParts(e, of)
 	if l.entries == nil {
-		l.entries, l.shown = make([]*entry, 0, few), make([]*entry, 0, few)
+		l.entries, l.shown = make([]*entry, 0, fewEvents), make([]*entry, 0, fewEvents)
 	}
 	l.entries = append(l.entries, e)
 	l.shown = append(l.shown, e)
