@@ -88,14 +88,16 @@ type reader struct {
 // members is to read a map.
 //
 //go:noinline
-func (r *reader) members(v []byte) { r.over(v, value.KindMap, wantMap) }
+func (r *reader) members(v []byte) {
+	if r.Over(v) != value.KindMap {
+		r.f = invalid(wantMap)
+	}
+}
 
 // items is to read a list.
-func (r *reader) items(v []byte) { r.over(v, value.KindList, wantList) }
-
-func (r *reader) over(v []byte, kind value.Kind, want string) {
-	if r.Over(v) != kind {
-		r.f = invalid(want)
+func (r *reader) items(v []byte) {
+	if r.Over(v) != value.KindList {
+		r.f = invalid(wantList)
 	}
 }
 
