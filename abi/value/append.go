@@ -90,7 +90,9 @@ func appendHead(dst []byte, first byte, width int, n uint64) []byte {
 
 // AppendString appends text. Invalid UTF-8 becomes U+FFFD, as in the web platform's decoder.
 func AppendString(dst []byte, s string) []byte {
-	s = UTF8(s)
+	if !isASCII(s) {
+		s = replaced(s)
+	}
 	return append(AppendStringHeader(dst, len(s)), s...)
 }
 
@@ -165,7 +167,15 @@ func CloseContainer(dst []byte, start, n int) []byte {
 // UTF8 replaces each maximal part of an invalid UTF-8 sequence in s by U+FFFD, as the web platform does. All hosts read
 // and write strings this way.
 func UTF8(s string) string {
-	if isASCII(s) || utf8.ValidString(s) {
+	if isASCII(s) {
+		return s
+	}
+	return replaced(s)
+}
+
+// replaced is UTF8 for text that is not ASCII.
+func replaced(s string) string {
+	if utf8.ValidString(s) {
 		return s
 	}
 	return string(appendUTF8(nil, []byte(s)))

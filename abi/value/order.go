@@ -11,7 +11,7 @@ func (s *span) keyIn(keys []byte) []byte { return keys[s.key:s.keyEnd] }
 // returned unchanged if there is no map, or a malformed one.
 func OrderMap(dst []byte, start int) []byte {
 	kind, size, n := Head(dst, start)
-	if kind != KindMap {
+	if kind != KindMap || n < 2 {
 		return dst
 	}
 	var few [16]span

@@ -4,14 +4,20 @@ import "math"
 
 // KindOf returns the kind of v from its head, KindInvalid if there is none.
 func KindOf(v []byte) Kind {
-	kind, _, _ := Head(v, 0)
+	kind, _, _ := shortHead(v, 0)
+	if kind == KindInvalid {
+		kind, _, _ = Head(v, 0)
+	}
 	return kind
 }
 
 // Len returns the number of members of a map or elements of a list, or the number of bytes of a string or bytes. It is
 // 0 for every other kind.
 func Len(v []byte) int {
-	kind, _, n := Head(v, 0)
+	kind, _, n := shortHead(v, 0)
+	if kind == KindInvalid {
+		kind, _, n = Head(v, 0)
+	}
 	if kind < KindString {
 		return 0
 	}
@@ -25,7 +31,10 @@ func String(v []byte) ([]byte, bool) { return payload(v, KindString) }
 func Bytes(v []byte) ([]byte, bool) { return payload(v, KindBytes) }
 
 func payload(v []byte, want Kind) ([]byte, bool) {
-	kind, size, n := Head(v, 0)
+	kind, size, n := shortHead(v, 0)
+	if kind == KindInvalid {
+		kind, size, n = Head(v, 0)
+	}
 	if kind != want || n > uint64(len(v)-size) {
 		return nil, false
 	}
@@ -67,20 +76,13 @@ func Bool(v []byte) (b, ok bool) {
 // Get returns the value of a map's member, a part of m. It reads the members before it, and none after it. ok is false
 // if m is not a map, has no such member, or is malformed before it.
 func Get(m []byte, key string) (val []byte, ok bool) {
-	kind, i, n := Head(m, 0)
-	if kind != KindMap {
+	var c Cursor
+	if c.Over(m) != KindMap {
 		return nil, false
 	}
-	for ; n > 0; n-- {
-		k, start, err := KeyAt(m, i)
-		if err != nil {
-			return nil, false
-		}
-		if i, err = skip(m, start, MaxDepth); err != nil {
-			return nil, false
-		}
-		if string(k) == key {
-			return m[start:i:i], true
+	for c.Next() {
+		if string(c.Key) == key {
+			return c.Value, true
 		}
 	}
 	return nil, false
@@ -95,43 +97,25 @@ func GetString(m []byte, key string) (text []byte, ok bool) {
 // Each calls fn for each member of a map, in order, until fn returns false. key and val are parts of m. Each checks a
 // member before fn sees it; the error is that of the first malformed one.
 func Each(m []byte, fn func(key, val []byte) bool) error {
-	kind, i, n := Head(m, 0)
-	if kind != KindMap {
+	var c Cursor
+	if kind := c.Over(m); kind != KindMap {
 		return kindError(m, kind)
 	}
-	for ; n > 0; n-- {
-		key, start, err := KeyAt(m, i)
-		if err != nil {
-			return err
-		}
-		if i, err = skip(m, start, MaxDepth); err != nil {
-			return err
-		}
-		if !fn(key, m[start:i:i]) {
-			break
-		}
+	for c.Next() && fn(c.Key, c.Value) {
 	}
-	return nil
+	return c.err
 }
 
 // EachItem calls fn for each element of a list, in order, until fn returns false. val is a part of l. Errors are
 // those of [Each].
 func EachItem(l []byte, fn func(i int, val []byte) bool) error {
-	kind, i, n := Head(l, 0)
-	if kind != KindList {
+	var c Cursor
+	if kind := c.Over(l); kind != KindList {
 		return kindError(l, kind)
 	}
-	for at := range int(n) {
-		end, err := skip(l, i, MaxDepth)
-		if err != nil {
-			return err
-		}
-		if !fn(at, l[i:end:end]) {
-			break
-		}
-		i = end
+	for i := 0; c.Next() && fn(i, c.Value); i++ {
 	}
-	return nil
+	return c.err
 }
 
 // A Cursor reads what a map or a list has, one after another:
@@ -147,15 +131,21 @@ type Cursor struct {
 	at    int
 	left  uint64
 	keyed bool
+	err   error // why it ended before its time
 }
 
-// Over sets the cursor in front of the first member or element. Other kinds of values have none.
-func (c *Cursor) Over(v []byte) {
-	kind, size, n := Head(v, 0)
+// Over sets the cursor in front of the first member or element, and returns the kind of v. Other kinds than maps and
+// lists have none.
+func (c *Cursor) Over(v []byte) Kind {
+	kind, size, n := shortHead(v, 0)
+	if kind == KindInvalid {
+		kind, size, n = Head(v, 0)
+	}
 	if kind != KindMap && kind != KindList {
 		n = 0
 	}
 	c.of, c.at, c.left, c.keyed = v, size, n, kind == KindMap
+	return kind
 }
 
 // Next reads the next member or element. It returns false if there is none, or if it is malformed.
@@ -164,20 +154,29 @@ func (c *Cursor) Next() bool {
 		return false
 	}
 	c.left--
-	start := c.at
+	v, start := c.of, c.at
 	var err error
 	if c.keyed {
-		c.Key, start, err = KeyAt(c.of, start)
+		if size := Flat(v, start); size != 0 && v[start]-0xa0 < 0x20 { // a short key
+			c.Key = v[start+1 : start+size : start+size]
+			start += size
+		} else if c.Key, start, err = KeyAt(v, start); err != nil {
+			return c.fail(err)
+		}
 	}
-	if err == nil {
-		c.at, err = skip(c.of, start, MaxDepth)
+	end := start + Flat(v, start)
+	if end == start {
+		if end, err = skip(v, start, MaxDepth); err != nil {
+			return c.fail(err)
+		}
 	}
-	if err != nil {
-		c.left = 0
-		return false
-	}
-	c.Value = c.of[start:c.at:c.at]
+	c.Value, c.at = v[start:end:end], end
 	return true
+}
+
+func (c *Cursor) fail(err error) bool {
+	c.left, c.err = 0, err
+	return false
 }
 
 // Append appends the member that Next has read.

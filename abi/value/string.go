@@ -10,14 +10,16 @@ const (
 	highs = 0x8080808080808080
 )
 
-// isASCII looks at 32 bytes at a time, then at eight, then at the last eight; at one after the other if s is shorter.
+// isASCII looks at 32 bytes at a time, then at eight, then at the last eight. Of a short text it looks at the first and
+// the last ones, which may be the same.
 func isASCII(s string) bool {
-	if len(s) < 8 {
-		seen := byte(0)
-		for i := range len(s) {
-			seen |= s[i]
-		}
-		return seen < 0x80
+	switch n := len(s); {
+	case n < 4:
+		return n == 0 || s[0]|s[n/2]|s[n-1] < 0x80
+	case n < 8:
+		return (half(s)|half(s[n-4:]))&highs == 0
+	case n <= 16:
+		return (word(s)|word(s[n-8:]))&highs == 0
 	}
 	seen, last := uint64(0), word(s[len(s)-8:])
 	for ; len(s) >= 32; s = s[32:] {
@@ -27,6 +29,12 @@ func isASCII(s string) bool {
 		seen |= word(s)
 	}
 	return (seen|last)&highs == 0
+}
+
+// half returns the first four bytes of s as one number.
+func half(s string) uint64 {
+	_ = s[3]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
 }
 
 // word returns the first eight bytes of s as one number.

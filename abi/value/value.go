@@ -65,6 +65,22 @@ func Form(c byte) (kind Kind, width int) {
 	return Kind(form >> 4), int(form & 15)
 }
 
+// The kinds of values whose head is one byte, by the high four bits of it, and the bits of it that are n in [Head].
+// Negative integers are left to Head.
+const (
+	shortKinds = "\x03\x03\x03\x03\x03\x03\x03\x03\x08\x07\x05\x05\x00\x00\x00\x00"
+	shortMasks = "\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x0f\x0f\x1f\x1f\x00\x00\x00\x00"
+)
+
+// shortHead is [Head] for a head of one byte, as most are, without a call. The kind is [KindInvalid] for others.
+func shortHead(v []byte, i int) (kind Kind, size int, n uint64) {
+	if uint(i) >= uint(len(v)) {
+		return KindInvalid, 0, 0
+	}
+	c := v[i]
+	return Kind(shortKinds[c>>4]), 1, uint64(c & shortMasks[c>>4])
+}
+
 // Head reads the head of the value at v[i:]. size is the length of the head, 0 if there is none. n is the length of a
 // string or bytes, the number of elements or members, the value of a bool, or the bits of a number.
 func Head(v []byte, i int) (kind Kind, size int, n uint64) {
@@ -73,14 +89,8 @@ func Head(v []byte, i int) (kind Kind, size int, n uint64) {
 	}
 	c := v[i]
 	switch {
-	case c < 0x80:
-		return KindInt, 1, uint64(c)
-	case c < 0x90:
-		return KindMap, 1, uint64(c & 15)
-	case c < 0xa0:
-		return KindList, 1, uint64(c & 15)
 	case c < 0xc0:
-		return KindString, 1, uint64(c & 31)
+		return shortHead(v, i)
 	case c >= 0xe0:
 		return KindInt, 1, uint64(int64(int8(c)))
 	}
@@ -108,9 +118,9 @@ func Head(v []byte, i int) (kind Kind, size int, n uint64) {
 			n = uint64(int64(int32(n)))
 		}
 	case 8:
-		for _, b := range v[i+1 : i+9] {
-			n = n<<8 | uint64(b)
-		}
+		b := v[i+1 : i+9]
+		n = uint64(b[0])<<56 | uint64(b[1])<<48 | uint64(b[2])<<40 | uint64(b[3])<<32 |
+			uint64(b[4])<<24 | uint64(b[5])<<16 | uint64(b[6])<<8 | uint64(b[7])
 		if kind == KindInt && (c == 0xcf && n > MaxInt || c == 0xd3 && n+MaxInt > 2*MaxInt) {
 			return KindInvalid, 0, 0
 		}
@@ -134,7 +144,7 @@ func headError(v []byte, i int) error {
 // Skip checks that v starts with a well-formed value whose containers nest at most maxDepth levels, and returns the
 // bytes after it. It does not allocate. It does not check that text is UTF-8 or that keys are unique.
 func Skip(v []byte, maxDepth int) (rest []byte, err error) {
-	if n := flat(v, 0); n != 0 {
+	if n := Flat(v, 0); n != 0 {
 		return v[n:], nil
 	}
 	end, err := skip(v, 0, maxDepth)
@@ -153,32 +163,37 @@ func Check(v []byte) error {
 	return err
 }
 
-// flat returns the length of the value at v[i:] if it is a common short one: a small integer, nil, a boolean or a short
-// string. It is 0 for all others.
-func flat(v []byte, i int) int {
-	if i >= len(v) {
-		return 0
-	}
-	switch c := v[i]; {
-	case c < 0x80 || c >= 0xe0 || c == 0xc0 || c == 0xc2 || c == 0xc3:
-		return 1
-	case c >= 0xa0 && c < 0xc0 && int(c&31) < len(v)-i:
-		return 1 + int(c&31)
+// flats has the lengths of common short values by their first byte: small integers, nil, booleans and short strings. It
+// is 0 for all others.
+const (
+	flats = ints + ints + ints + ints + ints + ints + ints + ints + others + others +
+		"\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10" +
+		"\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x20" +
+		"\x01\x00\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" + others + ints + ints
+	ints   = "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01"
+	others = "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+)
+
+// Flat returns the length of the value at v[i:] if it is a small integer, nil, a boolean or a short string, and 0 for all
+// others.
+func Flat(v []byte, i int) int {
+	if uint(i) < uint(len(v)) {
+		if n := int(flats[v[i]]); n <= len(v)-i {
+			return n
+		}
 	}
 	return 0
 }
 
-// skip returns the end of the value at v[i:].
+// skip returns the end of the value at v[i:]. Callers in loops look for the common short ones by themselves.
 func skip(v []byte, i, depth int) (int, error) {
-	if n := flat(v, i); n != 0 {
-		return i + n, nil
-	}
-	kind, size, n := Head(v, i)
-	if size == 0 {
-		return 0, headError(v, i)
+	kind, size, n := shortHead(v, i)
+	if kind == KindInvalid {
+		if kind, size, n = Head(v, i); size == 0 {
+			return 0, headError(v, i)
+		}
 	}
 	i += size
-	var err error
 	switch kind {
 	case KindString, KindBytes:
 		if n > uint64(len(v)-i) {
@@ -189,13 +204,16 @@ func skip(v []byte, i, depth int) (int, error) {
 		if depth <= 0 {
 			return 0, ErrTooDeep
 		}
+		var err error
 		for ; n > 0; n-- {
 			if kind == KindMap {
-				if _, i, err = KeyAt(v, i); err != nil {
+				if uint(i) < uint(len(v)) && v[i]-0xa0 < 0x20 { // a short key; its value is missing if it is cut off
+					i += 1 + int(v[i]-0xa0)
+				} else if _, i, err = KeyAt(v, i); err != nil {
 					return 0, err
 				}
 			}
-			if size := flat(v, i); size != 0 {
+			if size := Flat(v, i); size != 0 {
 				i += size
 			} else if i, err = skip(v, i, depth-1); err != nil {
 				return 0, err
@@ -207,7 +225,7 @@ func skip(v []byte, i, depth int) (int, error) {
 
 // KeyAt reads the key of the member at v[i:] and returns where its value starts.
 func KeyAt(v []byte, i int) (key []byte, next int, err error) {
-	if i < len(v) && v[i]-0xa0 < 0x20 { // a short one, as most are
+	if uint(i) < uint(len(v)) && v[i]-0xa0 < 0x20 { // a short one, as most are
 		if start, next := i+1, i+1+int(v[i]-0xa0); next <= len(v) {
 			return v[start:next:next], next, nil
 		}

@@ -22,7 +22,8 @@ type sessions struct {
 	teams map[uint32]*invocation.Team // by runner
 	logs  map[uint32]*eventLog        // by history
 
-	noConfig runtime.Config // of the turns below invocations: each agent has its own
+	noConfig runtime.Config  // of the turns below invocations: each agent has its own
+	asked    runtime.Encoded // the last effect of an invocation
 }
 
 // running is an invocation, and the log that it began with.
@@ -275,8 +276,17 @@ type world turn
 // ask sends an effect and returns its answer. args are encoded, and copied before it waits.
 //
 //go:noinline
-func ask(task runtime.Task, kind uint8, context uint32, args []byte) ([]byte, error) {
-	return task.Await(&runtime.Encoded{Kind: kind, Context: context, Args: args})
+func (w *world) ask(task runtime.Task, kind uint8, context uint32, args []byte) ([]byte, error) {
+	return task.Await(w.encoded(kind, context, args))
+}
+
+// encoded is an effect whose arguments are encoded. It holds until the next one.
+//
+//go:noinline
+func (w *world) encoded(kind uint8, context uint32, args []byte) *runtime.Encoded {
+	e := &w.in.front.(*sessions).asked
+	e.Kind, e.Context, e.Args = kind, context, args
+	return e
 }
 
 // Step implements invocation.World.
@@ -285,30 +295,41 @@ func (w *world) Step(number, agent uint32) {
 }
 
 // Append implements invocation.World.
-func (w *world) Append(task runtime.Task, write *session.Write, deliver bool, failed func(error)) error {
-	w.in.body = appendWrite(w.in.body[:0], write, deliver, failed != nil)
+func (w *world) Append(task runtime.Task, write session.Write, deliver bool, failed invocation.Failed) error {
+	w.in.body = appendWrite(w.in.body[:0], &write, deliver, failed != nil)
 	args := w.in.body
 	if failed == nil {
-		_, err := ask(task, abi.SessionEffectAppend, 0, args)
+		_, err := w.ask(task, abi.SessionEffectAppend, 0, args)
 		return err
 	}
 	of := w.served.(*running)
-	eff, err := (*turn)(w).begin(task.(*coroutine), &runtime.Encoded{Kind: abi.SessionEffectAppend, Args: args})
+	eff, err := (*turn)(w).begin(task.(*coroutine), w.encoded(abi.SessionEffectAppend, 0, args))
 	if err != nil {
 		return err
 	}
-	n := of.run.Log.Len()
-	eff.ahead = func(err error) {
-		if fault.Is(err, session.InvocationStopped) {
-			n++ // the caller has the event, and none of those behind it is stored
-		}
-		if log := of.log.log; log == of.run.Log && n < log.Len() {
-			_ = of.log.begin(n) // which it has taken before
-		}
-		failed(err)
-	}
+	eff.ahead = &appended{of, of.run.Log.Len(), write.Author, failed}
 	w.ahead++
 	return nil
+}
+
+// appended is an event that its agent has gone ahead of.
+type appended struct {
+	of     *running
+	n      int // events in front of it
+	author string
+	failed invocation.Failed
+}
+
+// fail implements aheadOf.
+func (a *appended) fail(err error) {
+	n, of := a.n, a.of
+	if fault.Is(err, session.InvocationStopped) {
+		n++ // the caller has the event, and none of those behind it is stored
+	}
+	if log := of.log.log; log == of.run.Log && n < log.Len() {
+		_ = of.log.begin(n) // which it has taken before
+	}
+	a.failed(a.author, err)
 }
 
 // Stored implements invocation.World.
@@ -324,21 +345,18 @@ func (w *world) Model(task runtime.Task, context uint32, p *invocation.Part) ([]
 	if p == nil || len(args) > int(w.in.limits.Frame)/2 {
 		args = value.AppendNil(nil)
 	}
-	return ask(task, abi.SessionEffectModel, context, args)
+	return w.ask(task, abi.SessionEffectModel, context, args)
 }
 
 // appendWrite appends a write as the host gets it.
 func appendWrite(dst []byte, w *session.Write, deliver, ahead bool) []byte {
-	args := abi.AppendArgs{
-		Event: w.Event, Deliver: deliver, Ahead: ahead,
-		State: make([]abi.StateDelta, len(w.State)), Artifacts: make([]abi.ArtifactDelta, len(w.Artifacts)),
-	}
+	args := abi.AppendArgs{Event: w.Event, Deliver: deliver, Ahead: ahead}
 	for i := range w.State {
 		c := &w.State[i]
-		args.State[i] = abi.StateDelta{Scope: c.Scope, Name: c.Name, Value: c.Value}
+		args.State = append(args.State, abi.StateDelta{Scope: c.Scope, Name: c.Name, Value: c.Value})
 	}
 	for i := range w.Artifacts {
-		args.Artifacts[i] = abi.ArtifactDelta(w.Artifacts[i])
+		args.Artifacts = append(args.Artifacts, abi.ArtifactDelta(w.Artifacts[i]))
 	}
 	return args.Append(dst)
 }
@@ -347,14 +365,14 @@ func appendWrite(dst []byte, w *session.Write, deliver, ahead bool) []byte {
 func (w *world) Deliver(task runtime.Task, run uint32, event []byte) error {
 	args := abi.DeliverArgs{Run: run, Event: event}
 	w.in.body = args.Append(w.in.body[:0])
-	_, err := ask(task, abi.SessionEffectDeliver, 0, w.in.body)
+	_, err := w.ask(task, abi.SessionEffectDeliver, 0, w.in.body)
 	return err
 }
 
 // Callback implements invocation.World.
 func (w *world) Callback(task runtime.Task, c *invocation.Callback) ([]byte, error) {
 	args := abi.HookArgs{Hook: uint8(c.Hook), Plugin: c.Plugin, Index: c.Index, Agent: c.Agent, Run: c.Run, Value: c.Value}
-	return ask(task, abi.SessionEffectHook, c.Context, args.Append(nil))
+	return w.ask(task, abi.SessionEffectHook, c.Context, args.Append(nil))
 }
 
 // Error implements invocation.World.
@@ -363,7 +381,7 @@ func (w *world) Error(err error) []byte { return (*turn)(w).errorBytes(err) }
 // Agent implements invocation.World.
 func (w *world) Agent(task runtime.Task, agent, run uint32, branch string, input []byte) error {
 	args := abi.AgentArgs{Agent: agent, Run: run, Branch: branch, Input: input}
-	_, err := ask(task, abi.SessionEffectAgent, 0, args.Append(nil))
+	_, err := w.ask(task, abi.SessionEffectAgent, 0, args.Append(nil))
 	return err
 }
 
@@ -487,7 +505,7 @@ func appendPart(dst []byte, p *invocation.Part) []byte {
 
 // outside serves the methods about sessions outside invocations. Malformed arguments leave an error in r.
 func outside(method uint8, r *abi.Reader) ([]byte, error) {
-	w := &session.Write{}
+	var w session.Write
 	var err error
 	switch method {
 	case abi.SessionMethodNewSession:
@@ -520,7 +538,7 @@ func outside(method uint8, r *abi.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return appendWrite(nil, w, false, false), nil
+	return appendWrite(nil, &w, false, false), nil
 }
 
 // noTarget is the error for a number that names nothing.

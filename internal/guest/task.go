@@ -198,8 +198,11 @@ type effect struct {
 	running bool               // middleware: next has not ended
 	stream  *stream            // HTTP, Model, Sleep
 	alarm   bool               // the alarm of a call's time limit, which survives an abort
-	ahead   func(error)        // its task has not waited: hears of a failure
+	ahead   aheadOf            // its task has not waited
 }
+
+// aheadOf hears that an effect has failed whose task has not waited.
+type aheadOf interface{ fail(err error) }
 
 // Await implements runtime.Task.
 func (c *coroutine) Await(e runtime.Effect) ([]byte, error) {
@@ -281,9 +284,11 @@ func (t *turn) catchUp(task runtime.Task) {
 func (t *turn) overtaken(eff *effect) {
 	t.ahead--
 	if eff.err == nil {
+		*eff = effect{}
+		t.in.spare = append(t.in.spare, eff)
 		return
 	}
-	eff.ahead(eff.err)
+	eff.ahead.fail(eff.err)
 	for n := len(t.effects); n > 0 && t.effects[n-1].number > eff.number; n = len(t.effects) {
 		t.settle(t.effects[n-1], nil, eff.err)
 	}

@@ -68,16 +68,17 @@ func (r *Run) replace(task runtime.Task, e *session.Event) error {
 	return nil
 }
 
-// overtake notes why an event could not be stored that the invocation had gone ahead of: it has failed with that,
-// whatever came of it.
-func (r *Run) overtake(err error) {
+// overtake notes why an event of an author could not be stored that the invocation had gone ahead of: it has failed
+// with that, whatever came of it.
+func (r *Run) overtake(author string, err error) {
+	err = r.refused(author, err)
 	r.fail(err)
 	r.overtaken = err
 }
 
 // store stores an event that is not partial, and delivers it if deliver says so. It waits until the caller asks for
 // the next one, unless failed is to hear if it cannot be stored. Events of agents that run at once take turns.
-func (r *Run) store(task runtime.Task, e *session.Event, deliver bool, failed func(error)) error {
+func (r *Run) store(task runtime.Task, e *session.Event, deliver bool, failed Failed) error {
 	r.complete(e)
 	if r.busy {
 		task.Wait(func() bool { return !r.busy })
@@ -95,7 +96,7 @@ func (r *Run) store(task runtime.Task, e *session.Event, deliver bool, failed fu
 	return err
 }
 
-func (r *Run) put(task runtime.Task, e *session.Event, deliver bool, failed func(error)) error {
+func (r *Run) put(task runtime.Task, e *session.Event, deliver bool, failed Failed) error {
 	if e.Partial {
 		return r.world.Deliver(task, 0, e.Append(nil))
 	}
@@ -104,9 +105,6 @@ func (r *Run) put(task runtime.Task, e *session.Event, deliver bool, failed func
 		return err
 	}
 	w := e.Write(r.team.App, r.User)
-	if given := failed; given != nil {
-		failed = func(err error) { given(r.refused(e.Author, err)) }
-	}
 	err := r.refused(e.Author, r.world.Append(task, w, deliver, failed))
 	if err != nil && !fault.Is(err, session.InvocationStopped) {
 		return err

@@ -25,11 +25,11 @@ type Run struct {
 	Input
 	setting
 	*shared
-	id     string      // of the invocation, in its events
-	first  int         // the log's length at the start
-	unsaid bool        // the user's message could not be stored
-	failed func(error) // overtake
-	asked  []byte      // content that an agent that is a tool answers; nil for the invocation
+	id     string // of the invocation, in its events
+	first  int    // the log's length at the start
+	unsaid bool   // the user's message could not be stored
+	failed Failed // overtake
+	asked  []byte // content that an agent that is a tool answers; nil for the invocation
 
 	outer      *Run // that the run's agent is a tool in; nil for none
 	rewind     string
@@ -51,6 +51,7 @@ type setting struct {
 type shared struct {
 	calls int // of models
 	shown []Shown
+	text  []byte // room for instructions
 
 	busy    bool // an event is being stored or delivered
 	stopped error
@@ -176,9 +177,9 @@ func (r *Run) begin(task runtime.Task) (agent *Agent, resumed []*session.Call, e
 	if len(resumed) > 0 {
 		e.Branch = resumed[0].Branch
 	}
-	unsaid := func(err error) {
+	unsaid := func(author string, err error) {
 		r.unsaid = true
-		r.overtake(err)
+		r.overtake(author, err)
 	}
 	if err := r.store(task, e, false, unsaid); err != nil {
 		return nil, nil, err

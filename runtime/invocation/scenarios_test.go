@@ -569,7 +569,7 @@ type answered struct {
 	refused []string
 }
 
-func (m *answered) Answer(runtime.Task, *runtime.Dispatch, *invocation.Request, func([]byte, bool) error) (*session.Event, []string, error) {
+func (m *answered) Answer(runtime.Task, *runtime.Dispatch, invocation.Request, func([]byte, bool) error) (*session.Event, []string, error) {
 	e, err := session.Parse(js(m.answer))
 	refused := m.refused
 	m.answer, m.refused = says("sorry"), nil

@@ -29,7 +29,7 @@ type execution struct {
 	_ [0]func() // no two are compared: that would take code
 
 	id      string
-	actions *session.Actions
+	actions session.Actions
 }
 
 // identify gives each function call of an event an id that no call of the session has, and says which of them wait for
@@ -295,7 +295,7 @@ func (r *Run) handle(task runtime.Task, s *step, c *call, res *result) ([]byte, 
 	}
 	for i := range s.executed {
 		if e := &s.executed[i]; e.id == done.ExecutionID {
-			res.actions.Merge(e.actions)
+			res.actions.Merge(&e.actions)
 			e.id = ""
 		}
 	}
@@ -326,7 +326,7 @@ func (r *Run) Act(context uint32, id string, actions []byte) error {
 
 // note notes what the execution of an id does.
 func (s *step) note(id string, actions *session.Actions) {
-	s.executed = append(s.executed, execution{id: id, actions: actions})
+	s.executed = append(s.executed, execution{id: id, actions: *actions})
 }
 
 // executing is the running step of a context, in which the execution of an id runs: no event would carry what a later

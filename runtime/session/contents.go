@@ -119,6 +119,9 @@ func (w *projection) update() {
 // coversOf returns the compactions that a view shows, in order of their ranges: those of its branch and of branches
 // around it. Those inside the range of another are left out, so that the ends of the ranges ascend, too.
 func (l *Log) coversOf(v *View) []cover {
+	if len(l.covers) == 0 {
+		return nil
+	}
 	var list []cover
 	for _, c := range l.covers {
 		if around(c.event.branch, v.Branch) && c.first >= v.From {

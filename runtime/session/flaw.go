@@ -88,17 +88,17 @@ type reader struct {
 // members is to read a map.
 //
 //go:noinline
-func (r *reader) members(v []byte) { r.over(v, value.KindMap, wantMap) }
+func (r *reader) members(v []byte) {
+	if r.Over(v) != value.KindMap {
+		r.f = invalid(wantMap)
+	}
+}
 
 // items is to read a list.
-func (r *reader) items(v []byte) { r.over(v, value.KindList, wantList) }
-
-func (r *reader) over(v []byte, kind value.Kind, want string) {
-	if value.KindOf(v) != kind {
-		r.f = invalid(want)
-		return
+func (r *reader) items(v []byte) {
+	if r.Over(v) != value.KindList {
+		r.f = invalid(wantList)
 	}
-	r.Over(v)
 }
 
 // next reads the next one, and reports whether there is one.
@@ -156,6 +156,9 @@ func filled(v []byte, to *[]byte) *flaw {
 
 // distinct checks that v is one value in which no map has a key twice.
 func distinct(v []byte) *flaw {
+	if len(v) > 0 && value.Flat(v, 0) == len(v) {
+		return nil
+	}
 	end, f := distinctAt(v, 0, value.MaxDepth)
 	if f == nil && end != len(v) {
 		f = malformed(value.ErrMalformed)
@@ -204,6 +207,8 @@ func distinctAt(v []byte, i, depth int) (end int, f *flaw) {
 		}
 		if twice {
 			f = invalid("occurs twice")
+		} else if size := value.Flat(v, i); size != 0 {
+			i += size
 		} else {
 			i, f = distinctAt(v, i, depth-1)
 		}
@@ -224,14 +229,19 @@ func appendMembers(dst []byte, list []Member) []byte {
 func appendAll(dst []byte, list []Member) []byte {
 	for i := range list {
 		m := &list[i]
-		dst = appendNamed(dst, m.Name, orNil(m.Value))
+		dst = append(value.AppendString(dst, m.Name), orNil(m.Value)...)
 	}
 	return dst
 }
 
-// appendNamed appends a member.
+// appendName appends the name of a member that this package knows: it is ASCII, and has less than 32 bytes.
+func appendName(dst []byte, name string) []byte {
+	return append(append(dst, 0xa0|byte(len(name))), name...)
+}
+
+// appendNamed appends a member of such a name.
 func appendNamed(dst []byte, name string, v []byte) []byte {
-	return append(value.AppendString(dst, name), v...)
+	return append(appendName(dst, name), v...)
 }
 
 var null = []byte{0xc0}

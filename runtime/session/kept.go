@@ -1,10 +1,6 @@
 package session
 
-import (
-	"slices"
-
-	"github.com/turncore/turncore/abi/value"
-)
+import "github.com/turncore/turncore/abi/value"
 
 // Events and actions have a table of where they keep their members: pointers to fields, in the order of the members'
 // names. What follows works on such pointers.
@@ -57,70 +53,71 @@ func named(v []byte, names []string, kept ...any) *flaw {
 	return r.f
 }
 
-// appendKept appends a map of the members that are not empty, and of others.
+// appendKept appends a map of the members that are not empty, false or 0, and of others.
 func appendKept(dst []byte, names []string, kept []any, others []Member) []byte {
 	start, n := len(dst), len(others)
 	dst = value.AppendMapHeader(dst, 0)
 	for i, at := range kept {
-		end, name := len(dst), names[i]
-		from := end + 1 + len(name) // of the value: names have less than 32 bytes
-		dst = slices.Grow(dst, from-end)
-		if behind := appendMember(dst[:from], at); len(behind) > from {
-			value.AppendString(behind[:end], name)
-			dst = behind
+		name, end := names[i], len(dst)
+		switch of := at.(type) {
+		case *string:
+			if *of != "" {
+				dst = appendText(dst, name, *of)
+			}
+		case *int64:
+			if *of != 0 {
+				dst = value.AppendInt(appendName(dst, name), *of)
+			}
+		case *bool:
+			if *of {
+				dst = value.AppendBool(appendName(dst, name), true)
+			}
+		case *[]byte:
+			if len(*of) > 0 {
+				dst = appendNamed(dst, name, *of)
+			}
+		case *[]string:
+			if len(*of) > 0 {
+				dst = appendTexts(appendName(dst, name), *of)
+			}
+		case *[]Member:
+			if len(*of) > 0 {
+				dst = appendMembers(appendName(dst, name), *of)
+			}
+		case *[]ArtifactVersion:
+			if len(*of) > 0 {
+				dst = appendVersions(appendName(dst, name), *of)
+			}
+		case *content:
+			if of.HasContent {
+				dst = AppendContent(appendName(dst, name), of.Role, of.Parts)
+			}
+		case *Actions:
+			if !of.Empty() {
+				dst = of.Append(appendName(dst, name))
+			}
+		}
+		if len(dst) > end {
 			n++
 		}
 	}
 	return value.CloseContainer(appendAll(dst, others), start, n)
 }
 
-// appendMember appends a member, and nothing if it is empty, false or 0.
-func appendMember(dst []byte, at any) []byte {
-	switch of := at.(type) {
-	case *string:
-		if *of != "" {
-			dst = value.AppendString(dst, *of)
-		}
-	case *int64:
-		if *of != 0 {
-			dst = value.AppendInt(dst, *of)
-		}
-	case *bool:
-		if *of {
-			dst = value.AppendBool(dst, true)
-		}
-	case *[]byte:
-		dst = append(dst, *of...)
-	case *[]string:
-		if len(*of) > 0 {
-			dst = value.AppendListHeader(dst, len(*of))
-		}
-		for _, s := range *of {
-			dst = value.AppendString(dst, s)
-		}
-	case *[]Member:
-		if len(*of) > 0 {
-			dst = appendMembers(dst, *of)
-		}
-	case *[]ArtifactVersion:
-		if len(*of) == 0 {
-			break
-		}
-		start := len(dst)
-		dst = value.AppendMapHeader(dst, len(*of))
-		for i := range *of {
-			v := &(*of)[i]
-			dst = value.AppendInt(value.AppendString(dst, v.Name), int64(v.Version))
-		}
-		dst = value.OrderMap(dst, start)
-	case *content:
-		if of.HasContent {
-			dst = AppendContent(dst, of.Role, of.Parts)
-		}
-	case *Actions:
-		if !of.Empty() {
-			dst = of.Append(dst)
-		}
+func appendTexts(dst []byte, list []string) []byte {
+	dst = value.AppendListHeader(dst, len(list))
+	for _, s := range list {
+		dst = value.AppendString(dst, s)
 	}
 	return dst
+}
+
+func appendVersions(dst []byte, list []ArtifactVersion) []byte {
+	start := len(dst)
+	dst = value.AppendMapHeader(dst, len(list))
+	for i := range list {
+		v := &list[i]
+		dst = value.AppendInt(value.AppendString(dst, v.Name), int64(v.Version))
+	}
+	return value.OrderMap(dst, start)
 }

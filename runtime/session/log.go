@@ -21,6 +21,7 @@ type Log struct {
 	indexed     int            // how many entries are in events
 
 	views []*projection
+	room  []entry // for the next ones
 
 	// Salt tells the marks of the log's contents from those of other logs whose contents the same agent is shown.
 	Salt uint64
@@ -29,7 +30,7 @@ type Log struct {
 // entry is what the log knows of an event.
 type entry struct {
 	body                       []byte
-	content, delta             []byte // parts of the body, nil for none
+	content                    []byte // part of the body, nil for none
 	author, invocation, branch string
 	at                         int64
 	calls                      *callEntry // the first one that it has
@@ -101,23 +102,30 @@ func (l *Log) Add(body []byte) error {
 	return nil
 }
 
+// fewEvents is for how many events there is room at once.
+const fewEvents = 8
+
 // AddEvent adds an event that is stored as body, which Append has made of it.
 func (l *Log) AddEvent(of *Event, body []byte) {
 	i := len(l.entries)
-	e := &entry{body: body, at: of.Timestamp, author: of.Author, invocation: of.InvocationID, branch: of.Branch, place: i, low: i}
+	if len(l.room) == 0 {
+		l.room = make([]entry, fewEvents)
+	}
+	e := &l.room[0]
+	l.room = l.room[1:]
+	*e = entry{body: body, at: of.Timestamp, author: of.Author, invocation: of.InvocationID, branch: of.Branch, place: i, low: i}
 	l.share(e)
 	if of.HasContent {
 		e.content, _ = value.Get(body, eventMembers[eventContent])
 	}
 	actions := &of.Actions
-	if len(actions.StateDelta) > 0 {
-		v, _ := value.Get(body, eventMembers[eventActions])
-		e.delta, _ = value.Get(v, actionMembers[actionState])
-	}
 	if actions.RewindBefore != "" {
 		l.index()
 	}
 	l.addParts(e, of)
+	if l.entries == nil {
+		l.entries, l.shown = make([]*entry, 0, fewEvents), make([]*entry, 0, fewEvents)
+	}
 	l.entries = append(l.entries, e)
 	l.shown = append(l.shown, e)
 	if actions.Compaction != nil {
@@ -135,12 +143,13 @@ func (l *Log) AddEvent(of *Event, body []byte) {
 // the invocation of the last one.
 func (l *Log) share(e *entry) {
 	n := len(l.entries)
-	for _, of := range l.entries[max(0, n-8):] {
-		if of.author == e.author && of.branch == e.branch {
+	if n > 0 && l.entries[n-1].invocation == e.invocation {
+		e.invocation = l.entries[n-1].invocation
+	}
+	for i := n - 1; i >= max(0, n-8); i-- {
+		if of := l.entries[i]; of.author == e.author && of.branch == e.branch {
 			e.author, e.branch = of.author, of.branch
-		}
-		if of.invocation == e.invocation {
-			e.invocation = of.invocation
+			return
 		}
 	}
 }
@@ -255,6 +264,13 @@ func (l *Log) find(id string) (int, bool) {
 	}
 	i, ok := l.events[id]
 	return i, ok
+}
+
+// delta is what an event changes of the state, nil for nothing.
+func (e *entry) delta() []byte {
+	actions, _ := value.Get(e.body, eventMembers[eventActions])
+	delta, _ := value.Get(actions, actionMembers[actionState])
+	return delta
 }
 
 func (e *entry) id() string {

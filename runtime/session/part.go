@@ -161,15 +161,12 @@ func readParts(v []byte, parts []Part) ([]Part, *flaw) {
 
 // AppendContent appends a content. An empty role is left out.
 func AppendContent(dst []byte, role string, parts []Part) []byte {
-	n := 1
-	if role != "" {
-		n = 2
+	if role == "" {
+		dst = append(dst, 0x81)
+	} else {
+		dst = value.AppendString(append(dst, "\x82\xa4role"...), role)
 	}
-	dst = value.AppendMapHeader(dst, n)
-	if role != "" {
-		dst = appendText(dst, "role", role)
-	}
-	dst = value.AppendListHeader(value.AppendString(dst, "parts"), len(parts))
+	dst = value.AppendListHeader(append(dst, "\xa5parts"...), len(parts))
 	for i := range parts {
 		dst = append(dst, parts[i].Raw...)
 	}
@@ -186,14 +183,14 @@ func TextParts(s string) []Part { return []Part{NewText(s)} }
 
 // appendText appends a member that is a text.
 func appendText(dst []byte, name, text string) []byte {
-	return value.AppendString(value.AppendString(dst, name), text)
+	return value.AppendString(appendName(dst, name), text)
 }
 
 // NewThought makes a part of a model's reasoning. The signature, a value, is what its provider wants back with it; nil
 // for none.
 func NewThought(s string, signature []byte) Part {
 	raw := appendText([]byte{0x82}, "text", s)
-	raw = value.AppendBool(value.AppendString(raw, "thought"), true)
+	raw = append(raw, "\xa7thought\xc3"...)
 	p := Part{Kind: PartThought, Raw: raw, Text: []byte(s)}
 	p.Sign(signature)
 	return p
@@ -233,7 +230,7 @@ func NewResponse(id, name string, response []byte) Part {
 }
 
 func newFunction(kind PartKind, member, content, id, name string, v []byte) Part {
-	raw := value.AppendString([]byte{0x81}, member)
+	raw := appendName(append(make([]byte, 0, 64+len(id)+len(name)+len(v)), 0x81), member)
 	if id == "" {
 		raw = append(raw, 0x82)
 	} else {
@@ -277,7 +274,7 @@ func stringIn(v []byte, name string) string { return string(textIn(v, name)) }
 
 // SetID gives a function call, or a response, another id. Its further members stay.
 func (p *Part) SetID(id string) {
-	raw := value.AppendMapHeader(nil, value.Len(p.Raw))
+	raw := value.AppendMapHeader(make([]byte, 0, len(p.Raw)+len(id)+8), value.Len(p.Raw))
 	var c value.Cursor
 	for c.Over(p.Raw); c.Next(); {
 		if name := string(c.Key); name == partMembers[1] || name == partMembers[2] {

@@ -25,7 +25,7 @@ func (l *Log) RewindBefore(invocation string) ([]Member, error) {
 	var list []change
 	for i, e := range l.entries {
 		var c value.Cursor
-		for c.Over(e.delta); c.Next(); {
+		for c.Over(e.delta()); c.Next(); {
 			name := string(c.Key)
 			if scope, _ := Scope(name); scope == ScopeSession {
 				list = append(list, change{name, c.Value, i >= from})

@@ -32,8 +32,8 @@ const (
 // Scope splits a name of the state into its scope and the name without it.
 func Scope(name string) (scope ScopeKind, rest string) {
 	for kind := ScopeApp; kind <= ScopeTemp; kind++ {
-		if rest, ok := strings.CutPrefix(name, scopes[kind]); ok {
-			return kind, rest
+		if n := len(scopes[kind]); len(name) >= n && name[0] == scopes[kind][0] && name[:n] == scopes[kind] {
+			return kind, name[n:]
 		}
 	}
 	return ScopeSession, name

@@ -29,6 +29,9 @@ func NewState(v []byte) (*State, error) {
 		f.code = InvalidState
 		return nil, f.error()
 	}
+	if len(delta) == 0 {
+		return s, nil
+	}
 	s.list = make([]Member, 0, len(delta))
 	sort.SliceStable(delta, func(i, j int) bool { return delta[i].Name < delta[j].Name })
 	return s, s.Apply(delta)
