@@ -295,8 +295,8 @@ func (w *world) Step(number, agent uint32) {
 }
 
 // Append implements invocation.World.
-func (w *world) Append(task runtime.Task, write session.Write, deliver bool, failed invocation.Failed) error {
-	w.in.body = appendWrite(w.in.body[:0], &write, deliver, failed != nil)
+func (w *world) Append(task runtime.Task, write *session.Write, deliver bool, failed invocation.Failed) error {
+	w.in.body = appendWrite(w.in.body[:0], write, deliver, failed != nil)
 	args := w.in.body
 	if failed == nil {
 		_, err := w.ask(task, abi.SessionEffectAppend, 0, args)
@@ -511,7 +511,7 @@ func outside(method uint8, r *abi.Reader) ([]byte, error) {
 	case abi.SessionMethodNewSession:
 		var a abi.NewSessionArgs
 		if a.Decode(r); r.OK() {
-			w, err = session.Create(a.App, a.User, a.ID, a.Now, a.State)
+			err = session.Create(&w, a.App, a.User, a.ID, a.Now, a.State)
 		}
 	case abi.SessionMethodAppend:
 		var a abi.AppendEventArgs
@@ -531,7 +531,7 @@ func outside(method uint8, r *abi.Reader) ([]byte, error) {
 		if e.Timestamp == 0 {
 			e.Timestamp = a.Now
 		}
-		w = e.Write(a.App, a.User)
+		e.Write(&w, a.App, a.User)
 	default:
 		err = noTarget("method ", uint32(method), " outside a turn")
 	}

@@ -15,7 +15,7 @@ import (
 type chatModel chat.Executor
 
 // Answer implements invocation.Model.
-func (m *chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r invocation.Request, part func([]byte, bool) error) (*session.Event, []string, error) {
+func (m *chatModel) Answer(task runtime.Task, d *runtime.Dispatch, r *invocation.Request, part func([]byte, bool) error) (*session.Event, []string, error) {
 	before := &past{to: d}
 	before.putContents(r.Contents)
 	c := newChatDispatch(task, d)

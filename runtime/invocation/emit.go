@@ -104,7 +104,8 @@ func (r *Run) put(task runtime.Task, e *session.Event, deliver bool, failed Fail
 	if err := r.state.Check(delta); err != nil {
 		return err
 	}
-	w := e.Write(r.team.App, r.User)
+	w := &r.write
+	e.Write(w, r.team.App, r.User)
 	err := r.refused(e.Author, r.world.Append(task, w, deliver, failed))
 	if err != nil && !fault.Is(err, session.InvocationStopped) {
 		return err

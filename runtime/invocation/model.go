@@ -18,6 +18,7 @@ type step struct {
 
 	instruction, global string   // those that host code gave
 	asked               *Request // what the model is asked, if not what the agent's is
+	request             Request  // what the agent's model is asked
 	from                int      // of the invocation's events in the log
 	streams             bool     // the last part of the answer was partial
 	given               bool     // there is an answer

@@ -166,7 +166,7 @@ func (s *stage) steps() int {
 var errStore = fault.Plain("the disk is full")
 
 // Append implements invocation.World.
-func (s *stage) Append(_ runtime.Task, w session.Write, deliver bool, failed invocation.Failed) error {
+func (s *stage) Append(_ runtime.Task, w *session.Write, deliver bool, failed invocation.Failed) error {
 	err := s.append(w, deliver)
 	if err == nil || failed == nil {
 		return err
@@ -188,7 +188,7 @@ func (s *stage) Model(runtime.Task, uint32, *invocation.Part) ([]byte, error) {
 	return nil, s.model(s, s.calls)
 }
 
-func (s *stage) append(w session.Write, deliver bool) error {
+func (s *stage) append(w *session.Write, deliver bool) error {
 	if s.failAt > 0 && len(s.stored)+1 == s.failAt {
 		return errStore
 	}

@@ -30,22 +30,23 @@ func (r *Run) instruct(task runtime.Task, s *step) error {
 }
 
 // request is what the model of a step is asked.
-func (r *Run) request(s *step) (Request, error) {
+func (r *Run) request(s *step) (*Request, error) {
 	if s.asked != nil {
-		return *s.asked, nil
+		return s.asked, nil
 	}
 	text := r.text[:0]
 	for _, from := range [...]struct{ template, given string }{{s.agent.root().global, s.global}, {s.agent.instruction, s.instruction}} {
 		var err error
 		if text, err = r.fill(text, from.template); err != nil {
-			return Request{}, err
+			return nil, err
 		}
 		text = apart(text, from.given)
 	}
 	text = apart(text, s.agent.introduction)
 	r.text = text
 	view := session.View{Agent: s.agent.Name, Branch: s.branch, None: s.agent.none, From: s.from}
-	return Request{Instructions: string(text), Contents: r.Log.Contents(view)}, nil
+	s.request = Request{Instructions: string(text), Contents: r.Log.Contents(view)}
+	return &s.request, nil
 }
 
 // fill is a text with what comes of an instruction below it.
@@ -143,7 +144,7 @@ func (r *Run) offer(s *step) *Part {
 	return p
 }
 
-func (s *step) part(request Request, have int, mark uint64, tools bool) *Part {
+func (s *step) part(request *Request, have int, mark uint64, tools bool) *Part {
 	contents := request.Contents
 	p := &Part{Instructions: request.Instructions, Total: len(contents)}
 	if have > 0 && have <= len(contents) && contents[have-1].Mark == mark && mark != 0 {

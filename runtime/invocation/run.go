@@ -51,7 +51,8 @@ type setting struct {
 type shared struct {
 	calls int // of models
 	shown []Shown
-	text  []byte // room for instructions
+	text  []byte        // room for instructions
+	write session.Write // the last one
 
 	busy    bool // an event is being stored or delivered
 	stopped error

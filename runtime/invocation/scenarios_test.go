@@ -483,9 +483,10 @@ func TestScenario26PluginAnswers(t *testing.T) {
 
 func TestScenario28Rewind(t *testing.T) {
 	s := newStage(t, team(t, llm(t, "agent", "t")))
-	w, err := session.Create("app", "u", "e0", 1, js(`{"init":1}`))
+	var w session.Write
+	err := session.Create(&w, "app", "u", "e0", 1, js(`{"init":1}`))
 	succeeds(t, err)
-	succeeds(t, s.append(w, false))
+	succeeds(t, s.append(&w, false))
 	succeeds(t, s.log.Add(w.Event))
 	s.model = func(s *stage, call int) error {
 		if call == 7 {
@@ -569,7 +570,7 @@ type answered struct {
 	refused []string
 }
 
-func (m *answered) Answer(runtime.Task, *runtime.Dispatch, invocation.Request, func([]byte, bool) error) (*session.Event, []string, error) {
+func (m *answered) Answer(runtime.Task, *runtime.Dispatch, *invocation.Request, func([]byte, bool) error) (*session.Event, []string, error) {
 	e, err := session.Parse(js(m.answer))
 	refused := m.refused
 	m.answer, m.refused = says("sorry"), nil

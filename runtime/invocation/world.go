@@ -13,7 +13,7 @@ type World interface {
 	// returns when the caller asks for the next event, with E_INVOCATION_STOPPED if the caller wants none. With failed it
 	// returns at once: executors, tools, callbacks and generators that are called next wait for the event, and fail with
 	// it once failed was called.
-	Append(task runtime.Task, w session.Write, deliver bool, failed Failed) error
+	Append(task runtime.Task, w *session.Write, deliver bool, failed Failed) error
 	// Stored returns when all events were handled that Append has returned ahead of.
 	Stored(task runtime.Task)
 	// Model lets host code answer in a step. p is what it is asked, nil if it must ask for that with [Run.RequestPart].
@@ -58,7 +58,7 @@ type Model interface {
 	// Answer makes a model call in a step and returns the answer: an event with what models know of it. part takes each
 	// piece of the answer as it comes, a thought or text. refused says of each function call why it cannot run, "" if it
 	// can.
-	Answer(task runtime.Task, d *runtime.Dispatch, r Request, part func(text []byte, thought bool) error) (e *session.Event, refused []string, err error)
+	Answer(task runtime.Task, d *runtime.Dispatch, r *Request, part func(text []byte, thought bool) error) (e *session.Event, refused []string, err error)
 	// Times reports whether Execute bounds how long a tool runs.
 	Times() bool
 	// Execute runs a tool that an answer has called, for as long as the model's options allow.

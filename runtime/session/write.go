@@ -8,33 +8,33 @@ type Write struct {
 	Artifacts []ArtifactChange
 }
 
-// Write returns what storing the event of an application's user writes. The event loses what a store never has: changes
-// of the scope temp.
-func (e *Event) Write(app, user string) Write {
+// Write sets w to what storing the event of an application's user writes. The event loses what a store never has:
+// changes of the scope temp.
+func (e *Event) Write(w *Write, app, user string) {
 	delta := e.Actions.StateDelta
 	e.Actions.StateDelta = Persistent(delta)
-	return Write{
-		Author: e.Author, Event: e.Append(nil), State: Changes(app, user, delta), Artifacts: Artifacts(app, user, e.Actions.ArtifactDelta),
-	}
+	w.Author, w.Event = e.Author, e.Append(nil)
+	w.State, w.Artifacts = Changes(app, user, delta), Artifacts(app, user, e.Actions.ArtifactDelta)
 }
 
-// Create returns the write that creates a session: the event of the author system, with those of the initial values
+// Create sets w to the write that creates a session: the event of the author system, with those of the initial values
 // that are the session's own. state is a map of names with their scopes, nil for none. It fails with E_INVALID_STATE.
-func Create(app, user, id string, now int64, state []byte) (Write, error) {
+func Create(w *Write, app, user, id string, now int64, state []byte) error {
 	e := &Event{ID: id, Author: "system", Timestamp: now}
 	if state == nil {
-		return e.Write(app, user), nil
+		e.Write(w, app, user)
+		return nil
 	}
 	s, err := NewState(state)
 	if err != nil {
-		return Write{}, err
+		return err
 	}
 	for i := range s.list {
 		if m := &s.list[i]; m.scope() == ScopeSession {
 			e.Actions.StateDelta = addMember(e.Actions.StateDelta, m.Name, m.Value)
 		}
 	}
-	w := e.Write(app, user)
+	e.Write(w, app, user)
 	w.State = Changes(app, user, s.list)
-	return w, nil
+	return nil
 }
