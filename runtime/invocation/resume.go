@@ -3,7 +3,6 @@ package invocation
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
@@ -101,7 +100,10 @@ func (r *Run) resume(task runtime.Task, a *Agent, calls []*session.Call) error {
 	for up := a.Parent; up != nil && up.Kind != Host; up = up.Parent {
 		branch := p.branch
 		if up.Kind == Parallel {
-			branch = strings.TrimSuffix(strings.TrimSuffix(branch, up.Name+"."+p.agent.Name), ".")
+			own := up.Name + "." + p.agent.Name
+			if n := len(branch) - len(own); n >= 0 && branch[n:] == own {
+				branch = branch[:max(n-1, 0)] // without the dot in front
+			}
 		}
 		p = &place{agent: up, branch: branch, inside: p, calls: calls}
 	}

@@ -158,7 +158,14 @@ func around(branch, other string) bool {
 
 // isCovered reports whether a compaction stands for an event.
 func (w *projection) isCovered(e *entry) bool {
-	k := sort.Search(len(w.covers), func(k int) bool { return w.covers[k].last >= e.place })
+	k, end := 0, len(w.covers)
+	for k < end {
+		if middle := (k + end) / 2; w.covers[middle].last < e.place {
+			k = middle + 1
+		} else {
+			end = middle
+		}
+	}
 	return k < len(w.covers) && w.covers[k].first <= e.place
 }
 

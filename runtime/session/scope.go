@@ -101,7 +101,7 @@ func (m *Member) scope() ScopeKind {
 
 // escaped makes a name part of a path.
 func escaped(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "%", "%25"), "/", "%2F")
+	return strings.Replace(strings.Replace(name, "%", "%25", -1), "/", "%2F", -1)
 }
 
 // AppScope is the store's scope of the state that all sessions of an application share.

@@ -39,7 +39,14 @@ func NewState(v []byte) (*State, error) {
 
 // find returns the place of a name, and whether there is a value.
 func (s *State) find(name string) (int, bool) {
-	i := sort.Search(len(s.list), func(i int) bool { return s.list[i].Name >= name })
+	i, end := 0, len(s.list)
+	for i < end {
+		if middle := (i + end) / 2; s.list[middle].Name < name {
+			i = middle + 1
+		} else {
+			end = middle
+		}
+	}
 	return i, i < len(s.list) && s.list[i].Name == name
 }
 
