@@ -174,8 +174,8 @@ const (
 	others = "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 )
 
-// Flat returns the length of the value at v[i:] if it is a small integer, nil, a boolean or a short string, and 0 for all
-// others.
+// Flat returns the length of the value at v[i:] if it is a small integer, nil, a boolean or a short string, and 0 for
+// all others.
 func Flat(v []byte, i int) int {
 	if uint(i) < uint(len(v)) {
 		if n := int(flats[v[i]]); n <= len(v)-i {
