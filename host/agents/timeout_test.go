@@ -6,12 +6,17 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host/engine"
-	"github.com/turncore/turncore/internal/carried"
+	"github.com/turncore/turncore/host/internal/testmodule/wat"
 )
 
 // An agent's time is bounded, too, not its fuel alone.
 func TestStepTimeout(t *testing.T) {
-	module, err := carried.Module()
+	module, err := wat.Assemble(`(module
+  (func (export "turncore_step") (param i32) (result i64) (loop $l (br $l)) (i64.const 0))
+  (func (export "turncore_inbox") (param i32) (result i32) (i32.const 0x10000)))`, `(module
+  (memory (export "memory") 32)
+  (func (export "_initialize"))
+  (func (export "turncore_abi") (result i32) (i32.const 0x20000)))`, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
