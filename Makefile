@@ -9,7 +9,7 @@ LIB := source .ci/lib.sh;
 TOOL := go tool -modfile=.ci/tools/go.mod
 
 help: ## Show this list
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install everything the other targets need (Go modules, npm packages, Chromium, a C compiler)
 	@$(LIB) for module in . "$${own_modules[@]}"; do go -C "$$module" mod download; done; go mod download -modfile=.ci/tools/go.mod; need_npm; need_page_models; need_c_compiler; need_chromium; echo "everything is installed"
