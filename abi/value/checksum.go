@@ -38,7 +38,8 @@ func digest(text []byte) string {
 		n = (n>>8 | n<<16) & 0x00ff00ff00ff00ff
 		n = (n>>4 | n<<8) & 0x0f0f0f0f0f0f0f0f
 		n += ones*'0' + (n+ones*6)>>4&ones*('a'-'9'-1)
-		digits = append(digits, byte(n), byte(n>>8), byte(n>>16), byte(n>>24), byte(n>>32), byte(n>>40), byte(n>>48), byte(n>>56))
+		digits = append(digits, byte(n), byte(n>>8), byte(n>>16), byte(n>>24),
+			byte(n>>32), byte(n>>40), byte(n>>48), byte(n>>56))
 	}
 	return string(digits)
 }

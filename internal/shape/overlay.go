@@ -119,8 +119,7 @@ const (
 // byteByByte begins the loop with which Go compares texts: R2 bytes at R0 with those at R1.
 const byteByByte = "\nloop:\n\tLoop\n"
 
-// equalWords compares eight or more bytes first, and four to seven: the last word, and from the start on one after the
-// other that ends before it. Words may overlap.
+// equalWords compares four or more bytes by words, and leaves fewer to that loop.
 //
 //go:embed _runtime/equal.s
 var equalWords string

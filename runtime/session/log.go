@@ -113,7 +113,9 @@ func (l *Log) AddEvent(of *Event, body []byte) {
 	}
 	e := &l.room[0]
 	l.room = l.room[1:]
-	*e = entry{body: body, at: of.Timestamp, author: of.Author, invocation: of.InvocationID, branch: of.Branch, place: i, low: i}
+	*e = entry{
+		body: body, at: of.Timestamp, author: of.Author, invocation: of.InvocationID, branch: of.Branch, place: i, low: i,
+	}
 	l.share(e)
 	if of.HasContent {
 		e.content, _ = value.Get(body, eventMembers[eventContent])

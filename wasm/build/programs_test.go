@@ -41,7 +41,9 @@ func TestTheBuildChangesNoProgram(t *testing.T) {
 			if lines := strings.Count(want, "\n"); lines < 16 {
 				t.Fatalf("it prints %d lines:\n%s", lines, want)
 			}
-			for name, f := range map[string]form{"rewritten": {Shape: shape.Shape{Rewrite: true}}, "baked": {Shape: shape.Shape{Bake: true}}, "both": shipped} {
+			for name, f := range map[string]form{
+				"rewritten": {Shape: shape.Shape{Rewrite: true}}, "baked": {Shape: shape.Shape{Bake: true}}, "both": shipped,
+			} {
 				if got := printed(t, source, f); got != want {
 					t.Errorf("%s, it differs; again: TURNCORE_SEED=%d\n%s", name, seed, differingLine(got, want))
 				}
@@ -99,7 +101,8 @@ func printed(t *testing.T, source string, f form) string {
 	t.Helper()
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "program.wasm")
-	if err := compile(ctx, testRoot(t), target{file: "program.wasm", goos: "wasip1", mode: reactor, source: source}, path, f); err != nil {
+	program := target{file: "program.wasm", goos: "wasip1", mode: reactor, source: source}
+	if err := compile(ctx, testRoot(t), program, path, f); err != nil {
 		t.Fatal(err)
 	}
 	file, err := os.ReadFile(path)

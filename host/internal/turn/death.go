@@ -96,8 +96,8 @@ func (t *Turn) die(err error) {
 	t.shut()
 }
 
-// withAbort makes an error wrap the reason of an abort that came before it: whoever cancels a turn finds the reason in
-// its error, whatever became of the instance. The caller holds t.mu.
+// withAbort adds the reason of an earlier abort to an error, so that whoever cancelled a turn finds it there even if
+// the instance died afterwards. The caller holds t.mu.
 func (t *Turn) withAbort(err error) error {
 	reason := t.root.cause
 	if reason == nil && t.outer.Err() != nil {

@@ -1,4 +1,7 @@
 
+	// The build puts this in front of the loop of memeqbody, which compares byte by byte: R2 bytes at R0 with those at R1.
+
+	// Eight or more: the last eight, then eight at a time from the start on, while more than eight are left.
 	Get R2
 	I64Const $8
 	I64GeU
@@ -63,6 +66,7 @@
 		End
 	End
 
+	// Four to seven: the first four and the last four, which overlap.
 	Get R2
 	I64Const $4
 	I64GeU

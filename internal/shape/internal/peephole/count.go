@@ -32,7 +32,9 @@ func Count(file []byte) ([]byte, error) {
 		}
 	}
 	first := func(id byte) uint32 { return (&wasmfile.Reader{Rest: has[id]}).Uint() }
-	c := counter{function: imported.Functions, functions: first(wasmfile.Code), global: imported.Globals + first(wasmfile.Global)}
+	c := counter{
+		function: imported.Functions, functions: first(wasmfile.Code), global: imported.Globals + first(wasmfile.Global),
+	}
 	out := append(make([]byte, 0, 2*len(file)), wasmfile.Header...)
 	for r := (wasmfile.Reader{Rest: file[len(wasmfile.Header):]}); len(r.Rest) > 0; {
 		id, section := r.Section()
@@ -129,6 +131,6 @@ func add(code []instruction, global, n int64) []instruction {
 	if n == 0 {
 		return code
 	}
-	return append(code, instruction{op: opGlobalGet, x: global}, instruction{op: opI64Const, x: n}, instruction{op: opI64Add},
-		instruction{op: opGlobalSet, x: global})
+	return append(code, instruction{op: opGlobalGet, x: global}, instruction{op: opI64Const, x: n},
+		instruction{op: opI64Add}, instruction{op: opGlobalSet, x: global})
 }

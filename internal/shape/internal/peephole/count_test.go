@@ -14,7 +14,8 @@ func TestCount(t *testing.T) {
 	twice := encode([]byte{0}, parse(t, "i32.const 3; call 0; i32.const 1; if; i32.const 1; call 0; else; nop; end; end"))
 	file := append([]byte(wasmfile.Header), "\x01\x08\x02\x60\x01\x7f\x00\x60\x00\x00"+"\x03\x03\x02\x00\x01"+
 		"\x06\x06\x01\x7f\x01\x41\x00\x0b"+"\x07\x09\x01\x05twice\x00\x01"...)
-	file = wasmfile.AppendSized(append(file, wasmfile.Code), wasmfile.AppendSized(wasmfile.AppendSized([]byte{2}, down), twice))
+	code := wasmfile.AppendSized(wasmfile.AppendSized([]byte{2}, down), twice)
+	file = wasmfile.AppendSized(append(file, wasmfile.Code), code)
 	counted, err := Count(file)
 	if err != nil {
 		t.Fatal(err)
