@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-import { launchChromium } from '../../../js/test/browser/chromium.mjs';
+import { launchChromium, WAIT } from '../../../js/test/browser/chromium.mjs';
 
 const shots = fileURLToPath(new URL('../../../build/demo/', import.meta.url));
 
@@ -66,7 +66,7 @@ export class Visit {
     });
     if (!offline) visit.expected.push(/^Service Worker registration blocked/);
     visit.page = await visit.context.newPage();
-    visit.page.setDefaultTimeout(20_000);
+    visit.page.setDefaultTimeout(WAIT);
     visit.page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) visit.complaints.push(message.text());
     });

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { launchChromium } from '../../../js/test/browser/chromium.mjs';
+import { launchChromium, WAIT } from '../../../js/test/browser/chromium.mjs';
 import { npmStart, start } from './start.mjs';
 
 const shots = fileURLToPath(new URL('../../../build/demo/', import.meta.url));
@@ -25,7 +25,7 @@ after(async () => {
 /** Does something in a fresh page, which must not complain. */
 async function visit(act) {
   const page = await browser.newPage({ viewport: { width: 800, height: 600 } });
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(WAIT);
   const complaints = [];
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());

@@ -12,6 +12,9 @@ const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 /** Milliseconds for a browser to start: the first time, files from a cold disk can take a minute. */
 export const PATIENCE = 180_000;
 
+/** Milliseconds that a page may take to show something: a model in it shares the machine with other tests. */
+export const WAIT = 60_000;
+
 const args = [
   '--no-sandbox', // tests run as root in containers
   '--disable-gpu',

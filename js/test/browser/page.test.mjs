@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { build } from 'esbuild';
 
 import { dist, packageUnderTest } from '../smoke/package-folder.mjs';
-import { launchChromium } from './chromium.mjs';
+import { launchChromium, WAIT } from './chromium.mjs';
 
 const source = new URL('../../../examples/page/', import.meta.url);
 const { simulatedProvider } = await import(new URL('simulated/provider.js', dist));
@@ -47,7 +47,7 @@ before(async () => {
   await once(server, 'listening');
   browser = await launchChromium();
   page = await browser.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(WAIT);
   page.on('console', (message) => complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(String(error)));
   await page.goto(`http://127.0.0.1:${server.address().port}/`);
