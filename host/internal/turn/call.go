@@ -37,9 +37,9 @@ func (c *Context) invokeThen(method uint8, args func() (abi.Raw, error), taken f
 	t.lastCall++
 	number := t.lastCall
 	t.calls[number] = &w.call
-	t.sent.call = abi.Call{Turn: t.number, Call: number, Elapsed: t.tick(), Context: c.number, Method: method, Args: raw}
-	err := t.exchange(&w.actor, &t.sent.call)
-	t.sent.call.Args = nil // what the core has, a waiting call need not keep
+	err := t.exchangeCall(&w.actor, abi.Call{
+		Turn: t.number, Call: number, Elapsed: t.tick(), Context: c.number, Method: method, Args: raw,
+	})
 	t.opening, t.acking, t.emitting = nil, nil, nil
 	if err != nil {
 		delete(t.calls, number)

@@ -19,34 +19,35 @@ type Context struct {
 	Face any
 	// Listen hears the events of a dispatch; nil for nobody.
 	Listen func(event.Event)
-	// Agent is the number of the agent that a step of an invocation is of.
-	Agent uint32
 	// Asked is what the executor of such a step is asked, once the core has said it; under the turn's lock.
 	Asked any
 	// Answer is what the executor of a step of an invocation answers, when it has ended.
 	Answer abi.Raw
 
+	// Agent is the number of the agent that a step of an invocation is of.
+	Agent  uint32
+	number uint32 // 0 the turn's, n its n-th dispatch's
 	turn   *Turn
 	later  later
-	number uint32   // 0 the turn's, n its n-th dispatch's
 	parent *Context // what it was copied from; nil for the turn's
 
 	records [record.Kinds]collections.Order
 	stash   stash.Data
 
-	aborted bool
-	cause   error
+	cause error // why it was aborted
 	// The context that user code waits on is made when it is first asked for.
 	signal context.Context
 	cancel context.CancelCauseFunc
 
 	// Of a dispatch.
 	id        string
-	iteration int
-	acked     bool
-	nacked    bool
 	nackErr   error
 	onAck     []*func()
+	iteration int32
+	acked     bool
+	nacked    bool
+
+	aborted bool
 }
 
 // open makes the n-th dispatch's context as a copy of another one, in constant time.
@@ -138,7 +139,7 @@ func (c *Context) Reason() error {
 func (c *Context) Iteration() int {
 	c.turn.mu.Lock()
 	defer c.turn.mu.Unlock()
-	return c.iteration
+	return int(c.iteration)
 }
 
 // Signalled reports how a dispatch was signalled, by host code or inside the core: acked, or nacked with an error.

@@ -156,7 +156,10 @@ func (t *Turn) drain() {
 			t.wakeAll()
 		}
 	}
-	t.queue, t.head = t.queue[:0], 0
+	if cap(t.queue) == len(queueRoom{}) {
+		queueRooms.Put((*queueRoom)(t.queue[:cap(t.queue)]))
+	}
+	t.queue, t.head = nil, 0
 	t.delivering = false
 	completed = true
 	t.wakeAll()
@@ -291,11 +294,11 @@ func (t *Turn) reportListener(d *delivery, err error, about *abi.ErrorValue) {
 	}
 	payload := (&abi.ErrorEvent{Error: *t.errors.keep(err, about)}).Append(nil)
 	t.lastCall++
-	t.sent.call = abi.Call{
+	call := abi.Call{
 		Turn: t.number, Call: t.lastCall, Elapsed: t.tick(), Context: d.number, Method: abi.MethodEmit,
 		Args: (&abi.EmitArgs{Kind: abi.EventError, Payload: payload}).Append(nil),
 	}
-	if t.exchange(&actor{}, &t.sent.call) != nil {
+	if t.exchangeCall(&actor{}, call) != nil {
 		logListenerError(d.event, err)
 	}
 }

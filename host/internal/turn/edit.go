@@ -10,7 +10,6 @@ import (
 // of the turn's next frame.
 type edits struct {
 	frames []byte
-	frame  abi.Edit // reused, as frames escape to the heap
 	// Records that were added one after the other share a frame; this one is still open.
 	context uint32
 	kind    uint8
@@ -29,9 +28,8 @@ func (t *Turn) Edit(f *abi.Edit) {
 	}
 	e := &t.edits
 	e.close(t.number)
-	e.frame = *f
-	e.frame.Turn = t.number
-	e.frames = abi.Append(e.frames, &e.frame)
+	f.Turn = t.number
+	e.add(f)
 	if len(e.frames) > maxEdits {
 		_ = t.Push() // when it fails the turn has ended
 	}
@@ -68,17 +66,23 @@ func (t *Turn) addRecord(c *Context, r record.Record, body []byte) {
 	}
 }
 
+// add appends a frame.
+func (e *edits) add(f *abi.Edit) {
+	s := takeSpace()
+	s.edit = *f
+	e.frames = abi.Append(e.frames, &s.edit)
+	s.free()
+}
+
 // close ends the frame of records that were added one after the other.
 func (e *edits) close(turn uint32) {
 	if e.count == 0 {
 		return
 	}
-	e.frame = abi.Edit{
+	e.add(&abi.Edit{
 		Turn: turn, Context: e.context, Collection: e.kind, Edit: abi.EditAdd, Handle: e.first, Count: e.count,
 		Data: abi.BytesIn(e.bodies),
-	}
-	e.frames = abi.Append(e.frames, &e.frame)
-	e.frame.Data = nil
+	})
 	e.count = 0
 	if cap(e.bodies) > 1<<16 {
 		e.bodies = nil // do not hold on to one large batch for the rest of the turn

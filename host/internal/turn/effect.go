@@ -251,17 +251,15 @@ func (t *Turn) settleEffect(a *actor, e *Effect, r outcome) {
 	}
 	t.endModel(e.Number, int(e.head), r.err)
 	defer t.forgetModels()
-	f := &t.sent.result
-	*f = abi.Result{Turn: t.number, Effect: e.Number, Elapsed: t.tick(), Value: r.value}
+	f := abi.Result{Turn: t.number, Effect: e.Number, Elapsed: t.tick(), Value: r.value}
 	if r.err != nil {
 		f.Value, f.Error = nil, t.errors.keep(r.err, r.about)
 	}
-	if err := t.exchange(a, f); err != nil && !t.closed {
+	if err := t.exchangeResult(a, f); err != nil && !t.closed {
 		// The result is too large, or the core refuses it. It must hear of an end all the same.
-		*f = abi.Result{Turn: t.number, Effect: e.Number, Elapsed: t.tick(), Error: t.errors.keep(err, describe(err, nil))}
-		if err = t.exchange(a, f); err != nil && !t.closed {
+		f.Elapsed, f.Value, f.Error = t.tick(), nil, t.errors.keep(err, describe(err, nil))
+		if err = t.exchangeResult(a, f); err != nil && !t.closed {
 			t.perish(t.core.Retire(err))
 		}
 	}
-	f.Value = nil
 }

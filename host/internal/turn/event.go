@@ -97,7 +97,7 @@ func (t *Turn) note(f *abi.Event) {
 	switch kind := event.Kind(f.Kind); kind {
 	case event.KindTurnStart, event.KindDispatchStart, event.KindIterationStart:
 		if kind == event.KindIterationStart {
-			t.contexts[f.Dispatch].iteration = int(f.Iteration)
+			t.contexts[f.Dispatch].iteration = f.Iteration
 		}
 		t.begun = append(t.begun, begun{kind, f.Dispatch, int(f.Iteration), f.Elapsed})
 	case event.KindTurnEnd, event.KindDispatchEnd, event.KindIterationEnd:

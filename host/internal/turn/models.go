@@ -116,7 +116,7 @@ func (t *Turn) noteModel(f *abi.Event, ev event.Event) {
 func (t *Turn) ownHead(c *Context) event.Head {
 	t.made++
 	t.seq++
-	return t.headOf(&abi.Event{Seq: t.seq, Elapsed: t.tick(), Dispatch: c.number, Iteration: int32(c.iteration)})
+	return t.headOf(&abi.Event{Seq: t.seq, Elapsed: t.tick(), Dispatch: c.number, Iteration: c.iteration})
 }
 
 // make delivers an event of a dispatch that the host makes.

@@ -58,16 +58,33 @@ func (t *Turn) Push() error {
 // exchange hands the queued edits and a frame to the core, changes the host's collections as it says, and queues for
 // delivery what it tells. The error is the core's refusal of the frame, or its death. The caller holds t.mu.
 func (t *Turn) exchange(a *actor, frame abi.Frame) error {
+	return t.exchangeIn(takeSpace(), a, frame)
+}
+
+// exchangeCall is exchange for a Call.
+func (t *Turn) exchangeCall(a *actor, call abi.Call) error {
+	s := takeSpace()
+	s.call = call
+	return t.exchangeIn(s, a, &s.call)
+}
+
+// exchangeResult is exchange for a Result.
+func (t *Turn) exchangeResult(a *actor, result abi.Result) error {
+	s := takeSpace()
+	s.result = result
+	return t.exchangeIn(s, a, &s.result)
+}
+
+func (t *Turn) exchangeIn(s *space, a *actor, frame abi.Frame) error {
+	t.space = s
+	defer func() {
+		t.space = nil
+		s.free()
+	}()
 	if t.closed {
 		return t.deadOr(ErrAfterEnd())
 	}
 	t.edits.close(t.number)
-	s := spaces.Get().(*space)
-	t.space = s
-	defer func() {
-		t.space = nil
-		spaces.Put(s)
-	}()
 	s.batch = append(s.batch[:0], t.edits.frames...)
 	t.edits.frames = t.edits.frames[:0]
 	if cap(t.edits.frames) > 1<<16 {
@@ -146,7 +163,10 @@ func (t *Turn) feed(a *actor, in []byte) error {
 type space struct {
 	batch, answer []byte
 
-	// Frames of the answer, which escape to the heap.
+	// Frames that are sent, and those of the answer. They are here because they escape to the heap.
+	edit   abi.Edit
+	call   abi.Call
+	result abi.Result
 	event  abi.Event
 	reply  abi.Reply
 	effect abi.Effect
@@ -154,6 +174,14 @@ type space struct {
 }
 
 var spaces = sync.Pool{New: func() any { return new(space) }}
+
+func takeSpace() *space { return spaces.Get().(*space) }
+
+// free lets others use it, and keeps nothing of what was sent.
+func (s *space) free() {
+	s.edit.Data, s.call.Args, s.result.Value, s.result.Error = nil, nil, nil, nil
+	spaces.Put(s)
+}
 
 // step runs one step. The caller holds t.mu.
 func (t *Turn) step(a *actor, in []byte) error {
@@ -243,7 +271,15 @@ func (t *Turn) mine(number uint32) error {
 	return nil
 }
 
+// queueRoom is what queues begin with, which turns have no use for while they wait.
+type queueRoom [8]delivery
+
+var queueRooms = sync.Pool{New: func() any { return new(queueRoom) }}
+
 func (t *Turn) enqueue(d delivery) {
+	if t.queue == nil {
+		t.queue = queueRooms.Get().(*queueRoom)[:0]
+	}
 	t.queue = append(t.queue, d)
 	t.enqueued++
 }

@@ -63,12 +63,13 @@ type Spec struct {
 // and what the core does to them never cross. User code never runs under it.
 type Turn struct {
 	Spec
-	core    *core.Core
-	runner  *core.Runner
-	number  uint32
-	now     int64 // clock at the start
-	outer   context.Context
-	journal *recorder
+	core     *core.Core
+	runner   *core.Runner
+	number   uint32
+	lastCall uint32
+	now      int64 // clock at the start
+	outer    context.Context
+	journal  *recorder
 
 	mu       sync.Mutex
 	wake     sync.Cond
@@ -82,18 +83,15 @@ type Turn struct {
 	errors  errorTable
 	edits   edits
 
-	calls    map[uint32]*call
-	waiters  []*waiter // that may be used again
-	lastCall uint32
-	running  map[uint32]*Effect // outstanding effects
-	ahead    *Effect            // the one that the core has gone ahead of; nil for none
-	behind   []*Effect          // those that wait for it
-	given    []*Effect          // those that have given something which nobody has taken yet
-	take     func(given any) error
-	taking   bool    // take runs
-	left     bool    // take has not returned: its goroutine ends, or a panic unwinds it
-	away     *Effect // that the caller of the invocation performs, while it can take nothing; nil for none
-	quit     func()  // ends the caller of the invocation as take has ended a goroutine of its own; nil if it has not
+	calls   map[uint32]*call
+	waiters []*waiter          // that may be used again
+	running map[uint32]*Effect // outstanding effects
+	ahead   *Effect            // the one that the core has gone ahead of; nil for none
+	behind  []*Effect          // those that wait for it
+	given   []*Effect          // those that have given something which nobody has taken yet
+	take    func(given any) error
+	away    *Effect // that the caller of the invocation performs, while it can take nothing; nil for none
+	quit    func()  // ends the caller of the invocation as take has ended a goroutine of its own; nil if it has not
 	// Histories that the turn has taken over, by their handles in the program: the core forgets one that nobody holds.
 	histories []any
 	kept      map[uint32]any           // results of tools that wait for their caller, or for the record that holds them
@@ -104,39 +102,41 @@ type Turn struct {
 	cuts      map[cut]whole.Text       // what waits for the rest of a character, by stream
 	scratch   []byte
 
-	queue      []delivery
-	head       int    // of queue
-	enqueued   uint64 // deliveries so far
-	delivered  uint64
-	delivering bool
-	parked     int // goroutines that wait inside a listener
-	waiting    int // goroutines that wait for wake
+	queue     []delivery
+	head      int    // of queue
+	enqueued  uint64 // deliveries so far
+	delivered uint64
+	parked    int         // goroutines that wait inside a listener
+	waiting   int         // goroutines that wait for wake
+	unwatch   func() bool // ends the watch over outer; nil for none
+	collect   Collector
+	begun     []begun
+	seq       uint32
+	made      uint32       // events that the host made while the core lived
+	models    []*modelCall // that have begun
+	timer     *time.Timer
+	overdue   int         // how often in a row the core asked for a time that had passed
+	grace     *time.Timer // runs out on a core that should have ended the turn; nil for none
+	end       ending
+	dead      error // why the instance died
+
 	started    bool
+	delivering bool
+	taking     bool // take runs
+	left       bool // take has not returned: its goroutine ends, or a panic unwinds it
+	ticking    bool // the core is owed the time
+	cut        bool // the last step exceeded the quota: little of it is told
 	closed     bool
 	done       bool
-	unwatch    func() bool // ends the watch over outer; nil for none
-	collect    Collector
-	begun      []begun
-	seq        uint32
-	made       uint32       // events that the host made while the core lived
-	models     []*modelCall // that have begun
-	timer      *time.Timer
-	ticking    bool        // the core is owed the time
-	overdue    int         // how often in a row it asked for a time that had passed
-	grace      *time.Timer // runs out on a core that should have ended the turn; nil for none
-	end        ending
-	dead       error // why the instance died
 
 	used       guard.Usage // of the quota
 	seen, told int64       // tokens: that the host saw itself, that the core reports
 	limit      error       // the bound of the quota that is exceeded, nil for none
 	logged     int64       // bytes of log
-	cut        bool        // the last step exceeded the quota: little of it is told
 
 	gates  map[uint32]*openGate // open ones, by number
 	opened *openGate            // the last one
 
-	sent  sentFrames
 	space *space // of the exchange under way
 	first firstRoom
 }
@@ -145,7 +145,6 @@ type Turn struct {
 type firstRoom struct {
 	contexts               [4]*Context
 	given, behind, effects [2]*Effect
-	queue                  [4]delivery
 	waiters                [1]*waiter
 	begun                  [3]begun
 }
@@ -164,13 +163,6 @@ type ending struct {
 	refused    bool // the input, before any event
 }
 
-// sentFrames are reused, as frames escape to the heap.
-type sentFrames struct {
-	call   abi.Call
-	result abi.Result
-	abort  abi.Abort
-}
-
 // New returns a turn of a runner in a core. Before [Turn.Run] it must enter: see [Turn.Join].
 func New(c *core.Core, runner *core.Runner, outer context.Context, s Spec) *Turn {
 	t := &Turn{
@@ -181,7 +173,7 @@ func New(c *core.Core, runner *core.Runner, outer context.Context, s Spec) *Turn
 	t.errors.most = c.MaxBody() / 4
 	t.root = Context{Face: s.Face, turn: t, stash: s.Stash}
 	t.root.later.of = &t.root
-	t.contexts, t.queue, t.waiters = append(t.first.contexts[:0], &t.root), t.first.queue[:0], t.first.waiters[:0]
+	t.contexts, t.waiters = append(t.first.contexts[:0], &t.root), t.first.waiters[:0]
 	t.given, t.behind, t.begun = t.first.given[:0], t.first.behind[:0], t.first.begun[:0]
 	return t
 }
@@ -264,11 +256,9 @@ func (t *Turn) abort(c *Context, cause error) {
 		return
 	}
 	c.abort(cause)
-	t.sent.abort = abi.Abort{
-		Turn: t.number, Elapsed: t.tick(), Context: c.number, Reason: t.errors.keep(cause, about),
-	}
+	f := &abi.Abort{Turn: t.number, Elapsed: t.tick(), Context: c.number, Reason: t.errors.keep(cause, about)}
 	a := actor{busy: true, first: true}
-	if err := t.exchange(&a, &t.sent.abort); err != nil && !t.closed {
+	if err := t.exchange(&a, f); err != nil && !t.closed {
 		t.perish(t.core.Retire(err))
 	}
 	t.await(&a)
