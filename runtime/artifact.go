@@ -34,13 +34,13 @@ type artifacts struct {
 	pending []int64 // retrievables whose text must be spooled
 	kept    []int64 // retrievables that the host left unchanged
 
-	changed bool // the set of artifacts has changed since forge ran
-
 	// The state that forge left behind.
-	forged   bool
 	registry *Registry
-	edits    uint32
 	groups   []*forgedGroup
+	edits    uint32
+	forged   bool
+
+	changed bool // the set of artifacts has changed since forge ran
 }
 
 // Indices of scans.

@@ -14,13 +14,13 @@ type Bound func(task Task, d *Dispatch) error
 
 // bounds is a dispatch's state for compiled-in middleware.
 type bounds struct {
-	calls   []int64          // tool calls stored in this dispatch that are not in repeats
-	few     [2]int64         // room for the usual number of them
-	repeats []repeat         // the others, by checksum
-	stored  [Collections]int // writes of the open iteration
-	due     uint64           // time of the deadline on the turn's clock; 0 for none
-	timed   bool             // a deadline was set
-	expired bool             // the deadline passed and nacked the dispatch
+	calls   []int64             // tool calls stored in this dispatch that are not in repeats
+	few     [2]int64            // room for the usual number of them
+	repeats []repeat            // the others, by checksum
+	stored  [Collections]uint32 // writes of the open iteration
+	due     uint64              // time of the deadline on the turn's clock; 0 for none
+	timed   bool                // a deadline was set
+	expired bool                // the deadline passed and nacked the dispatch
 }
 
 // Deadline nacks with E_DEADLINE when the dispatch has run for ms milliseconds of the turn's clock: at once on a

@@ -7,10 +7,10 @@ import (
 // Collection is an ordered set of records, named by their handles. It is held as runs of consecutive handles, so that a
 // long history is one run, and copies share their runs until one of them changes.
 type Collection struct {
-	kind   record.Kind
 	runs   []run
-	shared bool
 	edits  uint32 // number of changes other than appending
+	kind   record.Kind
+	shared bool
 }
 
 type run struct {

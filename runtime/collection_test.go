@@ -191,7 +191,7 @@ func TestFindAgainstModel(t *testing.T) {
 				switch h := histories[random.IntN(3)]; random.IntN(3) {
 				case 0:
 					n := 1 + uint32(random.IntN(int(h.Len())))
-					rs.put(span{first: first, count: n, history: h})
+					rs.put(span{first: first, history: h, block: block{count: n}})
 					p.c.append(first, n)
 				case 1:
 					var data []byte
@@ -199,7 +199,7 @@ func TestFindAgainstModel(t *testing.T) {
 					for range n {
 						data = append(data, bodyOf(record.Messages, id(), "")...)
 					}
-					rs.put(span{first: first, count: n, block: block{count: n, data: data}})
+					rs.put(span{first: first, block: block{count: n, data: data}})
 					p.c.append(first, n)
 				default:
 					p.c.append(rs.make(bodyOf(record.Messages, id(), "")), 1)
@@ -348,7 +348,7 @@ func TestEditsKeepRecordsUnique(t *testing.T) {
 func TestShortBlock(t *testing.T) {
 	one := bodyOf(record.Messages, "m", "")
 	b := block{count: 1 << 31, data: append(slices.Clone(one), 0xc1, 1, 2)}
-	if string(b.body(0)) != string(one) || b.body(1) != nil || b.body(1<<31-1) != nil || cap(b.ends) > len(b.data) {
-		t.Errorf("bodies %q, room for %d", b.body(1), cap(b.ends))
+	if string(b.body(0)) != string(one) || b.body(1) != nil || b.body(1<<31-1) != nil || cap(*b.ends) > len(b.data) {
+		t.Errorf("bodies %q, room for %d", b.body(1), cap(*b.ends))
 	}
 }

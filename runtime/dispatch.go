@@ -26,6 +26,7 @@ type Dispatch struct {
 	streaming *stream // the last delta's
 	iteration int
 	begun     bool // an iteration is open
+	closing   bool // it takes no more writes
 	contextState
 
 	path   string    // location in the turn, see AppendPath
@@ -35,27 +36,26 @@ type Dispatch struct {
 	started    uint64 // when the dispatch began
 	iterations int
 	begunAt    uint64 // when the iteration began
-	closing    bool   // it takes no more writes
 	status     Status
 	acked      bool
 	nacked     bool
+	committing bool // a commit is under way
 	nackErr    error
 	reason     error
 
-	queue      []Delta
-	queued     int  // bytes in the queue
-	committing bool // a commit is under way
-	streams    [2]map[string]*stream
-	toolCalls  map[string]*toolStream
-	counts     map[string]int // current tool calls by checksum; nil until first needed
-	bounds     bounds
-	state      any // owned by the executor
-	artifacts  artifacts
-	streamed   int // bytes of open streams
-	rendered   int // bytes of the last request
-	spooling   int // stores waiting for their text to be spooled
-	running    []*toolRun
-	one        [1]*toolRun // room for the usual number of executions
+	queue     []Delta
+	queued    int // bytes in the queue
+	streams   [2]map[string]*stream
+	toolCalls map[string]*toolStream
+	counts    map[string]int // current tool calls by checksum; nil until first needed
+	bounds    bounds
+	state     any // owned by the executor
+	artifacts artifacts
+	streamed  int // bytes of open streams
+	rendered  int // bytes of the last request
+	spooling  int // stores waiting for their text to be spooled
+	running   []*toolRun
+	one       [1]*toolRun // room for the usual number of executions
 
 	// Reused in every iteration.
 	call         CallExecutor
@@ -179,7 +179,7 @@ func (d *Dispatch) end(failure error) {
 func (d *Dispatch) loop(task Task) error {
 	for n := 0; !d.aborted && !d.signalled(); n++ {
 		d.iteration, d.iterations, d.begun, d.closing = n, n+1, true, false
-		d.begunAt, d.bounds.stored = d.turn.elapsed, [Collections]int{}
+		d.begunAt, d.bounds.stored = d.turn.elapsed, [Collections]uint32{}
 		d.place.enter(inBetween)
 		d.turn.emit(d, EventIterationStart, nil)
 		failure, committed := d.iterate(task)

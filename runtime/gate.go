@@ -57,10 +57,9 @@ func (t *Turn) OpenGate(d *Dispatch, in GateInput, settled func(value []byte, er
 	if err != nil {
 		return err
 	}
-	t.lastGate++
 	t.settled = append(t.settled, GateResolved)
 	g := &Gate{
-		number: t.lastGate, id: in.ID, digest: digest, schema: compiled, doomed: t.context.aborted, dispatch: d, settled: settled,
+		number: uint32(len(t.settled)), id: in.ID, digest: digest, schema: compiled, doomed: t.context.aborted, dispatch: d, settled: settled,
 	}
 	if in.Timeout > 0 {
 		g.due = t.elapsed + in.Timeout
@@ -123,7 +122,7 @@ func (t *Turn) Gate(number uint32) (g *Gate, known bool) {
 			return g, true
 		}
 	}
-	return nil, number > 0 && number <= t.lastGate
+	return nil, number > 0 && number <= uint32(len(t.settled))
 }
 
 // GateSettled returns E_TURN_GATE_SETTLED, the error for settling a gate again. It says how the gate was settled.

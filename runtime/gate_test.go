@@ -57,7 +57,7 @@ func (p *play) gate(in GateInput) (*Gate, *waited) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	g, known := p.turn.Gate(p.turn.lastGate)
+	g, known := p.turn.Gate(uint32(len(p.turn.settled)))
 	if !known {
 		p.t.Fatal("the gate is not known")
 	}

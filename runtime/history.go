@@ -7,12 +7,12 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// block holds consecutive records, split into bodies on first access.
+// block is a list of consecutive records, split into bodies on first access.
 type block struct {
 	count uint32
 	end   uint32 // of the body of a single record, once it is known
 	data  []byte
-	ends  []uint32 // end offset of each body of several
+	ends  *[]uint32 // end offset of each body of several
 }
 
 // body returns the i-th body, nil if the block does not hold that many.
@@ -23,14 +23,14 @@ func (b *block) body(i uint32) []byte {
 	if b.ends == nil {
 		b.split()
 	}
-	if i >= uint32(len(b.ends)) {
+	ends, start := *b.ends, uint32(0)
+	if i >= uint32(len(ends)) {
 		return nil
 	}
-	start := uint32(0)
 	if i > 0 {
-		start = b.ends[i-1]
+		start = ends[i-1]
 	}
-	return b.data[start:b.ends[i]:b.ends[i]]
+	return b.data[start:ends[i]:ends[i]]
 }
 
 // single is body of a block of one record.
@@ -50,15 +50,16 @@ func (b *block) single(i uint32) []byte {
 
 func (b *block) split() {
 	// The host sets count; each body takes at least a byte.
-	b.ends = make([]uint32, 0, min(int(b.count), len(b.data)))
+	ends := make([]uint32, 0, min(int(b.count), len(b.data)))
 	rest := b.data
 	for range b.count {
 		var err error
 		if rest, err = value.Skip(rest, value.MaxDepth); err != nil {
-			return
+			break
 		}
-		b.ends = append(b.ends, uint32(len(b.data)-len(rest)))
+		ends = append(ends, uint32(len(b.data)-len(rest)))
 	}
+	b.ends = &ends
 }
 
 // History is a list of records that many turns share. It only grows; later records do not affect a turn that refers
@@ -141,12 +142,11 @@ type records struct {
 	made  [][]byte // guest handles: -1, -2, …
 }
 
-// span is a range of consecutive host handles.
+// span is a range of consecutive host handles: the turn's own records, or those that a history begins with.
 type span struct {
 	first   int64
-	count   uint32
-	block   block    // of the turn's own records
-	history *History // holds the records in place of block
+	history *History // nil for the turn's own
+	block            // has only a count if there is a history
 }
 
 // put assigns the handles from first on to a block or to the beginning of a history. It rejects a range that is not
@@ -208,9 +208,9 @@ func (r *records) body(handle int64) []byte {
 // check validates a record.
 func (r *records) check(kind record.Kind, handle int64) error {
 	if handle > 0 {
-		if s := r.spanOf(handle); s != nil && s.history == nil && s.count == 1 && s.block.end == 0 {
+		if s := r.spanOf(handle); s != nil && s.history == nil && s.count == 1 && s.end == 0 {
 			// The pass that checks the record finds its end, too.
-			if s.block.end = uint32(record.CheckFirst(kind, s.block.data)); s.block.end > 0 {
+			if s.end = uint32(record.CheckFirst(kind, s.data)); s.end > 0 {
 				return nil
 			}
 		}

@@ -44,11 +44,11 @@ func (d *Delta) bytes() int {
 // and its World must end it.
 func (t *Turn) hold(n int) {
 	t.held += uint64(int64(n))
-	if t.quota == nil {
+	if t.Quota == nil {
 		return
 	}
-	t.quota.held += uint64(int64(n))
-	if n > 0 && (t.held+t.borrowed > t.quota.Turn || t.quota.held > t.quota.Instance) {
+	t.Quota.held += uint64(int64(n))
+	if n > 0 && (t.held+t.borrowed > t.Quota.Turn || t.Quota.held > t.Quota.Instance) {
 		t.exceed()
 	}
 }
@@ -58,7 +58,7 @@ func (t *Turn) borrow(h *History, count uint32) {
 	t.borrowed += h.upTo(count)
 	h.users++
 	t.histories = append(t.histories, h)
-	if q := t.quota; q != nil && (t.held+t.borrowed > q.Turn || q.held > q.Instance) {
+	if q := t.Quota; q != nil && (t.held+t.borrowed > q.Turn || q.held > q.Instance) {
 		t.exceed()
 	}
 }
@@ -67,9 +67,9 @@ func (t *Turn) exceed() {
 	if t.over != nil {
 		return
 	}
-	bound, of := t.quota.Turn, "a turn"
+	bound, of := t.Quota.Turn, "a turn"
 	if t.held+t.borrowed <= bound {
-		bound, of = t.quota.Instance, "all turns of an instance"
+		bound, of = t.Quota.Instance, "all turns of an instance"
 	}
 	t.over = fault.New(fault.TurnQuotaExceeded, "more than the "+strconv.FormatUint(bound, 10)+" bytes of "+of)
 	t.world.Exceeded()
@@ -99,17 +99,17 @@ func (d *Dispatch) HoldStream(n int) error {
 
 // Release subtracts everything that the ended turn held.
 func (t *Turn) Release() {
-	if t.quota == nil {
+	if t.Quota == nil {
 		return
 	}
-	t.quota.held -= t.held
+	t.Quota.held -= t.held
 	t.held = 0
 	for _, h := range t.histories {
 		h.users--
-		t.quota.settle(h)
+		t.Quota.settle(h)
 	}
 	t.histories = nil
-	t.quota = nil
+	t.Quota = nil
 }
 
 // Held is the number of bytes of all turns and histories.

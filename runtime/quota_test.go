@@ -16,7 +16,7 @@ func TestQuotaIsCounted(t *testing.T) {
 	h.Append(2, append(append([]byte(nil), body...), body...))
 	size := 2 * len(body)
 	q.AddHistory(size)
-	turns := [2]*Turn{{quota: q, world: &play{}}, {quota: q, world: &play{}}}
+	turns := [2]*Turn{{Input: Input{Quota: q}, world: &play{}}, {Input: Input{Quota: q}, world: &play{}}}
 	for _, turn := range turns {
 		if !turn.AcceptHistory(1, 2, h) || turn.Exceeded() != nil {
 			t.Fatal("the history is refused")
@@ -55,7 +55,7 @@ func TestQuotaIsExceeded(t *testing.T) {
 	} {
 		q := test.quota
 		q.AddHistory(test.withOthers)
-		turn := &Turn{quota: &q, world: &play{}}
+		turn := &Turn{Input: Input{Quota: &q}, world: &play{}}
 		d := &Dispatch{turn: turn}
 		d.number = 1
 		turn.dispatches = []*Dispatch{d}
@@ -86,7 +86,7 @@ func TestQuotaOfHistories(t *testing.T) {
 		h.Append(1, body)
 		h.Append(1, body)
 		q := &Quota{Turn: uint64(bound), Instance: 1000}
-		turn := &Turn{quota: q, world: &play{}}
+		turn := &Turn{Input: Input{Quota: q}, world: &play{}}
 		if !turn.AcceptHistory(1, 1, h) {
 			t.Fatal("the history is refused")
 		}

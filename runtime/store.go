@@ -26,7 +26,7 @@ const MaxQueue = 8192
 
 // Accept assigns the handles from first on to count records whose bodies are consecutive in data.
 func (t *Turn) Accept(first int64, count uint32, data []byte) bool {
-	if !t.records.put(span{first: first, count: count, block: block{count: count, data: data}}) {
+	if !t.records.put(span{first: first, block: block{count: count, data: data}}) {
 		return false
 	}
 	t.hold(len(data))
@@ -35,7 +35,7 @@ func (t *Turn) Accept(first int64, count uint32, data []byte) bool {
 
 // AcceptHistory assigns the handles from first on to the first count records of a history.
 func (t *Turn) AcceptHistory(first int64, count uint32, h *History) bool {
-	if count > h.Len() || !t.records.put(span{first: first, count: count, history: h}) {
+	if count > h.Len() || !t.records.put(span{first: first, history: h, block: block{count: count}}) {
 		return false
 	}
 	t.borrow(h, count)

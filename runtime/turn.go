@@ -31,6 +31,7 @@ type Turn struct {
 	one        [1]*Dispatch // room for the usual number of dispatches
 	seq        uint32
 	standalone bool // a dispatch without a turn: nobody sees the turn's context
+	noisy      bool
 
 	Input
 	config  *Config
@@ -47,15 +48,12 @@ type Turn struct {
 	tools      []*Tool
 	made       []*Tool           // by the guest, numbered from firstMade
 	gates      []*Gate           // open gates, in order of opening
-	lastGate   uint32            // number of the last one
 	settled    []GateResult      // how each gate was settled, by number from 1; zero while it is open
 	gateDue    uint64            // the timer last requested
 	usage      []usage           // of model calls, by model
 	counted    map[counted]int64 // tokens of counted texts
 	noise      uint64            // state of Random, once noisy
-	noisy      bool
 
-	quota     *Quota
 	held      uint64     // bytes, see Quota
 	borrowed  uint64     // bytes of its histories
 	histories []*History // histories in use
@@ -76,7 +74,7 @@ type contextState struct {
 
 // NewTurn prepares a turn. Invalid input fails before any event.
 func NewTurn(config *Config, in Input, world World) (*Turn, error) {
-	t := &Turn{Input: in, config: config, world: world, quota: in.Quota}
+	t := &Turn{Input: in, config: config, world: world}
 	t.dispatches = t.one[:0]
 	t.context.aborted = in.Aborted
 	for k := range t.context.cols {
