@@ -34,7 +34,7 @@ export function settleForModel(
       const kept = bulkyResults(result);
       if (kept === undefined) return result;
       turn.edits.kept(state.number, number, kept);
-      turn.kept.set(number, kept);
+      turn.keep(number, kept);
       return undefined;
     },
     (value) => effect.settle(value),

@@ -4,6 +4,7 @@
 import type { EffectFrame, ToolArgs, ValidateArgs } from '../codec/tuples.gen.js';
 import { wrongFrame } from '../codec/decoder.js';
 import { copyValue } from '../stash/copy-value.js';
+import type { AnyTool } from '../tools/tool.js';
 import { isStandardSchema, validateArguments } from '../tools/standard-schema.js';
 import type { Effect } from './effect.js';
 import { settleForModel } from './kept-results.js';
@@ -13,42 +14,56 @@ import { wrappedTool } from './wrap.js';
 /** Calls the handler of a tool. */
 export function runTool(effect: Effect, args: ToolArgs, { path, ordinal }: EffectFrame): void {
   const { turn, state } = effect;
-  const { keep, spool } = args;
+  const { keep, spool, callId } = args;
   const tool = turn.tools.get(args.tool);
-  const valid = turn.kept.has(args.valid) ? turn.takeKept(args.valid) : args.args;
-  const key = (): string => `${turn.id}.${path}.${args.callId}.${ordinal}`;
+  const valid = turn.kept?.has(args.valid) === true ? turn.takeKept(args.valid) : args.args;
+  const key = (): string => `${turn.id}.${path}.${callId}.${ordinal}`;
   const timed = args.timed ? new TimedCall(effect, key) : undefined;
   const settle = (value: unknown): void => {
     if (timed?.late === true) effect.settle();
     else if (!keep) settleForModel(effect, tool, value, spool);
     else {
-      turn.kept.set(effect.number, value);
+      turn.keep(effect.number, value);
       effect.settle();
     }
   };
   const facade = timed?.facade ?? turn.makeFacade(state, key);
-  const handler = (given: never): unknown => tool.handler(given, facade as never, tool.meta);
-  const { wrapTool } = state.definition.wrappers;
-  const call = (): unknown => {
-    if (wrapTool.length === 0) return handler(valid as never);
-    const { callId, executionId, providerCallId } = args;
+  const call =
+    state.definition.wrappers.wrapTool.length === 0
+      ? () => tool.handler(valid as never, facade as never, tool.meta)
+      : wrapped(effect, args, tool, valid, ordinal, key, facade);
+  effect.perform(timed === undefined ? call : () => timed.run(call), settle);
+}
+
+/** What calls a handler inside the wrappers of tools. It keeps more than a call without them needs. */
+function wrapped(
+  { turn, state }: Effect,
+  { callId, executionId, providerCallId }: ToolArgs,
+  tool: AnyTool,
+  args: unknown,
+  attempt: number,
+  key: () => string,
+  ctx: object,
+): () => unknown {
+  return () => {
     const invocation = {
       tool,
-      args: valid,
+      args,
       callId,
       executionId,
       providerCallId,
       turnId: turn.publicTurnId,
       dispatchId: state.id,
       iteration: state.iteration,
-      attempt: ordinal,
+      attempt,
       idempotencyKey: key(),
-      signal: (facade as { readonly abortSignal: AbortSignal }).abortSignal,
-      ctx: facade,
+      signal: (ctx as { readonly abortSignal: AbortSignal }).abortSignal,
+      ctx,
     };
-    return wrappedTool(wrapTool, invocation, handler);
+    return wrappedTool(state.definition.wrappers.wrapTool, invocation, (given) =>
+      tool.handler(given as never, ctx as never, tool.meta),
+    );
   };
-  effect.perform(timed === undefined ? call : () => timed.run(call), settle);
 }
 
 /** Runs a tool's own validation. Keeps its value for the handler, since the value may have no encoding. */
@@ -61,7 +76,7 @@ export function runValidate(effect: Effect, { tool: number, args }: ValidateArgs
   }
   validateArguments(schema, tool.name, args).then(
     (valid) => {
-      turn.kept.set(effect.number, valid);
+      turn.keep(effect.number, valid);
       effect.settle(isEncodable(valid) ? valid : args);
     },
     (error: unknown) => effect.fail(error),

@@ -79,7 +79,7 @@ export class Turn implements EventSource, OpenTurn {
   /** Running requests, answers of engines and tool calls that the module may give up, by effect. */
   requests: Map<number, { cancel(): void; readonly facade?: object }> | undefined;
   /** Results of handlers that do not cross, by the number of their effect. */
-  readonly kept = new Map<number, unknown>();
+  kept: Map<number, unknown> | undefined;
   readonly watch = new Watch();
   /** The calls of models, once somebody wants to know of one. */
   models: OpenModelCalls | undefined;
@@ -408,7 +408,7 @@ export class Turn implements EventSource, OpenTurn {
       case EventKind.ToolCall: {
         const { id, results, kept } = frame.payload;
         if (results !== Results.Kept) return;
-        if (!this.kept.has(kept)) {
+        if (this.kept?.has(kept) !== true) {
           throw wrongFrame(`nothing is kept of effect ${kept}`);
         }
         this.context(frame.dispatch).setResults(id, this.kept.get(kept));
@@ -422,12 +422,13 @@ export class Turn implements EventSource, OpenTurn {
   isLost(): boolean {
     if (this.ended || !this.core.alive) return false;
     const waits = this.gates.open > 0 || this.#pending.size > 0 || this.core.calling !== undefined;
-    return this.watch.lost(waits, this.root.aborted, this.#late);
+    return this.watch.lost(waits, this.root.aborted, this);
   }
 
-  readonly #late = (reason: string): void => {
+  /** The module does not end the turn, though it should have. */
+  giveUp(reason: string): void {
     if (!this.ended) this.core.fail(reason);
-  };
+  }
 
   /** Takes a Timer. */
   timer(due: number): void {
@@ -437,7 +438,7 @@ export class Turn implements EventSource, OpenTurn {
     const wait = Math.max(0, due - this.elapsed());
     this.watch.overdue = wait > 0 ? 0 : this.watch.overdue + 1;
     if (this.watch.overdue > OVERDUE) {
-      this.#late(`the turn asked ${OVERDUE} times in a row for a time that had passed`);
+      this.giveUp(`the turn asked ${OVERDUE} times in a row for a time that had passed`);
       return;
     }
     this.#timer = setTimeout(() => this.#tick(wait > LONGEST ? 0 : due), Math.min(wait, LONGEST));
@@ -497,10 +498,15 @@ export class Turn implements EventSource, OpenTurn {
     return this.context(dispatch).addText(kind - EventKind.Message, id, delta);
   }
 
+  /** Keeps the result of an effect. */
+  keep(effect: number, result: unknown): void {
+    (this.kept ??= new Map<number, unknown>()).set(effect, result);
+  }
+
   /** Removes and returns the kept result of an effect, or undefined. */
   takeKept(effect: number): unknown {
-    const result = this.kept.get(effect);
-    this.kept.delete(effect);
+    const result = this.kept?.get(effect);
+    this.kept?.delete(effect);
     return result;
   }
 
@@ -613,7 +619,7 @@ export class Turn implements EventSource, OpenTurn {
     this.edits.close();
     if (this.requests !== undefined) for (const request of this.requests.values()) request.cancel();
     this.requests = undefined;
-    this.kept.clear();
+    this.kept = undefined;
     if (this.core.calling !== undefined || this.#pending.size > 0)
       this.#refusePending(outcome.error);
     this.core.closed(this);

@@ -28,15 +28,15 @@ export class Watch {
    *
    * @param waits whether calls wait for their replies, or gates for their answers
    * @param aborted whether the turn was aborted
-   * @param late called when the turn was aborted and does not end in time
+   * @param turn is given up if it was aborted and does not end in time
    */
-  lost(waits: boolean, aborted: boolean, late: (reason: string) => void): boolean {
+  lost(waits: boolean, aborted: boolean, turn: { giveUp(reason: string): void }): boolean {
     if (this.effects > 0 || this.over || !aborted) {
       if (this.#grace !== undefined) this.close();
       return this.effects === 0 && !this.over && !this.ticking && !waits;
     }
     this.#grace ??= setTimeout(
-      () => late(`the turn did not end within ${ABORT_GRACE / 1000}s of its abort`),
+      () => turn.giveUp(`the turn did not end within ${ABORT_GRACE / 1000}s of its abort`),
       ABORT_GRACE,
     );
     return false;
