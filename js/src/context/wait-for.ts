@@ -1,6 +1,7 @@
 /**
  * The argument of waitFor, and its call.
  */
+import { letGo } from '../awaitable.js';
 import { turnGateRules } from '../abi/rules.gen.js';
 import { Method } from '../abi/frames.gen.js';
 import type { Write } from '../codec/encoder.js';
@@ -54,8 +55,8 @@ export function waitFor(state: ContextState, raw: unknown): Promise<unknown> {
     : undefined;
   const answer = turn.gates.checking(validate, () => turn.callLater(number, Method.OpenGate, args));
   // turnGateClosed reports the end of a gate that no code awaits: its abort must not end a process as an unhandled
-  // rejection.
-  answer.catch(() => undefined);
+  // rejection. A function made here would keep the arguments while the gate is open.
+  letGo(answer);
   return answer;
 }
 

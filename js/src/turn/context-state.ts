@@ -1,6 +1,7 @@
 /**
  * The host's half of a context: its mirrored collections, its signal, its flags.
  */
+import { letGo } from '../awaitable.js';
 import { type Entry, RECORD_KINDS } from '../collections/kinds.js';
 import { RecordSet } from '../collections/record-set.js';
 import type { Bus } from '../events/bus.js';
@@ -175,8 +176,7 @@ export class ContextState implements OpenContext {
     if (this.#ackHandlers === undefined) return;
     for (const handler of this.#ackHandlers) {
       try {
-        const result = handler();
-        if (result instanceof Promise) result.catch(ignore);
+        letGo(handler());
       } catch {
         // The contract says so: an ack cannot fail any more.
       }
@@ -244,8 +244,4 @@ export class ContextState implements OpenContext {
       hidden: (names) => turn.edits.toolsHidden(number, names),
     };
   }
-}
-
-function ignore(): void {
-  // A rejection of an ack handler is ignored too.
 }

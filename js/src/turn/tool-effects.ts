@@ -20,17 +20,19 @@ export function runTool(effect: Effect, args: ToolArgs, { path, ordinal }: Effec
   const key = (): string => `${turn.id}.${path}.${callId}.${ordinal}`;
   const timed = args.timed ? new TimedCall(effect, key) : undefined;
   const settle = (value: unknown): void => {
-    if (timed?.late === true) effect.settle();
-    else if (!keep) settleForModel(effect, tool, value, spool);
-    else {
+    if (timed?.late !== true) {
+      if (!keep) {
+        settleForModel(effect, tool, value, spool);
+        return;
+      }
       turn.keep(effect.number, value);
-      effect.settle();
     }
+    effect.settle();
   };
   const facade = timed?.facade ?? turn.makeFacade(state, key);
   const call =
     state.definition.wrappers.wrapTool.length === 0
-      ? () => tool.handler(valid as never, facade as never, tool.meta)
+      ? () => tool.handler(valid, facade as never, tool.meta)
       : wrapped(effect, args, tool, valid, ordinal, key, facade);
   effect.perform(timed === undefined ? call : () => timed.run(call), settle);
 }
@@ -61,7 +63,7 @@ function wrapped(
       ctx,
     };
     return wrappedTool(state.definition.wrappers.wrapTool, invocation, (given) =>
-      tool.handler(given as never, ctx as never, tool.meta),
+      tool.handler(given, ctx as never, tool.meta),
     );
   };
 }
