@@ -22,10 +22,10 @@ type Input struct {
 
 // Run is an invocation, or the run of an agent that is a tool in one, which has a log of its own.
 type Run struct {
-	Input
-	setting
 	*shared
-	id     string // of the invocation, in its events
+	setting
+	id string // of the invocation, in its events
+	Input
 	first  int    // the log's length at the start
 	unsaid bool   // the user's message could not be stored
 	failed Failed // overtake
