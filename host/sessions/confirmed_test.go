@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/turncore/turncore/host"
@@ -70,9 +71,14 @@ func TestConfirmedAndLeft(t *testing.T) {
 // the call, in handlers of either kind and in wrappers. A fork's call is another one.
 func TestConfirmedKeys(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
+	var mu sync.Mutex // the calls run at the same time
 	var keys []string
 	note := func(key string, done <-chan struct{}) {
-		if keys = append(keys, key); len(keys) == 2 {
+		mu.Lock()
+		keys = append(keys, key)
+		both := len(keys) == 2
+		mu.Unlock()
+		if both {
 			leave()
 			<-done
 		}
@@ -89,7 +95,9 @@ func TestConfirmedKeys(t *testing.T) {
 	agent.Confirm = []string{"pay", "book"}
 	var wrapped []string
 	agent.WrapTool = []turns.ToolWrapper{func(ctx *turns.DispatchContext, call *turns.ToolInvocation, next turns.ToolNext) (any, error) {
+		mu.Lock()
 		wrapped = append(wrapped, call.IdempotencyKey)
+		mu.Unlock()
 		return next(ctx, call)
 	}}
 	p := stage(t, sessions.Config{Agent: agent})
