@@ -96,7 +96,7 @@ func (t *Turn) die(err error) {
 	t.shut()
 }
 
-// withAbort adds the reason of an earlier abort to an error, so that whoever cancelled a turn finds it there even if
+// withAbort joins an error with the reason of an earlier abort. Whoever cancelled the turn finds that reason even if
 // the instance died afterwards. The caller holds t.mu.
 func (t *Turn) withAbort(err error) error {
 	reason := t.root.cause

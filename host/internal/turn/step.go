@@ -75,6 +75,7 @@ func (t *Turn) exchangeResult(a *actor, result abi.Result) error {
 	return t.exchangeIn(s, a, &s.result)
 }
 
+// exchangeIn is exchange in a space, which may hold the frame and is free afterwards.
 func (t *Turn) exchangeIn(s *space, a *actor, frame abi.Frame) error {
 	t.space = s
 	defer func() {
