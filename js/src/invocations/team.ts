@@ -296,9 +296,9 @@ export class Team {
     const open = this.#opened.get(core);
     if (open !== undefined) return open;
     const runners = this.members.map(({ definition }) =>
-      definition === undefined ? 0 : core.openRunner(definition),
+      definition === undefined ? 0 : core.keepRunner(definition),
     );
-    const runner = core.openRunner<Team>(this, this.#opening(runners));
+    const runner = core.keepRunner<Team>(this, this.#opening(runners));
     this.#opened.set(core, runner);
     return runner;
   }
@@ -310,7 +310,7 @@ export class Team {
       if (definition === undefined) return 0;
       core.recordRunner(invocation, definition, first);
       first = false;
-      return core.openRunner(definition);
+      return core.keepRunner(definition);
     });
     core.recordRunner(invocation, this, first, this.#opening(runners));
   }

@@ -25,17 +25,18 @@ export type DispatchObservers = {
 const observerNames = observabilityNames.filter(
   (name): name is DispatchEventName => name !== 'turnStart' && name !== 'turnEnd',
 );
-const groups: Readonly<Record<string, readonly string[]>> = {
-  hooks: functionalNames,
-  observers: observerNames,
-};
+/** The groups of handlers, and the events of each. */
+const groups: readonly (readonly [string, readonly string[]])[] = [
+  ['hooks', functionalNames],
+  ['observers', observerNames],
+];
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Lists the violations of an input's hooks and observers. */
 export function handlerViolations(input: Fields): string[] {
   const violations: string[] = [];
-  for (const [group, names] of Object.entries(groups)) {
+  for (const [group, names] of groups) {
     const handlers = input[group] as Fields | null | undefined;
     if (typeof handlers !== 'object' || handlers === null || Array.isArray(handlers)) continue;
     if (Symbol.iterator in handlers) {
@@ -51,8 +52,8 @@ export function handlerViolations(input: Fields): string[] {
 }
 
 function strangeName(group: string, name: string, names: readonly string[]): string {
-  const other = Object.keys(groups).find((g) => groups[g]?.includes(name));
-  const hint = other === undefined ? undefined : `it belongs in \`${other}\``;
+  const other = groups.find(([, events]) => events.includes(name));
+  const hint = other && `it belongs in \`${other[0]}\``;
   return `\`${group}\`: ${unknownEvent(name, names, hint)}`;
 }
 
@@ -72,7 +73,7 @@ function handlerViolation(field: string, value: unknown, violations: string[]): 
 export function addHandlers(bus: Bus<TurnEvents>, ...inputs: readonly Fields[]): void {
   const added = new Map<string, Set<unknown>>();
   for (const input of inputs) {
-    for (const [group, names] of Object.entries(groups)) {
+    for (const [group, names] of groups) {
       const handlers = input[group] as Fields | null | undefined;
       if (handlers === undefined || handlers === null) continue;
       for (const name of names) {

@@ -195,8 +195,8 @@ export class Core implements OpenCore {
     record: ((core: Core, number: number) => StepRecorder | undefined) | undefined,
     prepare?: (turn: Turn) => void,
   ): Turn {
-    const { definition } = input;
-    const runner = this.openRunner(definition);
+    const { definition, standalone } = input;
+    const runner = standalone ? this.openRunner(definition) : this.keepRunner(definition);
     const turn = new Turn(this, ++this.lastTurn, input, this.#host.facade);
     try {
       turn.recorder = record?.(this, turn.number);
@@ -247,7 +247,7 @@ export class Core implements OpenCore {
   }
 
   /**
-   * The number of a runner, which is opened if necessary.
+   * The number of a runner, which is opened if necessary. Who opens it closes it.
    *
    * @throws TurncoreError if the module refuses it, because of a tool's schema for example
    */
@@ -259,9 +259,21 @@ export class Core implements OpenCore {
     if (open !== undefined) return open;
     const runner = ++this.#lastRunner;
     this.ask((enc, call) => write(enc, runner, call, key as never));
-    const twin = {};
-    this.#runners.set(key, runner).set(twin, runner);
-    this.#gone?.register(key, twin);
+    this.#runners.set(key, runner);
+    return runner;
+  }
+
+  /** The same for a runner that is closed when no code refers to its key any more. */
+  keepRunner(definition: Definition): number;
+  keepRunner<Key extends object>(key: Key, write: WriteOpen<Key>): number;
+  keepRunner(key: object, write?: WriteOpen<never>): number {
+    const last = this.#lastRunner;
+    const runner = this.openRunner(key as never, write!);
+    if (runner > last) {
+      const twin = {};
+      this.#runners.set(twin, runner);
+      this.#gone?.register(key, twin);
+    }
     return runner;
   }
 

@@ -9,8 +9,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import { ChatExecutor, createRunner, Host, type HostOptions, Tool } from '../../src/index.js';
-import { makeRun, runTurn, skip, testHost } from './harness.js';
+import {
+  ChatExecutor,
+  createRunner,
+  type DispatchContext,
+  DispatchRunner,
+  Host,
+  type HostOptions,
+  Tool,
+} from '../../src/index.js';
+import { makeRun, recordingCallbacks, runTurn, skip, testHost } from './harness.js';
 
 /** A controller that counts the listeners of its signal. */
 function counted(): { controller: AbortController; listeners: () => number } {
@@ -105,6 +113,25 @@ describe('runners that nobody has any more', { skip }, () => {
     const before = await serve(300);
     const grown = (await serve(1_000)) - before;
     assert.ok(grown < 6 << 20, `1,000 runners keep ${grown} bytes`);
+  });
+
+  it('are no concern of the collector if they are closed, as those of dispatches are', async (t) => {
+    const host = new Host(await testHost());
+    const { mock } = t.mock.method(FinalizationRegistry.prototype, 'register');
+    const executor = (ctx: DispatchContext): void => ctx.ack();
+    const { runner } = await makeRun(
+      async (ctx) => {
+        for (let i = 0; i < 3; i++) await DispatchRunner.dispatch({ source: ctx, executor });
+        ctx.ack();
+      },
+      { host },
+    );
+    await runner.run({ systemPrompt: 'test' });
+    const callbacks = Object.entries(recordingCallbacks());
+    const plain = callbacks.map(([name, callback]) => [name.replace(/Callback$/, ''), callback]);
+    const raw = { ...Object.fromEntries(plain), systemPrompt: 'test' };
+    await DispatchRunner.dispatch({ raw: raw as never, executor, host });
+    assert.equal(mock.callCount(), 1, 'the runner that serves turns, and none besides');
   });
 });
 
