@@ -305,9 +305,9 @@ func (c *DispatchContext) executeTool(tool *Tool, args any, providerCallID strin
 	}
 	p.turn.Lock()
 	defer p.turn.Unlock()
-	v, err := c.state.InvokeLocked(abi.MethodExecuteTool, func() (abi.Raw, error) {
+	v, err := c.state.InvokeLocked(abi.MethodExecuteTool, func(b []byte) ([]byte, error) {
 		number, err := p.define(tool, def)
-		return (&abi.ExecuteToolArgs{Tool: number, ProviderCallID: providerCallID, Args: raw}).Append(nil), err
+		return (&abi.ExecuteToolArgs{Tool: number, ProviderCallID: providerCallID, Args: raw}).Append(b), err
 	})
 	if err != nil {
 		return nil, err

@@ -7,39 +7,43 @@ import (
 
 // Invoke calls a method of the context in the core and returns the reply's value. args makes the arguments, under the
 // turn's lock; nil for none.
-func (c *Context) Invoke(method uint8, args func() (abi.Raw, error)) ([]byte, error) {
+func (c *Context) Invoke(method uint8, args arguments) ([]byte, error) {
 	c.turn.mu.Lock()
 	defer c.turn.mu.Unlock()
 	return c.InvokeLocked(method, args)
 }
 
 // InvokeLocked is Invoke for a caller that holds the turn's lock.
-func (c *Context) InvokeLocked(method uint8, args func() (abi.Raw, error)) ([]byte, error) {
+func (c *Context) InvokeLocked(method uint8, args arguments) ([]byte, error) {
 	return c.invokeThen(method, args, nil)
 }
 
 // invokeThen is InvokeLocked for a call that is answered later: taken, unless it is nil, runs when the core has taken
 // the call.
-func (c *Context) invokeThen(method uint8, args func() (abi.Raw, error), taken func()) ([]byte, error) {
+func (c *Context) invokeThen(method uint8, args arguments, taken func()) ([]byte, error) {
 	t := c.turn
 	if t.closed {
 		return nil, t.deadOr(ErrAfterEnd())
 	}
+	s := takeSpace()
 	var raw abi.Raw
 	if args != nil {
 		var err error
-		if raw, err = args(); err != nil {
+		if raw, err = args(s.args[:0]); err != nil {
+			s.free()
 			return nil, err
 		}
+		s.args = raw
 	}
 	w := t.waiter()
 	w.actor.first = method == abi.MethodSettleGate
 	t.lastCall++
 	number := t.lastCall
 	t.calls[number] = &w.call
-	err := t.exchangeCall(&w.actor, abi.Call{
+	s.call = abi.Call{
 		Turn: t.number, Call: number, Elapsed: t.tick(), Context: c.number, Method: method, Args: raw,
-	})
+	}
+	err := t.exchangeIn(s, &w.actor, &s.call)
 	t.opening, t.acking, t.emitting = nil, nil, nil
 	if err != nil {
 		delete(t.calls, number)
@@ -78,13 +82,13 @@ func (t *Turn) waiter() *waiter {
 	return w
 }
 
-// Payload is the encoding of a method's arguments.
-func Payload[T interface{ Append(b []byte) []byte }](v T) func() (abi.Raw, error) {
-	return func() (abi.Raw, error) { return v.Append(make([]byte, 0, usualPayload)), nil }
-}
+// arguments appends the arguments of a method's call to b. The result is used again.
+type arguments = func(b []byte) ([]byte, error)
 
-// usualPayload is room for most arguments, in bytes.
-const usualPayload = 128
+// Payload is the encoding of a method's arguments.
+func Payload[T interface{ Append(b []byte) []byte }](v T) arguments {
+	return func(b []byte) ([]byte, error) { return v.Append(b), nil }
+}
 
 // Dispatch runs a dispatch of a runner with this context as its source, and returns its id.
 func (c *Context) Dispatch(d core.Definition) (id string, result abi.DispatchResult, err error) {
@@ -102,10 +106,10 @@ func (c *Context) Dispatch(d core.Definition) (id string, result abi.DispatchRes
 		return "", abi.DispatchResult{}, err
 	}
 	t.journal.runner(r)
-	v, err := c.InvokeLocked(abi.MethodDispatch, func() (abi.Raw, error) {
+	v, err := c.InvokeLocked(abi.MethodDispatch, func(b []byte) ([]byte, error) {
 		// The dispatch's context is made while this very frame is taken.
 		t.opening = d
-		return (&abi.DispatchArgs{Runner: r.Number}).Append(nil), nil
+		return (&abi.DispatchArgs{Runner: r.Number}).Append(b), nil
 	})
 	if err != nil {
 		return "", abi.DispatchResult{Status: abi.StatusNack}, err
@@ -120,10 +124,10 @@ func (c *Context) Warn(args *abi.WarnArgs, failure error) {
 	if failure != nil {
 		args.Error = describe(failure, c.Reason())
 	}
-	_, _ = c.Invoke(abi.MethodWarn, func() (abi.Raw, error) {
+	_, _ = c.Invoke(abi.MethodWarn, func(b []byte) ([]byte, error) {
 		if failure != nil {
 			c.turn.errors.keep(failure, args.Error)
 		}
-		return args.Append(nil), nil
+		return args.Append(b), nil
 	})
 }

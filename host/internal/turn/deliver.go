@@ -294,11 +294,11 @@ func (t *Turn) reportListener(d *delivery, err error, about *abi.ErrorValue) {
 	}
 	payload := (&abi.ErrorEvent{Error: *t.errors.keep(err, about)}).Append(nil)
 	t.lastCall++
-	call := abi.Call{
+	call := &abi.Call{
 		Turn: t.number, Call: t.lastCall, Elapsed: t.tick(), Context: d.number, Method: abi.MethodEmit,
 		Args: (&abi.EmitArgs{Kind: abi.EventError, Payload: payload}).Append(nil),
 	}
-	if t.exchangeCall(&actor{}, call) != nil {
+	if t.exchange(&actor{}, call) != nil {
 		logListenerError(d.event, err)
 	}
 }

@@ -30,6 +30,7 @@ type Effect struct {
 	late    bool   // the core has given it up; under the turn's lock
 	ready   bool   // all that came before it has been delivered
 	started bool   // somebody performs it
+	passed  bool   // its middleware has called next; under the turn's lock
 	head    uint16 // status of the answer, 0 until it is known; under the turn's lock
 
 	Begin   func() error            // takes in what comes with it, once nothing is before it; nil for nothing. Under the turn's lock
@@ -106,14 +107,13 @@ func (t *Turn) readEffect(a *actor, frame []byte) error {
 // Next returns what a middleware calls to run the rest of its pipeline. The first call waits for it, others return at
 // once.
 func (e *Effect) Next() func() {
-	called := false
 	return func() {
 		e.turn.mu.Lock()
 		defer e.turn.mu.Unlock()
-		if called {
+		if e.passed {
 			return
 		}
-		called = true
+		e.passed = true
 		// What fails further down is handled there.
 		_, _ = e.Context.InvokeLocked(abi.MethodNext, Payload(&abi.NextArgs{Effect: e.Number}))
 	}

@@ -11,14 +11,11 @@ import (
 
 // Report adds a delta to a stream that an executor reports.
 func (c *Context) Report(stream uint8, id, delta string, isComplete bool) error {
-	t := c.turn
-	_, err := c.Invoke(abi.MethodReport, func() (abi.Raw, error) {
-		// Streams report often: the arguments are put together in a buffer that is used again.
-		b := value.AppendListHeader(t.scratch[:0], 4)
-		b = value.AppendInt(b, int64(stream))
+	_, err := c.Invoke(abi.MethodReport, func(b []byte) ([]byte, error) {
+		// Unlike other frames, it takes ill-formed text, which is replaced.
+		b = value.AppendInt(value.AppendListHeader(b, 4), int64(stream))
 		b = value.AppendString(value.AppendString(b, id), c.whole(false, stream, id, delta, isComplete))
-		t.scratch = value.AppendBool(b, isComplete)
-		return t.scratch, nil
+		return value.AppendBool(b, isComplete), nil
 	})
 	return err
 }
@@ -28,8 +25,8 @@ func (c *Context) Interrupt(stream uint8, id, delta string) error {
 	if !c.turn.core.Interrupts() {
 		return c.Report(stream, id, delta, true)
 	}
-	_, err := c.Invoke(abi.MethodInterrupt, func() (abi.Raw, error) {
-		return (&abi.InterruptArgs{Stream: stream, ID: id, Delta: c.whole(false, stream, id, delta, true)}).Append(nil), nil
+	_, err := c.Invoke(abi.MethodInterrupt, func(b []byte) ([]byte, error) {
+		return (&abi.InterruptArgs{Stream: stream, ID: id, Delta: c.whole(false, stream, id, delta, true)}).Append(b), nil
 	})
 	return err
 }
@@ -63,11 +60,11 @@ func (c *Context) whole(emitted bool, stream uint8, id, delta string, last bool)
 
 // ReportToolCall reports a tool call; nil results for none.
 func (c *Context) ReportToolCall(id string, args *abi.ReportToolCallArgs, results any) error {
-	_, err := c.Invoke(abi.MethodReportToolCall, func() (abi.Raw, error) {
+	_, err := c.Invoke(abi.MethodReportToolCall, func(b []byte) ([]byte, error) {
 		if results != nil {
 			c.keepResults(id, results)
 		}
-		return args.Append(nil), nil
+		return args.Append(b), nil
 	})
 	return err
 }
@@ -140,8 +137,8 @@ func (c *Context) EmitToolEnd(e *abi.ToolEndEvent, tookMs int64) error {
 
 // Emit is MethodEmit. payload is called under the turn's lock.
 func (c *Context) Emit(kind event.Kind, payload func() []byte) error {
-	_, err := c.Invoke(abi.MethodEmit, func() (abi.Raw, error) {
-		return (&abi.EmitArgs{Kind: uint8(kind), Payload: payload()}).Append(nil), nil
+	_, err := c.Invoke(abi.MethodEmit, func(b []byte) ([]byte, error) {
+		return (&abi.EmitArgs{Kind: uint8(kind), Payload: payload()}).Append(b), nil
 	})
 	return err
 }

@@ -143,10 +143,10 @@ func (g *openGate) settle(args func() *abi.SettleGateArgs) error {
 	if g.settled {
 		return g.settledError()
 	}
-	_, err := t.Root().InvokeLocked(abi.MethodSettleGate, func() (abi.Raw, error) {
+	_, err := t.Root().InvokeLocked(abi.MethodSettleGate, func(b []byte) ([]byte, error) {
 		a := args()
 		a.Gate = g.number
-		return a.Append(nil), nil
+		return a.Append(b), nil
 	})
 	return err
 }

@@ -21,9 +21,9 @@ func (c *Context) ack() ([]*func(), error) {
 	t := c.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_, err := c.InvokeLocked(abi.MethodAck, func() (abi.Raw, error) {
+	_, err := c.InvokeLocked(abi.MethodAck, func(b []byte) ([]byte, error) {
 		t.acking = c
-		return nil, nil
+		return b, nil
 	})
 	if err != nil {
 		return nil, err
@@ -40,11 +40,11 @@ func (c *Context) Nack(cause error) error {
 	t := c.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_, err := c.InvokeLocked(abi.MethodNack, func() (abi.Raw, error) {
+	_, err := c.InvokeLocked(abi.MethodNack, func(b []byte) ([]byte, error) {
 		if cause != nil {
 			t.errors.keep(cause, args.Error)
 		}
-		return args.Append(nil), nil
+		return args.Append(b), nil
 	})
 	return err
 }

@@ -61,13 +61,6 @@ func (t *Turn) exchange(a *actor, frame abi.Frame) error {
 	return t.exchangeIn(takeSpace(), a, frame)
 }
 
-// exchangeCall is exchange for a Call.
-func (t *Turn) exchangeCall(a *actor, call abi.Call) error {
-	s := takeSpace()
-	s.call = call
-	return t.exchangeIn(s, a, &s.call)
-}
-
 // exchangeResult is exchange for a Result.
 func (t *Turn) exchangeResult(a *actor, result abi.Result) error {
 	s := takeSpace()
@@ -162,7 +155,7 @@ func (t *Turn) feed(a *actor, in []byte) error {
 
 // space is what steps need. It is no turn's own, as turns wait long and a request may be large.
 type space struct {
-	batch, answer []byte
+	args, batch, answer []byte
 
 	// Frames that are sent, and those of the answer. They are here because they escape to the heap.
 	edit   abi.Edit

@@ -20,9 +20,9 @@ func (c *Context) Store(method uint8, r record.Record, old string) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	return c.Invoke(method, func() (abi.Raw, error) {
+	return c.Invoke(method, func(b []byte) ([]byte, error) {
 		handle, data := c.turn.name(r, body)
-		return (&abi.StoreArgs{Collection: collections.Of(r), Handle: handle, Data: data, Old: old}).Append(nil), nil
+		return (&abi.StoreArgs{Collection: collections.Of(r), Handle: handle, Data: data, Old: old}).Append(b), nil
 	})
 }
 
@@ -63,13 +63,13 @@ func (c *Context) ReplaceGroup(ids []string, replacements []*record.ToolCall) er
 			return err
 		}
 	}
-	_, err := c.Invoke(abi.MethodReplaceGroup, func() (abi.Raw, error) {
+	_, err := c.Invoke(abi.MethodReplaceGroup, func(b []byte) ([]byte, error) {
 		args := abi.ReplaceGroupArgs{IDs: ids}
 		for i, r := range replacements {
 			handle, data := t.name(r, bodies[i])
 			args.Items = append(args.Items, abi.Item{Handle: handle, Data: data})
 		}
-		return args.Append(nil), nil
+		return args.Append(b), nil
 	})
 	return err
 }

@@ -100,7 +100,6 @@ type Turn struct {
 	emitted   [2]map[streamKey]*stream // the same, as contexts emit them
 	emitting  *stream                  // that a call is about to emit to
 	cuts      map[cut]whole.Text       // what waits for the rest of a character, by stream
-	scratch   []byte
 
 	queue     []delivery
 	head      int    // of queue
