@@ -24,18 +24,12 @@ for (const [subpath, { default: file }] of Object.entries(exports)) {
   input[subpath === '.' ? 'turncore' : subpath.slice('./'.length)] = path(file);
 }
 
-await write('browser', '.min.js', async (code) => {
-  const { code: minified } = await transform(code, {
-    minify: true,
-    format: 'esm',
-    target: 'es2022',
-  });
-  return minified;
-});
-await write('node', '.node.js', (code) => code);
+await write('browser', '.min.js', { minify: true });
+// V8 keeps the text of what it has loaded: without comments and with ASCII alone, in a quarter of the memory.
+await write('node', '.node.js', {});
 
 /** Writes the files for a platform, which says what `#…` stands for. */
-async function write(condition, ending, finish) {
+async function write(condition, ending, options) {
   /** What each module imports when it loads. */
   const imported = new Map();
   const bundle = await rollup({
@@ -68,7 +62,9 @@ async function write(condition, ending, finish) {
     },
   });
   for (const { fileName, code } of output) {
-    if (code.trim() !== '') await writeFile(path(`dist/${fileName}`), await finish(code));
+    if (code.trim() === '') continue;
+    const finished = await transform(code, { ...options, format: 'esm', target: 'es2022' });
+    await writeFile(path(`dist/${fileName}`), finished.code);
   }
 }
 
