@@ -1,7 +1,7 @@
 /**
  * Turns with the chat executor, whose model answers from memory, and deltas by what 480 of them add.
  */
-import { ChatExecutor, Host } from '../dist/index.js';
+import { ChatExecutor, Host } from 'turncore';
 import { Conversation } from './conversation.mjs';
 import { measure, micros, once, paired, timedAsync } from './meter.mjs';
 

@@ -1,8 +1,8 @@
 /**
  * An iteration with the chat executor on a long history, whose request has all of it.
  */
-import { ChatExecutor, Host, Tool } from '../dist/index.js';
-import { History } from '../dist/entries/records.js';
+import { ChatExecutor, Host, Tool } from 'turncore';
+import { History } from 'turncore/records';
 import { Conversation, message } from './conversation.mjs';
 import { LONG, messages } from './histories.mjs';
 import { measure, micros, now, paired, subject } from './meter.mjs';

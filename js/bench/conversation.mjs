@@ -2,7 +2,7 @@
  * The turn that is measured: a tool call in its first iteration, an answer in its second. Nothing is stored and no
  * model is asked, so that what is left is Turncore. The Go half measures the same one.
  */
-import { Host, Message, Tool, ToolCall, TurnRunner } from '../dist/index.js';
+import { Host, Message, Tool, ToolCall, TurnRunner } from 'turncore';
 
 const instant = 1767225600000;
 

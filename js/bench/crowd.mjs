@@ -3,7 +3,7 @@
  */
 import { noStorage, input } from './conversation.mjs';
 import { now, quantileOf, summarize } from './meter.mjs';
-import { TurnRunner } from '../dist/index.js';
+import { TurnRunner } from 'turncore';
 
 /** Deltas of each turn. */
 const DELTAS = 50;

@@ -2,7 +2,7 @@
  * Many turns that wait at gates at the same time, in turn middleware and in a tool's handler: what each of them keeps
  * in memory, and how long it takes to let it go.
  */
-import { Tool, TurnRunner } from '../dist/index.js';
+import { Tool, TurnRunner } from 'turncore';
 import { input, noStorage } from './conversation.mjs';
 import { collect, now, once, quantileOf } from './meter.mjs';
 

@@ -1,8 +1,8 @@
 /**
  * Turns and iterations on a long history, and messages that are added one by one.
  */
-import { loadConversation } from '../dist/index.js';
-import { History } from '../dist/entries/records.js';
+import { loadConversation } from 'turncore';
+import { History } from 'turncore/records';
 import { Conversation, input, message } from './conversation.mjs';
 import { measure, micros, now, once, paired, subject, timedAsync } from './meter.mjs';
 

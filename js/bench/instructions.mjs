@@ -10,7 +10,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { Host } from '../dist/index.js';
+import { Host } from 'turncore';
 import { chat, provider } from './chat.mjs';
 import { Conversation, input } from './conversation.mjs';
 import { Geography, add, capitalOf, lookUp } from './invocations.mjs';

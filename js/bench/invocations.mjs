@@ -2,8 +2,8 @@
  * Invocations of an agent whose model asks for one tool call, which writes a value of the state: in a session of their
  * own, and in one that has had others.
  */
-import { Host } from '../dist/index.js';
-import { LlmAgent, Runner, SessionService } from '../dist/entries/sessions.js';
+import { Host } from 'turncore';
+import { LlmAgent, Runner, SessionService } from 'turncore/sessions';
 import { fullModuleURL } from '../dist/wasm.js';
 import { provider } from './chat.mjs';
 import { LONG } from './histories.mjs';

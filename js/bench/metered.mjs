@@ -1,8 +1,8 @@
 /**
  * A module that counts what it does, against one that does not: by a turn, and by computing alone.
  */
-import { Host, Tool } from '../dist/index.js';
-import { meteredModule } from '../dist/entries/metering.js';
+import { Host, Tool } from 'turncore';
+import { meteredModule } from 'turncore/metering';
 import { moduleURL } from '../dist/wasm.js';
 import { Conversation } from './conversation.mjs';
 import { measure, paired, timedAsync } from './meter.mjs';

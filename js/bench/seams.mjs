@@ -2,7 +2,7 @@
  * What a seam costs beyond the user's own function: a middleware, a dispatch inside a dispatch, a gate that a
  * listener settles at once.
  */
-import { DispatchRunner } from '../dist/index.js';
+import { DispatchRunner } from 'turncore';
 import { Conversation } from './conversation.mjs';
 import { question } from './gates.mjs';
 import { measure, paired, timedAsync } from './meter.mjs';

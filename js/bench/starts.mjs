@@ -47,8 +47,11 @@ const hosts = {
   Node: () => (file) => run(process.execPath, here('start.mjs'), file).turn / 1e6,
 
   async Chromium(after) {
-    // A page loads the package as a bundle.
-    const files = { '/dist/index.js': "export * from './turncore.min.js';" };
+    // A page has no package by name: it loads the bundle.
+    const conversation = readFileSync(here('conversation.mjs'), 'utf8');
+    const files = {
+      '/bench/conversation.mjs': conversation.replace("'turncore'", "'/dist/turncore.min.js'"),
+    };
     for (const [name, file] of Object.entries(modules)) {
       files[`/modules/${name}.wasm`] = readFileSync(file);
     }

@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import * as turncore from '../dist/index.js';
-import { sqliteStore } from '../dist/entries/sqlite.js';
+import * as turncore from 'turncore';
+import { sqliteStore } from 'turncore/stores/sqlite';
 import { launchChromium } from '../test/browser/chromium.mjs';
 import { startPackageServer } from '../test/browser/package-server.mjs';
 import { committing, full, measureStore, quick } from './store.mjs';

@@ -1,8 +1,8 @@
 /**
  * Whole turns, and deltas by what 480 of them add.
  */
-import { decodeRecord, encodeRecord } from '../dist/entries/records.js';
-import { ToolCall } from '../dist/index.js';
+import { decodeRecord, encodeRecord } from 'turncore/records';
+import { ToolCall } from 'turncore';
 import { Conversation, input, message, sumCall } from './conversation.mjs';
 import { measure, micros, paired, timed, timedAsync } from './meter.mjs';
 

@@ -128,9 +128,9 @@ describe('runners that nobody has any more', { skip }, () => {
     );
     await runner.run({ systemPrompt: 'test' });
     const callbacks = Object.entries(recordingCallbacks());
-    const plain = callbacks.map(([name, callback]) => [name.replace(/Callback$/, ''), callback]);
-    const raw = { ...Object.fromEntries(plain), systemPrompt: 'test' };
-    await DispatchRunner.dispatch({ raw: raw as never, executor, host });
+    const raw = new Map<string, unknown>([['systemPrompt', 'test']]);
+    for (const [name, callback] of callbacks) raw.set(name.replace(/Callback$/, ''), callback);
+    await DispatchRunner.dispatch({ raw: Object.fromEntries(raw) as never, executor, host });
     assert.equal(mock.callCount(), 1, 'the runner that serves turns, and none besides');
   });
 });
