@@ -32,7 +32,7 @@ export class Encoder {
   #pos = 0;
 
   /** @param capacity initial size in bytes; the buffer grows when it is full */
-  constructor(capacity = 4096) {
+  constructor(capacity = 512) {
     this.#buf = new Uint8Array(Math.max(capacity, 64));
   }
 
