@@ -6,10 +6,12 @@
  *   node js/bench/bench.mjs --quick        takes seconds, to see that everything runs
  *   node js/bench/bench.mjs --only measureTurns
  *                                          measures one part
- *   node js/bench/bench.mjs --json FILE    writes them for host/internal/bench/report
+ *   node js/bench/bench.mjs --json FILE    writes them for host/internal/bench/report; - prints them
  */
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { measureChat } from './chat.mjs';
 import { measureChatHistory } from './chathistory.mjs';
@@ -42,7 +44,7 @@ for (const part of [
   measureCrowd,
   measureHistories,
   measureAdding,
-  measureMemory, // before what a program of turns does not load
+  measureMemory,
   async function measureFrames(pace) {
     return (await import('./frames.mjs')).measureFrames(pace);
   },
@@ -55,8 +57,18 @@ for (const part of [
 ]) {
   if (part.name !== (values.only ?? part.name)) continue;
   console.error(`Node: ${part.name}`);
-  rows.push(...(await part(pace)));
+  const shared = part !== measureMemory || values.only !== undefined;
+  rows.push(...(shared ? await part(pace) : apart(part)));
 }
+
+/** Measures a part in a process of its own, where nothing is left of others. */
+function apart({ name }) {
+  const options = [...(values.quick ? ['--quick'] : []), '--only', name, '--json', '-'];
+  const self = fileURLToPath(import.meta.url);
+  const stdio = ['ignore', 'pipe', 'ignore'];
+  return JSON.parse(execFileSync(process.execPath, [self, ...options], { stdio })).rows;
+}
+
 if (rows.length === 0) throw new Error(`no part is called ${values.only}`);
 const report = {
   host: `Node ${process.version} ${process.platform}/${process.arch}`,
@@ -65,12 +77,14 @@ const report = {
   turns: pace.turns,
   rows,
 };
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
+const text = `${JSON.stringify(report, null, 2)}\n`;
+if (values.json === '-') process.stdout.write(text);
+else if (values.json !== undefined) writeFileSync(values.json, text);
 else {
-  const text = (n) => n.toFixed(n < 10 ? 2 : 1).padStart(10);
+  const shown = (n) => n.toFixed(n < 10 ? 2 : 1).padStart(10);
   for (const r of rows) {
     console.log(
-      `${r.figure.padEnd(22)}${text(r.median)} ${r.unit} (${text(r.p10)} to ${text(r.p90)})`,
+      `${r.figure.padEnd(22)}${shown(r.median)} ${r.unit} (${shown(r.p10)} to ${shown(r.p90)})`,
     );
   }
 }
