@@ -63,6 +63,10 @@ echo 'a page downloads no more of it than it may'
 node .ci/consumer/sizes.mjs "$package"
 tests_ran 3
 
+echo 'the files for Node are ASCII and have no comments, which V8 would keep'
+wordy=$(grep -lP '[^\x00-\x7F]|^\s*/\*\*|^\s*// ' "$package"/dist/*.node.js "$package"/dist/stores/*.node.js) && fail "comments or more than ASCII: $wordy"
+tests_ran 1
+
 echo 'npx turncore runs a turn'
 end=$(cd "$consumer" && npx --no-install turncore run --json hello | tail -n 1)
 [[ $end == *'"status":"ack"'* ]] || fail "the turn ended with $end"

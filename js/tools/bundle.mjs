@@ -24,12 +24,18 @@ for (const [subpath, { default: file }] of Object.entries(exports)) {
   input[subpath === '.' ? 'turncore' : subpath.slice('./'.length)] = path(file);
 }
 
-await write('browser', '.min.js', { minify: true });
-// V8 keeps the text of what it has loaded: without comments and with ASCII alone, in a quarter of the memory.
-await write('node', '.node.js', {});
+const es2022 = { format: 'esm', target: 'es2022' };
+const printed = async (code, how) => (await transform(code, { ...es2022, ...how })).code;
+
+await write('browser', '.min.js', (code) => printed(code, { minify: true }));
+// V8 keeps the text of what it has loaded, and each character in two bytes if one is no Latin letter: these files have
+// no comments and ASCII alone, in lines, for traces of the stack.
+await write('node', '.node.js', async (code) =>
+  printed(await printed(code, { minifyWhitespace: true })),
+);
 
 /** Writes the files for a platform, which says what `#…` stands for. */
-async function write(condition, ending, options) {
+async function write(condition, ending, finish) {
   /** What each module imports when it loads. */
   const imported = new Map();
   const bundle = await rollup({
@@ -62,9 +68,7 @@ async function write(condition, ending, options) {
     },
   });
   for (const { fileName, code } of output) {
-    if (code.trim() === '') continue;
-    const finished = await transform(code, { ...options, format: 'esm', target: 'es2022' });
-    await writeFile(path(`dist/${fileName}`), finished.code);
+    if (code.trim() !== '') await writeFile(path(`dist/${fileName}`), await finish(code));
   }
 }
 
