@@ -51,9 +51,6 @@ func measureMetered(ctx context.Context, p pace, e host.Engine, cache string) ([
 	}, nil
 }
 
-// words are what the module matches, some 20 KB.
-var words = strings.Repeat("some words of a text ", 1000) + "end"
-
 // matchedEvents are those of a turn of compute: its dispatch has one iteration.
 const matchedEvents = 8
 
@@ -65,6 +62,7 @@ func compute(config *turns.TurnRunnerConfig) {
 		InputSchema: `{"type":"object","properties":{"text":{"type":"string","pattern":"^(?:[a-z]+ )+end$"}},"required":["text"]}`,
 		Handler:     func(*turns.DispatchContext, turns.Args) (any, error) { return nil, nil },
 	}
+	words := strings.Repeat("some words of a text ", 1000) + "end" // some 20 KB
 	config.Tools = []*turns.Tool{tool}
 	config.Executor = func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 		if _, err := tool.Executor(ctx)(map[string]any{"text": words}); err != nil {

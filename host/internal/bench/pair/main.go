@@ -75,7 +75,7 @@ func run(ctx context.Context, args []string) error {
 // orders are in which order a round measures base, head and base again: each comes first, second and last as often.
 var orders = [][3]int{{0, 1, 2}, {1, 0, 2}, {0, 2, 1}}
 
-// measure runs the benchmark of a checkout, both halves.
+// measure runs the benchmark of a checkout, in a process for each engine: what the heap holds of one is not another's.
 func measure(ctx context.Context, folder string) (rows []figure.Row, err error) {
 	folder, err = filepath.Abs(folder)
 	if err != nil {
@@ -86,8 +86,10 @@ func measure(ctx context.Context, folder string) (rows []figure.Row, err error) 
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
+	program := filepath.Join(folder, "build", "bench-go")
 	for i, command := range [][]string{
-		{filepath.Join(folder, "build", "bench-go"), "-quick", "-modules", "", "-json"},
+		{program, "-engine", figure.Wazero, "-quick", "-modules", "", "-json"},
+		{program, "-engine", figure.Native, "-quick", "-modules", "", "-json"},
 		{"node", "js/bench/bench.mjs", "--quick", "--json"},
 	} {
 		out := filepath.Join(dir, fmt.Sprint(i))
