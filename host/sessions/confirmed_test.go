@@ -33,7 +33,8 @@ func TestConfirmedElsewhere(t *testing.T) {
 	agent.AgentTools = []*sessions.AgentTool{{Agent: expert, InputSchema: []byte(`{"type":"object"}`)}}
 	p := stage(t, sessions.Config{Agent: agent})
 	p.say("hello")
-	p.is("after the answer", shown(p.run(sessions.Answer("x", "pay", map[string]any{"confirmed": true}))...), "a:=pay a:expert() a:=expert a:done")
+	answered := p.run(sessions.Answer("x", "pay", map[string]any{"confirmed": true}))
+	p.is("after the answer", shown(answered...), "a:=pay a:expert() a:=expert a:done")
 	p.is("confirmed", text(confirmed), "[true,false]")
 }
 
@@ -54,7 +55,8 @@ func TestConfirmedAndLeft(t *testing.T) {
 	agent := m.agent("a", pay)
 	agent.Confirm = []string{"pay"}
 	p := stage(t, sessions.Config{Agent: agent})
-	answer := sessions.Answer(p.say("hello")[0].FunctionCalls()[0].ID, "pay", map[string]any{"confirmed": true, "by": "Ada"})
+	asked := p.say("hello")[0].FunctionCalls()[0]
+	answer := sessions.Answer(asked.ID, "pay", map[string]any{"confirmed": true, "by": "Ada"})
 	if _, err := p.r.Collect(ctx, input(answer)); !errors.Is(err, context.Canceled) {
 		t.Errorf("the run that was left ends with %v", err)
 	}
@@ -94,12 +96,13 @@ func TestConfirmedKeys(t *testing.T) {
 	agent := script(calls("pay", "book"), says("done"), says("done, too")).agent("a", pay, book)
 	agent.Confirm = []string{"pay", "book"}
 	var wrapped []string
-	agent.WrapTool = []turns.ToolWrapper{func(ctx *turns.DispatchContext, call *turns.ToolInvocation, next turns.ToolNext) (any, error) {
+	wrap := func(ctx *turns.DispatchContext, call *turns.ToolInvocation, next turns.ToolNext) (any, error) {
 		mu.Lock()
 		wrapped = append(wrapped, call.IdempotencyKey)
 		mu.Unlock()
 		return next(ctx, call)
-	}}
+	}
+	agent.WrapTool = []turns.ToolWrapper{wrap}
 	p := stage(t, sessions.Config{Agent: agent})
 	asked := p.say("hello")[0]
 	answer := &sessions.Content{Role: "user"}
@@ -167,17 +170,18 @@ func TestAnsweredMeanwhile(t *testing.T) {
 				ended <- err
 			}
 			// The model of the invocation that runs meanwhile has the answer come.
-			meanwhile := &sessions.LLMAgent{Name: "a", Executor: func(_ *sessions.ModelContext, yield func(*sessions.Response) error) error {
+			meanwhile := func(_ *sessions.ModelContext, yield func(*sessions.Response) error) error {
 				if name == "queue" {
 					go run()
 				} else {
 					run()
 				}
 				return yield(says("meanwhile")[0])
-			}}
-			first := bare(t, sessions.Config{Agent: meanwhile, Store: memory})
+			}
+			first := bare(t, sessions.Config{Agent: &sessions.LLMAgent{Name: "a", Executor: meanwhile}, Store: memory})
 			_, err := first.r.Collect(t.Context(), input(sessions.Text("more")))
-			if conflicts := errors.Is(err, host.CodeSessionConflict); conflicts != (name == "other") || err != nil && !conflicts {
+			conflicts := errors.Is(err, host.CodeSessionConflict)
+			if conflicts != (name == "other") || err != nil && !conflicts {
 				t.Errorf("the first one ends with %v", err)
 			}
 			err = <-ended

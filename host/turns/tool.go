@@ -128,7 +128,8 @@ func (t *Tool) Validate() error {
 	}
 	v := [...]check.Given{
 		check.Text(t.Name), check.Text(t.Description), check.If(t.InputSchema != nil), check.If(t.Handler != nil),
-		check.If(true), check.If(true), check.If(true), check.Text(collisionName(t.OnCollision)), check.If(false), check.If(false),
+		check.If(true), check.If(true), check.If(true), check.Text(collisionName(t.OnCollision)),
+		check.If(false), check.If(false),
 	}
 	list := append(check.Violations(abi.ToolRules, "", v[:]), t.unfit...)
 	if t.InputSchema != nil {
@@ -211,7 +212,8 @@ func (t *Tool) definition(number uint32) (abi.ToolDef, error) {
 		return abi.ToolDef{}, err
 	}
 	def := abi.ToolDef{
-		Number: number, Name: t.Name, Description: t.Description, InputSchema: schema, OnCollision: uint8(t.OnCollision), Builtin: t.builtin,
+		Number: number, Name: t.Name, Description: t.Description, InputSchema: schema,
+		OnCollision: uint8(t.OnCollision), Builtin: t.builtin,
 	}
 	if t.Trusted {
 		def.Flags |= abi.ToolTrusted
@@ -328,7 +330,8 @@ func (t *Tool) encodeArgs(args any) (abi.Raw, error) {
 	raw, err := encodeArgs(args)
 	if err == nil && wire.IsNil(raw) {
 		const message = "the value must be object, not null"
-		return nil, newError(abi.CodeInvalidToolArgs, t.Name+": "+message, newError(abi.CodeValidationException, message, nil))
+		cause := newError(abi.CodeValidationException, message, nil)
+		return nil, newError(abi.CodeInvalidToolArgs, t.Name+": "+message, cause)
 	}
 	return raw, err
 }

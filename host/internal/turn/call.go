@@ -5,8 +5,8 @@ import (
 	"github.com/turncore/turncore/host/internal/core"
 )
 
-// Invoke calls a method of the context in the core and returns the reply's value. args makes the arguments, under the
-// turn's lock; nil for none.
+// Invoke calls a method of the context in the core and returns the reply's value. args appends the arguments, under
+// the turn's lock; nil for none.
 func (c *Context) Invoke(method uint8, args arguments) ([]byte, error) {
 	c.turn.mu.Lock()
 	defer c.turn.mu.Unlock()

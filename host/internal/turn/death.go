@@ -85,11 +85,17 @@ func (t *Turn) die(err error) {
 		switch b.kind {
 		case event.KindIterationStart:
 			iterations = b.iteration + 1
-			t.announce(&event.IterationEnd{Head: t.nextHead(b), Status: event.Nack, StartedAt: started}, scope, b.dispatch)
+			t.announce(&event.IterationEnd{
+				Head: t.nextHead(b), Status: event.Nack, StartedAt: started,
+			}, scope, b.dispatch)
 		case event.KindDispatchStart:
-			t.announce(&event.DispatchEnd{Head: t.nextHead(b), Status: event.Nack, Iterations: iterations, StartedAt: started, Err: err}, scope, b.dispatch)
+			t.announce(&event.DispatchEnd{
+				Head: t.nextHead(b), Status: event.Nack, Iterations: iterations, StartedAt: started, Err: err,
+			}, scope, b.dispatch)
 		case event.KindTurnStart:
-			t.announce(&event.TurnEnd{Head: t.nextHead(b), Status: event.Failed, StartedAt: started, Err: err}, scope, b.dispatch)
+			t.announce(&event.TurnEnd{
+				Head: t.nextHead(b), Status: event.Failed, StartedAt: started, Err: err,
+			}, scope, b.dispatch)
 		}
 	}
 	t.end = ending{status: event.Failed, iterations: iterations, err: err}

@@ -279,7 +279,11 @@ export class Team {
     return this.member(agent)?.hooks[hook]?.[index];
   }
 
-  /** What is kept of what the models of agents were shown, as the module is told of it. @param kept of an agent's name */
+  /**
+   * What is kept of what the models of agents were shown, as the module is told of it.
+   *
+   * @param kept of an agent's name
+   */
   shown(kept: (agent: string) => Pick<Shown, 'have' | 'mark'>): Shown[] {
     const shown: Shown[] = [];
     for (const { number, agent, definition, tools } of this.members) {

@@ -296,7 +296,11 @@ export class Core implements OpenCore {
     return asked.value;
   }
 
-  /** Records a runner in a turn's journal, whose next frames name it. @param first whether the journal begins with it */
+  /**
+   * Records a runner in a turn's journal, whose next frames name it.
+   *
+   * @param first whether the journal begins with it
+   */
   recordRunner(
     turn: Turn,
     definition: object,
