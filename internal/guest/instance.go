@@ -95,7 +95,11 @@ func (in *Instance) Inbox(size uint32) []byte {
 		return nil
 	}
 	if cap(in.inbox) <= int(size) {
-		in.inbox = make([]byte, int(size)+4096)
+		room := 256 // instances that get no more than Hello are many
+		if in.greeted {
+			room = 4096
+		}
+		in.inbox = make([]byte, int(size)+room)
 	}
 	in.inbox = in.inbox[:size+1]
 	return in.inbox

@@ -36,6 +36,9 @@ const before = loadavg()[0];
 const rows = [];
 for (const part of [
   measureStart,
+  async function measureFrames(pace) {
+    return (await import('./frames.mjs')).measureFrames(pace);
+  },
   measureTurns,
   measureChat,
   measureChatHistory,
@@ -45,9 +48,6 @@ for (const part of [
   measureHistories,
   measureAdding,
   measureMemory,
-  async function measureFrames(pace) {
-    return (await import('./frames.mjs')).measureFrames(pace);
-  },
   async function measureInvocations(pace) {
     return (await import('./invocations.mjs')).measureInvocations(pace);
   },

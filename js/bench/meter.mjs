@@ -1,6 +1,7 @@
 /**
  * Takes samples and makes figures of them, as host/internal/bench does for Go.
  */
+import { readSync, writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -115,18 +116,29 @@ export function timedAsync(figure, operation) {
 /**
  * Runs subjects in turns, so that what else the machine does meets all of them, and a ratio of two compares what
  * happened at the same time. Each slice begins after young garbage was collected; collections that the subject causes
- * are part of it.
+ * are part of it. Beside other builds it waits before each slice until it is its turn.
  */
 export async function measure(pace, ...subjects) {
   for (const s of subjects) await run(s, pace.warm, pace.runs, WARMEST);
   for (let i = 0; i < pace.rounds; i++) {
     for (const s of subjects) {
+      awaitTurn(s.figure);
       sweep();
       const round = await run(s, pace.slice, 5);
       for (const ns of round) s.all.push(ns);
       s.rounds.push(quantile(round.sort(ascending), 0.5));
     }
   }
+}
+
+/** Whether the pair command runs this program beside other builds, one at a time. */
+const beside = process.env.TURNCORE_BENCH_BESIDE !== undefined;
+
+/** Tells the pair command which figure comes next and waits until it answers: nothing else runs here meanwhile. */
+function awaitTurn(figure) {
+  if (!beside) return;
+  writeSync(1, `${figure}\n`);
+  if (readSync(0, Buffer.alloc(1)) === 0) throw new Error(`nobody says when to measure ${figure}`);
 }
 
 /** Milliseconds after which an operation is warm however few its runs were: what takes that long is hot in its loops. */

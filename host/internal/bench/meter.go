@@ -80,7 +80,7 @@ func paceOf(name string) pace {
 
 // measure runs subjects in turns, so that what else the machine does meets all of them, and a ratio of two compares
 // what happened at the same time. Each slice begins after a garbage collection; those that the subject causes are part
-// of it.
+// of it. Beside other builds it waits before each slice until it is its turn.
 func (p pace) measure(subjects ...*subject) error {
 	for _, s := range subjects {
 		if err := s.run(p.warm, nil); err != nil {
@@ -89,6 +89,9 @@ func (p pace) measure(subjects ...*subject) error {
 	}
 	for range p.rounds {
 		for _, s := range subjects {
+			if err := awaitTurn(s.figure); err != nil {
+				return err
+			}
 			runtime.GC()
 			var round []float64
 			if err := s.run(p.slice, &round); err != nil {
@@ -97,6 +100,21 @@ func (p pace) measure(subjects ...*subject) error {
 			s.all = append(s.all, round...)
 			s.rounds = append(s.rounds, figure.Median(round))
 		}
+	}
+	return nil
+}
+
+// beside says that the pair command runs this program beside other builds, one at a time.
+var beside = os.Getenv("TURNCORE_BENCH_BESIDE") != ""
+
+// awaitTurn tells the pair command which figure comes next and waits until it answers.
+func awaitTurn(figureID string) error {
+	if !beside {
+		return nil
+	}
+	fmt.Println(figureID)
+	if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
+		return fmt.Errorf("waiting for the turn to measure %s: %w", figureID, err)
 	}
 	return nil
 }

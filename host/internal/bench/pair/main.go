@@ -3,23 +3,21 @@
 //
 //	go run ./host/internal/bench/pair -pairs 20 build/base .
 //
-// Each round measures the base, the head and the base again, in changing order. A figure is worse if the median of the
-// rounds' ratios exceeds 1 by more than 3 percent and by more than the noise, which is how far the base's ratio to
-// itself strays in the same rounds.
+// Each round runs the base, the head and the base again beside each other: one measures while the others wait, and they
+// take turns after every slice of some milliseconds, in changing order. So whatever else the machine does meets all
+// three. A figure is worse if the median of the rounds' ratios exceeds 1 by more than 3 percent and by more than the
+// noise, which is how far the base's ratio to itself strays in the same rounds.
 package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/turncore/turncore/host/internal/bench/figure"
@@ -50,20 +48,13 @@ func run(ctx context.Context, args []string) error {
 	c := figure.NewComparison()
 	for round := range *pairs {
 		begun := time.Now()
-		var took [3][]figure.Row // base, head, base again
-		for _, which := range orders[round%len(orders)] {
-			folder := base
-			if which == 1 {
-				folder = head
-			}
-			rows, err := measure(ctx, folder)
-			if err != nil {
-				return fmt.Errorf("%s: %w", folder, err)
-			}
-			took[which] = rows
+		took, together, alone, err := measure(ctx, base, head, round)
+		if err != nil {
+			return err
 		}
 		c.Add(took[0], took[1], took[2])
-		fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, *pairs, time.Since(begun).Round(time.Second))
+		fmt.Fprintf(os.Stderr, "round %d of %d: %s, %d slices of the head beside the base's and %d alone\n",
+			round+1, *pairs, time.Since(begun).Round(time.Second), together, alone)
 	}
 	worse, err := c.Markdown(os.Stdout)
 	if err == nil && worse > 0 {
@@ -72,45 +63,38 @@ func run(ctx context.Context, args []string) error {
 	return err
 }
 
-// orders are in which order a round measures base, head and base again: each comes first, second and last as often.
-var orders = [][3]int{{0, 1, 2}, {1, 0, 2}, {0, 2, 1}}
-
-// measure runs the benchmark of a checkout, in a process for each engine: what the heap holds of one is not another's.
-func measure(ctx context.Context, folder string) (rows []figure.Row, err error) {
-	folder, err = filepath.Abs(folder)
-	if err != nil {
-		return nil, err
-	}
+// measure runs the benchmarks of base, head and base again beside each other and returns their figures, and how
+// many slices takeTurns counted. Each engine has processes of its own: what the heap holds of one is not another's.
+func measure(ctx context.Context, base, head string, round int) (rows [3][]figure.Row, together, alone int, err error) {
 	dir, err := os.MkdirTemp("", "turncore-pair")
 	if err != nil {
-		return nil, err
+		return rows, 0, 0, err
 	}
 	defer os.RemoveAll(dir)
-	program := filepath.Join(folder, "build", "bench-go")
-	for i, command := range [][]string{
-		{program, "-engine", figure.Wazero, "-quick", "-modules", "", "-json"},
-		{program, "-engine", figure.Native, "-quick", "-modules", "", "-json"},
+	for engine, command := range [][]string{
+		{"build/bench-go", "-engine", figure.Wazero, "-quick", "-modules", "", "-json"},
+		{"build/bench-go", "-engine", figure.Native, "-quick", "-modules", "", "-json"},
 		{"node", "js/bench/bench.mjs", "--quick", "--json"},
 	} {
-		out := filepath.Join(dir, fmt.Sprint(i))
-		cmd := exec.CommandContext(ctx, command[0], append(command[1:], out)...)
-		cmd.Dir = folder
-		if said, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, said)
-		}
-		data, err := os.ReadFile(out)
-		if err != nil {
-			return nil, err
-		}
-		var report figure.Report
-		if err := json.Unmarshal(data, &report); err != nil {
-			return nil, err
-		}
-		for _, row := range report.Rows {
-			if !math.IsNaN(row.Median) && row.Median > 0 {
-				rows = append(rows, row)
+		var programs [3]*program
+		for i, folder := range [...]string{base, head, base} {
+			out := filepath.Join(dir, fmt.Sprint(engine, "-", i))
+			if programs[i], err = newProgram(ctx, folder, append(slices.Clone(command), out)); err != nil {
+				return rows, 0, 0, err
 			}
 		}
+		beside, apart, err := takeTurns(programs, round)
+		if err != nil {
+			return rows, 0, 0, err
+		}
+		together, alone = together+beside, alone+apart
+		for i, p := range programs {
+			more, err := p.figures()
+			if err != nil {
+				return rows, 0, 0, err
+			}
+			rows[i] = append(rows[i], more...)
+		}
 	}
-	return rows, nil
+	return rows, together, alone, nil
 }
