@@ -2,6 +2,7 @@
 // worse. `make bench BASE=<commit>` builds both and runs it.
 //
 //	go run ./host/internal/bench/pair -pairs 20 build/base .
+//	go run ./host/internal/bench/pair -engine native,Node build/base .
 //
 // Each round runs the base, the head and the base again beside each other: one measures while the others wait, and they
 // take turns after every slice of some milliseconds, in changing order. So whatever else the machine does meets all
@@ -18,6 +19,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/turncore/turncore/host/internal/bench/figure"
@@ -38,17 +40,24 @@ var errWorse = errors.New("figures are worse than before")
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("pair", flag.ContinueOnError)
 	pairs := flags.Int("pairs", 20, "rounds")
+	engines := flags.String("engine", strings.Join(figure.Engines, ","), "engines to measure")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() != 2 || *pairs < 1 {
-		return errors.New("usage: pair [-pairs N] BASE HEAD, both folders of checkouts with build/bench-go in them")
+		return errors.New("usage: pair [-pairs N] [-engine LIST] BASE HEAD, both folders of checkouts with build/bench-go in them")
+	}
+	names := strings.Split(*engines, ",")
+	for _, name := range names {
+		if commands[name] == nil {
+			return fmt.Errorf("no engine is called %q: there are %s", name, strings.Join(figure.Engines, ", "))
+		}
 	}
 	base, head := flags.Arg(0), flags.Arg(1)
 	c := figure.NewComparison()
 	for round := range *pairs {
 		begun := time.Now()
-		took, together, alone, err := measure(ctx, base, head, round)
+		took, together, alone, err := measure(ctx, names, base, head, round)
 		if err != nil {
 			return err
 		}
@@ -63,23 +72,26 @@ func run(ctx context.Context, args []string) error {
 	return err
 }
 
+// commands measure an engine, before the file that they write.
+var commands = map[string][]string{
+	figure.Wazero: {"build/bench-go", "-engine", figure.Wazero, "-quick", "-modules", "", "-json"},
+	figure.Native: {"build/bench-go", "-engine", figure.Native, "-quick", "-modules", "", "-json"},
+	figure.Node:   {"node", "js/bench/bench.mjs", "--quick", "--json"},
+}
+
 // measure runs the benchmarks of base, head and base again beside each other and returns their figures, and how
 // many slices takeTurns counted. Each engine has processes of its own: what the heap holds of one is not another's.
-func measure(ctx context.Context, base, head string, round int) (rows [3][]figure.Row, together, alone int, err error) {
+func measure(ctx context.Context, engines []string, base, head string, round int) (rows [3][]figure.Row, together, alone int, err error) {
 	dir, err := os.MkdirTemp("", "turncore-pair")
 	if err != nil {
 		return rows, 0, 0, err
 	}
 	defer os.RemoveAll(dir)
-	for engine, command := range [][]string{
-		{"build/bench-go", "-engine", figure.Wazero, "-quick", "-modules", "", "-json"},
-		{"build/bench-go", "-engine", figure.Native, "-quick", "-modules", "", "-json"},
-		{"node", "js/bench/bench.mjs", "--quick", "--json"},
-	} {
+	for _, engine := range engines {
 		var programs [3]*program
 		for i, folder := range [...]string{base, head, base} {
 			out := filepath.Join(dir, fmt.Sprint(engine, "-", i))
-			if programs[i], err = newProgram(ctx, folder, append(slices.Clone(command), out)); err != nil {
+			if programs[i], err = newProgram(ctx, folder, append(slices.Clone(commands[engine]), out)); err != nil {
 				return rows, 0, 0, err
 			}
 		}
