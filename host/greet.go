@@ -22,6 +22,9 @@ type Greeting struct {
 	In, Out []byte
 }
 
+// frameRoom is what Hello takes at most, and Welcome if it names few providers, in bytes.
+const frameRoom = 128
+
 // Greet sends Hello to a fresh instance and reads its Welcome. hello has the features that the host can use, its
 // limits and its quota. Limits of 0 mean the default, and limits above the default are lowered to it. Greet fills in
 // the rest.
@@ -30,10 +33,11 @@ type Greeting struct {
 // After an error the instance is dropped.
 func Greet(inst Instance, hello abi.Hello) (Greeting, error) {
 	hello.Major, hello.Minor, hello.Limits, hello.Quota = abi.Major, abi.Minor, hello.Limits.Effective(), hello.Quota.Effective()
-	hello.Seed = make([]byte, abi.SeedSize)
+	room := make([]byte, abi.SeedSize+frameRoom, abi.SeedSize+2*frameRoom)
+	hello.Seed = room[:abi.SeedSize:abi.SeedSize]
 	SystemEntropy()(hello.Seed)
-	in := abi.Append(make([]byte, 0, 128), &hello)
-	out, err := inst.Step(nil, in)
+	in := abi.Append(room[abi.SeedSize:abi.SeedSize:len(room)], &hello)
+	out, err := inst.Step(room[len(room):], in)
 	if err != nil {
 		return Greeting{}, err
 	}
