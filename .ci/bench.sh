@@ -8,7 +8,8 @@
 #   HOSTS=1   the first turn on every host of docs/hosts.md instead, and the bytes that it takes; goes to
 #             build/bench-hosts.md
 #   BASE=REF  that commit against this checkout instead: both are built and measured in turns, PAIRS times (20), and what
-#             is worse by more than 3 percent and by more than the noise fails; goes to build/bench-base.md
+#             is worse by more than 3 percent and by more than the noise fails; ENGINES=native,Node measures those two
+#             alone; goes to build/bench-base.md
 source "$(dirname "$0")/lib.sh"
 need_js
 
@@ -27,14 +28,15 @@ compare_with() {
     need_js >&2
     local bench=./host/internal/bench
     [[ -d $bench ]] || bench=./host/bench
-    # How long a measurement takes is this checkout's matter, on both sides.
+    # How long a measurement takes, and in which process, is this checkout's matter, on both sides.
     cp "$head/host/internal/bench/meter.go" "$bench/meter.go"
     sed -i "s#turncore/host/internal/bench/#turncore/${bench#./}/#" "$bench/meter.go"
-    cp "$head/js/bench/meter.mjs" js/bench/meter.mjs
+    cp "$head"/js/bench/{meter,memory}.mjs js/bench
     go build -o build/bench-go "$bench"
   )
   go build -o build/bench-go ./host/internal/bench
-  TURNCORE_BENCH_PACE=pair go run ./host/internal/bench/pair -pairs "${PAIRS:-20}" "$base" . | tee build/bench-base.md
+  TURNCORE_BENCH_PACE=pair go run ./host/internal/bench/pair -pairs "${PAIRS:-20}" \
+    -engine "${ENGINES:-wazero,native,Node}" "$base" . | tee build/bench-base.md
 }
 
 if [[ -n ${BASE:-} ]]; then

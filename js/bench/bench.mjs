@@ -6,12 +6,10 @@
  *   node js/bench/bench.mjs --quick        takes seconds, to see that everything runs
  *   node js/bench/bench.mjs --only measureTurns
  *                                          measures one part
- *   node js/bench/bench.mjs --json FILE    writes them for host/internal/bench/report; - prints them
+ *   node js/bench/bench.mjs --json FILE    writes them for host/internal/bench/report
  */
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { measureChat } from './chat.mjs';
 import { measureChatHistory } from './chathistory.mjs';
@@ -57,18 +55,8 @@ for (const part of [
 ]) {
   if (part.name !== (values.only ?? part.name)) continue;
   console.error(`Node: ${part.name}`);
-  const shared = part !== measureMemory || values.only !== undefined;
-  rows.push(...(shared ? await part(pace) : apart(part)));
+  rows.push(...(await part(pace)));
 }
-
-/** Measures a part in a process of its own, where nothing is left of others. */
-function apart({ name }) {
-  const options = [...(values.quick ? ['--quick'] : []), '--only', name, '--json', '-'];
-  const self = fileURLToPath(import.meta.url);
-  const stdio = ['ignore', 'pipe', 'ignore'];
-  return JSON.parse(execFileSync(process.execPath, [self, ...options], { stdio })).rows;
-}
-
 if (rows.length === 0) throw new Error(`no part is called ${values.only}`);
 const report = {
   host: `Node ${process.version} ${process.platform}/${process.arch}`,
@@ -77,10 +65,9 @@ const report = {
   turns: pace.turns,
   rows,
 };
-const text = `${JSON.stringify(report, null, 2)}\n`;
-if (values.json === '-') process.stdout.write(text);
-else if (values.json !== undefined) writeFileSync(values.json, text);
-else {
+if (values.json !== undefined) {
+  writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
+} else {
   const shown = (n) => n.toFixed(n < 10 ? 2 : 1).padStart(10);
   for (const r of rows) {
     console.log(

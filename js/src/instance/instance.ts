@@ -47,6 +47,8 @@ export interface InstanceConfig {
  */
 const MARKER = 0xc1;
 
+const NOTHING = new Uint8Array(0);
+
 /** For taking an i64 apart without BigInt arithmetic. */
 const wide = new BigInt64Array(1);
 const halves = new Uint32Array(wide.buffer);
@@ -103,7 +105,7 @@ export class Instance {
 
     this.abi = config.abi;
     if (config.hello === undefined) {
-      this.hello = new Uint8Array(0);
+      this.hello = NOTHING;
       this.welcome = this.hello;
       this.features = 0;
       this.limits = config.limits;
@@ -198,7 +200,7 @@ export class Instance {
   fail(reason: string, cause?: unknown): TurncoreError {
     if (this.#failure === undefined) this.#failure = instanceFailed(reason, this.stderr, cause);
     this.#guest = undefined;
-    this.#memory = new Uint8Array(0);
+    this.#memory = NOTHING;
     return this.#failure;
   }
 
@@ -242,7 +244,7 @@ export class Instance {
         `the module's memory of ${memory.length} bytes is over the limit of ${this.maxMemory}`,
       );
     }
-    return memory.subarray(at, at + length);
+    return length === 0 ? NOTHING : new Uint8Array(memory.buffer, at, length);
   }
 
   /** The guest's memory. Growing it detaches the buffer and leaves a view of no bytes. */
