@@ -21,8 +21,10 @@ const (
 )
 
 var (
-	// errClosed is the reason for the failure of a closed instance.
-	errClosed = errors.New("the instance is closed")
+	// errClosed is the reason for the failure of a closed instance, and failedClosed that failure if its guest has said
+	// nothing: most instances end so.
+	errClosed    = errors.New("the instance is closed")
+	failedClosed = host.NewError(host.CodeInstanceFailed, errClosed.Error(), errClosed)
 	// errTooLarge rejects a batch above the core's limit.
 	errTooLarge = errors.New("the input is too large")
 )
@@ -205,6 +207,8 @@ func (g *Guest) failure(cause error) error {
 	detail, _, _ := strings.Cut(cause.Error(), "\n") // runtimes append the module's stack
 	if said := g.stderr.String(); said != "" {
 		detail += "; its last lines on stderr:\n" + said
+	} else if cause == errClosed {
+		return failedClosed
 	}
 	return host.NewError(host.CodeInstanceFailed, detail, cause)
 }

@@ -10,23 +10,23 @@ import "sync/atomic"
 // The zero Mutex cannot be used: make one with [NewMutex].
 type Mutex struct {
 	// count is how many hold the lock or want it.
-	count *atomic.Int32
+	count atomic.Int32
 	// next has one element while the lock goes from one to the next. Go's channels serve their receivers in order.
 	next chan struct{}
 }
 
 // NewMutex returns a lock that nobody holds.
-func NewMutex() Mutex { return Mutex{new(atomic.Int32), make(chan struct{}, 1)} }
+func NewMutex() Mutex { return Mutex{next: make(chan struct{}, 1)} }
 
 // Lock waits for those that came before, and takes the lock.
-func (m Mutex) Lock() {
+func (m *Mutex) Lock() {
 	if m.count.Add(1) > 1 {
 		<-m.next
 	}
 }
 
 // Unlock gives the lock to the goroutine that has waited longest. It panics when nobody holds the lock.
-func (m Mutex) Unlock() {
+func (m *Mutex) Unlock() {
 	switch n := m.count.Add(-1); {
 	case n > 0:
 		m.next <- struct{}{}

@@ -57,7 +57,8 @@ func TestUnlockOfUnlocked(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	NewMutex().Unlock()
+	m := NewMutex()
+	m.Unlock()
 }
 
 func BenchmarkMutex(b *testing.B) {
