@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -84,28 +86,28 @@ func (t *optionTable) guestProviders() []byte {
 			fmt.Fprintf(&b, "\t%sThoughts = %q // value of the option thoughts\n", unit, p.Thoughts)
 		}
 		b.WriteString(")\n")
-		var in []string
-		for _, m := range p.Members {
-			if len(in) == 0 || in[len(in)-1] != m.In {
-				in = append(in, m.In)
+		if len(p.Members) == 0 {
+			continue
+		}
+		// Those that belong in an object of the request come first.
+		members, inside := slices.Clone(p.Members), 0
+		slices.SortStableFunc(members, func(a, b *option) int { return cmp.Compare(b.In, a.In) })
+		for ; inside < len(members) && members[inside].In != ""; inside++ {
+			if into := members[0].In; members[inside].In != into {
+				panic(p.Name + ": members go into " + into + " and " + members[inside].In)
 			}
 		}
-		for _, into := range in {
-			name := unit + "Members"
-			if into != "" {
-				name = unit + camel(into)
-				fmt.Fprintf(&b, "\n// %s are the members of %s.\n", name, into)
-			} else {
-				b.WriteString("\n")
-			}
-			fmt.Fprintf(&b, "var %s = []chat.Member{\n", name)
-			for _, m := range p.Members {
-				if m.In == into {
-					fmt.Fprintf(&b, "\t{%s},\n", m.member())
-				}
-			}
-			b.WriteString("}\n")
+		name := unit + "Members"
+		if inside > 0 {
+			into := members[0].In
+			fmt.Fprintf(&b, "\n// %s is how many of %s, from the first on, go into %s.\n", unit+camel(into), name, into)
+			fmt.Fprintf(&b, "const %s = %d\n", unit+camel(into), inside)
 		}
+		fmt.Fprintf(&b, "\nvar %s = []chat.Member{\n", name)
+		for _, m := range members {
+			fmt.Fprintf(&b, "\t{%s},\n", m.member())
+		}
+		b.WriteString("}\n")
 	}
 	return b.Bytes()
 }

@@ -39,24 +39,12 @@ func init() {
 // replaces a built-in one of the same name.
 func New(providers ...chat.Provider) *Engine {
 	all := slices.Concat(provider.All, providers)
-	for i, p := range all {
-		all[i] = described{Provider: p, protocol: p.Protocol()}
-	}
 	return &Engine{start: func() engine.Core {
 		g := guest.New(all...)
 		g.ServeSessions()
 		return g
 	}}
 }
-
-// described is a provider whose protocol is made once, not for each instance.
-type described struct {
-	chat.Provider
-	protocol chat.Protocol
-}
-
-// Protocol implements [chat.Provider].
-func (d described) Protocol() chat.Protocol { return d.protocol }
 
 // Name returns "native".
 func (e *Engine) Name() string { return Name }

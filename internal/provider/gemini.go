@@ -2,7 +2,6 @@ package provider
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 
 	"github.com/turncore/turncore/abi/value"
@@ -22,7 +21,7 @@ var Gemini chat.Provider = gemini{}
 type gemini struct{}
 
 var geminiProtocol = chat.Protocol{
-	Name: geminiName, BaseURL: geminiBaseURL, Close: "]}",
+	Name: geminiName, BaseURL: geminiBaseURL, Close: "]}", Members: geminiMembers,
 	Reserved:  []string{"contents", "model", "systemInstruction", "tools"},
 	OfTools:   []string{"name", "description", "parameters", "parametersJsonSchema"},
 	WithTools: []string{"toolConfig"},
@@ -31,10 +30,16 @@ var geminiProtocol = chat.Protocol{
 	Files: func(_, uri string) bool { return strings.Contains(uri, "://") },
 }
 
-func (gemini) Protocol() chat.Protocol {
-	p := geminiProtocol
-	p.Members = slices.Concat(geminiGenerationConfig, geminiMembers)
-	return p
+func (gemini) Protocol() chat.Protocol { return geminiProtocol }
+
+// isConfig reports whether a member of a request goes into generationConfig.
+func isConfig(name []byte) bool {
+	for i := range geminiMembers[:geminiGenerationConfig] {
+		if geminiMembers[i].Name == string(name) {
+			return true
+		}
+	}
+	return false
 }
 
 func geminiMedia(kind, mimeType string) bool {
@@ -96,7 +101,7 @@ func (gemini) AppendHead(dst []byte, h *chat.Head) []byte {
 					config = appendRaw(config, inner, s.Raw())
 				}
 			}
-		case slices.ContainsFunc(geminiGenerationConfig, func(m chat.Member) bool { return m.Name == string(name) }):
+		case isConfig(name):
 			config = appendRaw(config, name, text)
 		default:
 			dst = append(append(value.AppendJSONText(dst, name), ':'), text...)

@@ -104,8 +104,10 @@ const (
 	geminiBaseURL = "https://generativelanguage.googleapis.com/v1beta"
 )
 
-// geminiGenerationConfig are the members of generationConfig.
-var geminiGenerationConfig = []chat.Member{
+// geminiGenerationConfig is how many of geminiMembers, from the first on, go into generationConfig.
+const geminiGenerationConfig = 20
+
+var geminiMembers = []chat.Member{
 	{Name: "candidateCount", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: 1},
 	{Name: "enableEnhancedCivicAnswers", Shape: chat.ShapeBoolean},
 	{Name: "frequencyPenalty", Shape: chat.ShapeNumber, Bounded: true, Min: -2, Max: 2},
@@ -126,9 +128,6 @@ var geminiGenerationConfig = []chat.Member{
 	{Name: "thinkingConfig", Shape: chat.ShapeObject},
 	{Name: "topK", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: chat.Unbounded},
 	{Name: "topP", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 1},
-}
-
-var geminiMembers = []chat.Member{
 	{Name: "cachedContent", Shape: chat.ShapeText},
 	{Name: "generationConfig", Shape: chat.ShapeObject},
 	{Name: "safetySettings", Shape: chat.ShapeList},
