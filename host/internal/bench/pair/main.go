@@ -7,7 +7,8 @@
 // Each round runs the base, the head and the base again beside each other: one measures while the others wait, and they
 // take turns after every slice of some milliseconds, in changing order. So whatever else the machine does meets all
 // three. A figure is worse if the median of the rounds' ratios exceeds 1 by more than 3 percent and by more than the
-// noise, which is how far the base's ratio to itself strays in the same rounds.
+// noise, which is how far the base's ratio to itself strays in the same rounds. An interrupt leaves it with the rounds
+// that are complete.
 package main
 
 import (
@@ -45,7 +46,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if flags.NArg() != 2 || *pairs < 1 {
-		return errors.New("usage: pair [-pairs N] [-engine LIST] BASE HEAD, both folders of checkouts with build/bench-go in them")
+		return errors.New("usage: pair [-pairs N] [-engine LIST] BASE HEAD, folders of checkouts with build/bench-go in them")
 	}
 	names := strings.Split(*engines, ",")
 	for _, name := range names {
@@ -57,13 +58,17 @@ func run(ctx context.Context, args []string) error {
 	c := figure.NewComparison()
 	for round := range *pairs {
 		begun := time.Now()
-		took, together, alone, err := measure(ctx, names, base, head, round)
-		if err != nil {
+		m, err := measure(ctx, names, base, head, round)
+		if err != nil && (round == 0 || ctx.Err() == nil) {
 			return err
 		}
-		c.Add(took[0], took[1], took[2])
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "interrupted: %d rounds of %d count\n", round, *pairs)
+			break
+		}
+		c.Add(m.rows[0], m.rows[1], m.rows[2])
 		fmt.Fprintf(os.Stderr, "round %d of %d: %s, %d slices of the head beside the base's and %d alone\n",
-			round+1, *pairs, time.Since(begun).Round(time.Second), together, alone)
+			round+1, *pairs, time.Since(begun).Round(time.Second), m.together, m.alone)
 	}
 	worse, err := c.Markdown(os.Stdout)
 	if err == nil && worse > 0 {
@@ -79,34 +84,41 @@ var commands = map[string][]string{
 	figure.Node:   {"node", "js/bench/bench.mjs", "--quick", "--json"},
 }
 
-// measure runs the benchmarks of base, head and base again beside each other and returns their figures, and how
-// many slices takeTurns counted. Each engine has processes of its own: what the heap holds of one is not another's.
-func measure(ctx context.Context, engines []string, base, head string, round int) (rows [3][]figure.Row, together, alone int, err error) {
+// measured is what a round gives.
+type measured struct {
+	rows            [3][]figure.Row // of base, head and base again
+	together, alone int             // slices of the head, as takeTurns counts them
+}
+
+// measure runs the benchmarks of base, head and base again beside each other. Each engine has processes of its own:
+// what the heap holds of one is not another's.
+func measure(ctx context.Context, engines []string, base, head string, round int) (*measured, error) {
 	dir, err := os.MkdirTemp("", "turncore-pair")
 	if err != nil {
-		return rows, 0, 0, err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
+	m := new(measured)
 	for _, engine := range engines {
 		var programs [3]*program
 		for i, folder := range [...]string{base, head, base} {
 			out := filepath.Join(dir, fmt.Sprint(engine, "-", i))
 			if programs[i], err = newProgram(ctx, folder, append(slices.Clone(commands[engine]), out)); err != nil {
-				return rows, 0, 0, err
+				return nil, err
 			}
 		}
-		beside, apart, err := takeTurns(programs, round)
+		together, alone, err := takeTurns(programs, round)
 		if err != nil {
-			return rows, 0, 0, err
+			return nil, err
 		}
-		together, alone = together+beside, alone+apart
+		m.together, m.alone = m.together+together, m.alone+alone
 		for i, p := range programs {
-			more, err := p.figures()
+			rows, err := p.figures()
 			if err != nil {
-				return rows, 0, 0, err
+				return nil, err
 			}
-			rows[i] = append(rows[i], more...)
+			m.rows[i] = append(m.rows[i], rows...)
 		}
 	}
-	return rows, together, alone, nil
+	return m, nil
 }

@@ -29,7 +29,8 @@ type program struct {
 	figure       string // that it waits to measure, once begun and until ended
 }
 
-// newProgram makes a program of a command in folder, whose last word names the file of its figures. The context ends it.
+// newProgram makes a program of a command in folder, whose last word names the file of its figures. The end of ctx ends
+// it.
 func newProgram(ctx context.Context, folder string, command []string) (*program, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

@@ -56,7 +56,10 @@ func TestBuildsTakeTurns(t *testing.T) {
 			"the same figures", "turn gate turn", "turn gate turn",
 			"h:turn c:turn b:turn c:gate b:gate h:gate b:turn h:turn c:turn", 3, 0,
 		},
-		{"figures that the head alone has", "turn turn", "turn session turn", "h:turn c:turn b:turn h:session b:turn h:turn c:turn", 2, 1},
+		{
+			"figures that the head alone has", "turn turn", "turn session turn",
+			"h:turn c:turn b:turn h:session b:turn h:turn c:turn", 2, 1,
+		},
 		{"another order", "turn gate", "gate turn", "h:gate c:turn b:turn h:turn b:gate c:gate", 1, 1},
 		{"nothing in common", "turn", "gate", "h:gate c:turn b:turn", 0, 1},
 	} {
