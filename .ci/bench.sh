@@ -7,9 +7,9 @@
 #             build/bench-quick
 #   HOSTS=1   the first turn on every host of docs/hosts.md instead, and the bytes that it takes; goes to
 #             build/bench-hosts.md
-#   BASE=REF  that commit against this checkout instead: both are built and measured in turns, PAIRS times (20), and what
-#             is worse by more than 3 percent and by more than the noise fails; ENGINES=native,Node measures those two
-#             alone; goes to build/bench-base.md
+#   BASE=REF  that commit against this checkout instead: both are built and measured in turns, PAIRS times (20), and
+#             what is worse by more than 3 percent and by more than the noise fails; ENGINES=native,Node measures those
+#             two alone; goes to build/bench-base.md
 source "$(dirname "$0")/lib.sh"
 need_js
 
@@ -59,7 +59,8 @@ mkdir -p "$out/peers" "$out/plain"
 
 go build -o "$out/bench-go" ./host/internal/bench
 go run ./wasm/build -plain -sizes=0 -o "$out/plain"
-node js/bench/starts.mjs --plain "$out/plain/turncore.wasm" --go "$out/bench-go" --pairs $pairs --json "$out/starts.json"
+node js/bench/starts.mjs --plain "$out/plain/turncore.wasm" --go "$out/bench-go" --pairs $pairs \
+  --json "$out/starts.json"
 "$out/bench-go" "${options[@]/#/-}" -json "$out/go.json"
 node js/bench/bench.mjs "${options[@]/#/--}" --json "$out/node.json"
 
@@ -105,7 +106,8 @@ if [[ ${PEERS:-} == 1 ]]; then
   npm_peer ai ai.mjs
 fi
 
-go run ./host/internal/bench/report -json "$out.json" -peers "$out/peers" "$out/go.json" "$out/node.json" "$out/starts.json" | tee "$out.md"
+go run ./host/internal/bench/report -json "$out.json" -peers "$out/peers" \
+  "$out/go.json" "$out/node.json" "$out/starts.json" | tee "$out.md"
 
 # Wasmtime against wazero.
 need_c_compiler
