@@ -13,6 +13,7 @@ import (
 	"github.com/turncore/turncore/host/agents"
 	"github.com/turncore/turncore/host/agents/build"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -72,7 +73,7 @@ func TestCallsOfAnAgentsModels(t *testing.T) {
 			defer agent.Close(context.Background())
 			var calls []string
 			config := agent.Config()
-			config.WrapModel = []turns.ModelWrapper{func(ctx context.Context, call *turns.ModelInvocation, send func(turns.ModelChunk) error, next turns.ModelNext) error {
+			config.WrapModel = []model.Wrapper{func(ctx context.Context, call *model.Invocation, send func(model.Chunk) error, next model.Next) error {
 				calls = append(calls, fmt.Sprint("call ", call.Provider, " ", call.Model, " ", call.Iteration))
 				return next(ctx, call, send)
 			}}

@@ -20,6 +20,7 @@ import (
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/store"
+	"github.com/turncore/turncore/host/tools"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -129,7 +130,7 @@ func TestCloseLeavesNoConnection(t *testing.T) {
 	}
 	server.Start()
 	defer server.Close()
-	fetch := turns.FetchTool(turns.FetchOptions{Allow: []string{server.URL}})
+	fetch := tools.Fetch(tools.FetchOptions{Allow: []string{server.URL}})
 	agent, err := agents.Load(ctx, file(t, manifest(agents.Asks{})), agents.Options{
 		Grant: &agents.Grant{
 			Agent: "research", Tools: []string{"fetch"}, HTTP: &agents.GrantHTTP{Origins: []string{server.URL}, PrivateAddresses: true},

@@ -3,6 +3,7 @@ package conformance
 import (
 	"time"
 
+	"github.com/turncore/turncore/host/middleware"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -11,24 +12,24 @@ func builtin(name string, arg any) turns.DispatchMiddleware {
 	count := func() int { return int(arg.(float64)) }
 	switch name {
 	case "maxIterations":
-		return turns.MaxIterations(count())
+		return middleware.MaxIterations(count())
 	case "maxRepeats":
-		return turns.MaxRepeats(count())
+		return middleware.MaxRepeats(count())
 	case "deadline":
-		return turns.Deadline(time.Duration(count()) * time.Millisecond)
+		return middleware.Deadline(time.Duration(count()) * time.Millisecond)
 	case "ackOnNoToolCalls":
-		return turns.AckOnNoToolCalls()
+		return middleware.AckOnNoToolCalls()
 	case "tokenBudget":
 		var b struct {
 			Encoding       string
 			Limit, Reserve int
 		}
 		decode(arg, &b)
-		return turns.TokenBudget(turns.Budget{Encoding: b.Encoding, Limit: b.Limit, Reserve: b.Reserve})
+		return middleware.TokenBudget(middleware.Budget{Encoding: b.Encoding, Limit: b.Limit, Reserve: b.Reserve})
 	case "spendLimit":
-		var s turns.Spending
+		var s middleware.Spending
 		decode(arg, &s)
-		return turns.SpendLimit(s)
+		return middleware.SpendLimit(s)
 	}
 	panic(malformed("the core has no middleware %q", name))
 }

@@ -3,6 +3,7 @@ package conformance
 import (
 	"slices"
 
+	"github.com/turncore/turncore/host/tools"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -14,7 +15,7 @@ func catalogueTool(name string, options map[string]any) *turns.Tool {
 	if len(options) > 0 {
 		panic(malformed("the tool %q of the catalogue has no options", name))
 	}
-	all := append([]*turns.Tool{turns.TimeTool(), turns.CalculatorTool(), turns.RetrievablesTool(), turns.ArtifactsTool()}, turns.MemoryTools()...)
+	all := append([]*turns.Tool{tools.Time(), tools.Calculator(), tools.Retrievables(), tools.Artifacts()}, tools.Memory()...)
 	if i := slices.IndexFunc(all, func(t *turns.Tool) bool { return t.Name == name }); i >= 0 {
 		return all[i]
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/tools"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -206,7 +207,7 @@ func (g *game) engine(v any) *model.Engine {
 func fetchTool(options map[string]any) *turns.Tool {
 	f := fieldsOf(options)
 	defer f.end()
-	o := turns.FetchOptions{Cut: f.truth("cut")}
+	o := tools.FetchOptions{Cut: f.truth("cut")}
 	for name, into := range map[string]any{
 		"allow": &o.Allow, "methods": &o.Methods, "maxBytes": &o.MaxBytes, "maxInline": &o.MaxInline, "redirects": &o.Redirects,
 	} {
@@ -214,5 +215,5 @@ func fetchTool(options map[string]any) *turns.Tool {
 			decode(v, into)
 		}
 	}
-	return turns.FetchTool(o)
+	return tools.Fetch(o)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -48,10 +49,10 @@ func toolWrappers(g *game, by string, scripts []Script) []turns.ToolWrapper {
 
 // modelWrappers are wrappers of models that do scripts. Their step next passes the answer on as it comes; the step
 // answer gives one.
-func modelWrappers(g *game, by string, scripts []Script) []turns.ModelWrapper {
-	var list []turns.ModelWrapper
+func modelWrappers(g *game, by string, scripts []Script) []model.Wrapper {
+	var list []model.Wrapper
 	for i, script := range scripts {
-		list = append(list, func(ctx context.Context, call *turns.ModelInvocation, send func(turns.ModelChunk) error, next turns.ModelNext) error {
+		list = append(list, func(ctx context.Context, call *model.Invocation, send func(model.Chunk) error, next model.Next) error {
 			f := g.frame(fmt.Sprintf("%s %d", by, i), nil)
 			f.until = ctx
 			f.wrapped = map[string]any{
@@ -78,21 +79,21 @@ func modelWrappers(g *game, by string, scripts []Script) []turns.ModelWrapper {
 }
 
 // sendAnswer sends the answer of an API, or a list of an engine's parts.
-func sendAnswer(arg any, send func(turns.ModelChunk) error) error {
+func sendAnswer(arg any, send func(model.Chunk) error) error {
 	if parts, ok := arg.([]any); ok {
 		var lines bytes.Buffer
 		for _, part := range parts {
 			lines.Write(append(appendValue(nil, part), '\n'))
 		}
-		return send(turns.ModelChunk{Data: lines.Bytes()})
+		return send(model.Chunk{Data: lines.Bytes()})
 	}
 	var a Answer
 	decode(arg, &a)
-	if err := send(turns.ModelChunk{Status: cmp.Or(a.Status, http.StatusOK), Headers: a.headers()}); err != nil {
+	if err := send(model.Chunk{Status: cmp.Or(a.Status, http.StatusOK), Headers: a.headers()}); err != nil {
 		return err
 	}
 	for _, piece := range a.pieces() {
-		if err := send(turns.ModelChunk{Data: []byte(piece)}); err != nil {
+		if err := send(model.Chunk{Data: []byte(piece)}); err != nil {
 			return err
 		}
 	}

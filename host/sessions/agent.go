@@ -100,7 +100,7 @@ type LLMAgent struct {
 
 	// WrapTool and WrapModel run around each call of a tool's handler and of a model, as in [turns.Config].
 	WrapTool  []turns.ToolWrapper
-	WrapModel []turns.ModelWrapper
+	WrapModel []model.Wrapper
 }
 
 // AgentTool is an agent that a model may call as a tool, by the agent's name and description. It sees the arguments as

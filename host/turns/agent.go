@@ -41,9 +41,7 @@ func (c *TurnRunnerConfig) chatOutside() {
 func agentTools(a *guard.Agent) []*Tool {
 	list := make([]*Tool, len(a.Tools))
 	for i, t := range a.Tools {
-		tool := &Tool{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, builtin: t.Name}
-		tool.Handler = func(ctx *DispatchContext, args Args) (any, error) { return ctx.executeTool(tool, args, "") }
-		list[i] = tool
+		list[i] = insideCore(&Tool{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema})
 	}
 	return list
 }

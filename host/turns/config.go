@@ -50,7 +50,7 @@ type TurnRunnerConfig struct {
 
 	// WrapTool and WrapModel run around each call of a tool's handler and of a model, the first one outermost.
 	WrapTool  []ToolWrapper
-	WrapModel []ModelWrapper
+	WrapModel []model.Wrapper
 
 	// Host runs the turns. nil gives the runner its own host, which Close closes.
 	Host *Host
@@ -75,7 +75,7 @@ type definition struct {
 
 	wrapTool  []ToolWrapper
 	key       func(c *turn.Context, call string) string // of an agent; see invocation.Model
-	wrapModel []ModelWrapper
+	wrapModel []model.Wrapper
 
 	listen func(event.Event) // of a dispatch's own events
 }

@@ -33,7 +33,7 @@ type DispatchInput struct {
 	// WrapTool and WrapModel run around each call of a tool's handler and of a model, the first one outermost. With a
 	// Source they run inside those of its turn.
 	WrapTool  []ToolWrapper
-	WrapModel []ModelWrapper
+	WrapModel []model.Wrapper
 
 	// OnEvent is called for every event of this dispatch.
 	OnEvent func(event.Event)

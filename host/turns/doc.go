@@ -18,7 +18,8 @@
 // # Packages beside this one
 //
 // Package record has messages, tool calls and other records, store what conversations are kept in, event what happens
-// in a turn, and model providers, their options and engines.
+// in a turn, and model providers, their options, engines and wrappers. Package middleware has bounds and budgets for
+// pipelines, and package tools has tools for models; both are compiled into the core.
 //
 // # Contexts
 //

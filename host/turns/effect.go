@@ -312,7 +312,7 @@ func (p *program) allowedOrigins(config *definition) func(origin string) bool {
 	}
 	for _, tools := range [][]*Tool{p.tools.runner, p.tools.own} {
 		for _, tool := range tools {
-			origins = append(origins, tool.origins()...)
+			origins = append(origins, tool.origins...)
 		}
 	}
 	return func(origin string) bool { return slices.Contains(origins, origin) }

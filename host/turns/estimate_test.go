@@ -9,6 +9,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/middleware"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -80,7 +81,7 @@ func TestTokenizers(t *testing.T) {
 				"endless": func(texts []string) ([]int, error) { return slices.Repeat([]int{math.MaxInt}, len(texts)), nil },
 				"panics":  func([]string) ([]int, error) { panic("at once") },
 			},
-			DispatchInputPipeline: []turns.DispatchMiddleware{turns.TokenBudget(turns.Budget{Encoding: "q", Limit: 50})},
+			DispatchInputPipeline: []turns.DispatchMiddleware{middleware.TokenBudget(middleware.Budget{Encoding: "q", Limit: 50})},
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 				estimated(t, ctx, "q", []int{2, 3}, "a b", "c d e")
 				for _, encoding := range []string{"broken", "short", "negative", "endless", "panics"} {

@@ -65,7 +65,7 @@ type Config struct {
 
 	// WrapTool and WrapModel run around each call of a tool's handler and of a model, the first one outermost.
 	WrapTool  []ToolWrapper
-	WrapModel []ModelWrapper
+	WrapModel []model.Wrapper
 
 	// Host runs the turns. It has the Credentials that a Model needs: under the name "model", unless it sends none. nil
 	// gives the runner its own host, on Engine, which cannot be given beside a Host.

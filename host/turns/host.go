@@ -43,7 +43,7 @@ type HostOptions struct {
 	Credentials map[string]model.Credential
 	// AllowOrigin reports whether requests and redirects of the core may go to an origin like "https://api.example.com".
 	// nil allows the addresses in the program's own configuration: the origin of the chat executor's BaseURL, and the
-	// addresses of FetchTool.
+	// addresses of tools.Fetch.
 	AllowOrigin func(origin string) bool
 	// Instances is how many instances of the core run turns side by side; 0 means one for each CPU, as runtime.GOMAXPROCS
 	// counts them, and PerTurn an instance of its own for each turn. A turn stays in the instance that it began in: the

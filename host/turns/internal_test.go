@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/builtin"
 	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/record"
@@ -20,8 +22,8 @@ func FuzzEffect(f *testing.F) {
 	h := NewHost(HostOptions{Engine: native.New()})
 	f.Cleanup(func() { _ = h.Close(context.Background()) })
 	config := &definition{
-		executor: func(*DispatchContext, *Helpers) error { return nil }, tools: []*Tool{TimeTool()},
-		dispatchOutput: []DispatchMiddleware{AckOnNoToolCalls()},
+		executor: func(*DispatchContext, *Helpers) error { return nil }, tools: []*Tool{insideCore(&Tool{Name: "time", Description: "d", InputSchema: map[string]any{"type": "object"}})},
+		dispatchOutput: []DispatchMiddleware{builtinMiddleware(&builtin.Middleware{Name: "ackOnNoToolCalls", Arg: value.AppendNil(nil), Output: true})},
 		tokenizers:     map[string]record.Tokenizer{"o200k_base": func(texts []string) ([]int, error) { return make([]int, len(texts)), nil }},
 	}
 	turns := map[bool]*program{}

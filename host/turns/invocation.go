@@ -43,7 +43,7 @@ func openTeam(h *Host, engine host.Engine, open *invocation.Team) *team {
 	for _, m := range open.Models {
 		d := &definition{
 			chat: m.Chat, tools: slices.Clone(m.Tools.([]*Tool)), firstTool: len(t.tools),
-			wrapTool: m.WrapTool.([]ToolWrapper), wrapModel: m.WrapModel.([]ModelWrapper), key: m.Key,
+			wrapTool: m.WrapTool.([]ToolWrapper), wrapModel: m.WrapModel.([]model.Wrapper), key: m.Key,
 		}
 		d.executor, _ = m.Executor.(Executor)
 		if of, _ := m.Model.(Model); d.executor == nil && d.chat == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/middleware"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
@@ -43,7 +44,7 @@ func byteBudget(t *testing.T, h *turns.Host, limit int, options map[string]any, 
 			}
 			return counts, nil
 		}},
-		DispatchInputPipeline: []turns.DispatchMiddleware{turns.TokenBudget(turns.Budget{Encoding: "bytes", Limit: limit})},
+		DispatchInputPipeline: []turns.DispatchMiddleware{middleware.TokenBudget(middleware.Budget{Encoding: "bytes", Limit: limit})},
 		TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
 			var failed error
 			for i := range turnsBefore {
@@ -117,7 +118,7 @@ func TestBudgetOfWhatCannotBeSent(t *testing.T) {
 		in := attached(record.UserAttachment(record.Video, "video/mp4", "v.mp4", record.NewBlob(pixels(9))))
 		_, result := play(t, h, turns.TurnRunnerConfig{
 			Chat:                  &model.ChatOptions{Model: "m", BaseURL: "http://127.0.0.1:1", Options: map[string]any{"unsupportedMedia": "error"}},
-			DispatchInputPipeline: []turns.DispatchMiddleware{turns.TokenBudget(turns.Budget{Encoding: "claude", Limit: 10})},
+			DispatchInputPipeline: []turns.DispatchMiddleware{middleware.TokenBudget(middleware.Budget{Encoding: "claude", Limit: 10})},
 		}, in)
 		if !errors.Is(result.Err, host.Code("E_CHAT_UNSUPPORTED_MEDIA")) {
 			t.Errorf("%+v", result)

@@ -11,6 +11,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/middleware"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
@@ -271,7 +272,7 @@ func TestTurnScenarios(t *testing.T) {
 		{
 			"bound on iterations as a middleware",
 			turns.TurnRunnerConfig{
-				Executor: nothing, DispatchInputPipeline: []turns.DispatchMiddleware{turns.MaxIterations(1)},
+				Executor: nothing, DispatchInputPipeline: []turns.DispatchMiddleware{middleware.MaxIterations(1)},
 			},
 			started + "iE(0,continue) iS(1) iE(1,nack) dE(nack,2,E_MAX_ITERATIONS) err(E_MAX_ITERATIONS) tE(nack)", event.Nack,
 		},

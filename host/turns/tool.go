@@ -8,6 +8,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/builtin"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/toolargs"
 	"github.com/turncore/turncore/host/internal/wire"
@@ -44,11 +45,28 @@ type Tool struct {
 
 	builtin  string         // name of its handler inside the core; empty for Handler
 	argument map[string]any // of that handler; nil for none
+	origins  []string       // where that handler's requests may go
 
 	// Of NewTool: how results of a type with a codec of its own are encoded, and what is wrong with its types.
 	out    reflect.Type
 	encode func(dst []byte, result any) ([]byte, error)
 	unfit  []string
+}
+
+func init() {
+	builtin.NewTool = func(b *builtin.Tool) any {
+		return insideCore(&Tool{
+			Name: b.Name, Description: b.Description, InputSchema: b.InputSchema, Trusted: b.Trusted,
+			argument: b.Argument, origins: b.Origins,
+		})
+	}
+}
+
+// insideCore is a tool whose handler is in the core, under the tool's name.
+func insideCore(t *Tool) *Tool {
+	t.builtin = t.Name
+	t.Handler = func(ctx *DispatchContext, args Args) (any, error) { return ctx.executeTool(t, args, "") }
+	return t
 }
 
 // ToolHandler runs a tool for a dispatch. The arguments have been validated against the schema, with its defaults

@@ -12,6 +12,7 @@ import (
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/invocation"
 	"github.com/turncore/turncore/host/internal/panics"
+	"github.com/turncore/turncore/host/model"
 )
 
 // wrapperErrorName is the Name of errors that a wrapper failed with.
@@ -83,7 +84,7 @@ func (w *wrapped) failure(cause error) error {
 }
 
 // nilWrappers lists the entries of a list of wrappers that are no functions.
-func nilWrappers[W ToolWrapper | ModelWrapper](field string, list []W) (violations []string) {
+func nilWrappers[W ToolWrapper | model.Wrapper](field string, list []W) (violations []string) {
 	for i, w := range list {
 		if w == nil {
 			violations = append(violations, abi.Violation(string(abi.KindFunction), "field", field+"["+strconv.Itoa(i)+"]"))

@@ -13,44 +13,6 @@ import (
 	"github.com/turncore/turncore/host/model"
 )
 
-// ModelInvocation is one call of a model, as a [ModelWrapper] sees it: one request of the chat executor and its answer,
-// or one answer of an engine.
-type ModelInvocation struct {
-	Provider   model.Provider // "" for an engine
-	Model      string         // as in the options of the chat executor; the name of an engine
-	TurnID     string         // "" in a standalone dispatch
-	DispatchID string
-	Iteration  int // from 0
-	Attempt    int // the number of the call in its iteration, from 1: more after a request that failed and is repeated
-
-	// Method, URL and Headers are those of the request, without the credential; empty for an engine.
-	Method  string
-	URL     string
-	Headers map[string]string
-	// Body is the request as it is sent, JSON, with its media.
-	Body []byte
-}
-
-// ModelChunk is a part of a model's answer. The answer of an API begins with a chunk that has Status and Headers; the
-// others have Data, the body as it comes. The answer of an engine has Data only: each part as a line of JSON.
-type ModelChunk struct {
-	Status  int
-	Headers map[string]string // names in lower case
-	Data    []byte
-}
-
-// ModelNext runs what is inside a [ModelWrapper]: the next wrapper, or at last the call itself. It passes on the answer
-// as it comes, and returns at its end. A request that was answered with the status of an error has succeeded.
-type ModelNext func(ctx context.Context, call *ModelInvocation, send func(ModelChunk) error) error
-
-// ModelWrapper runs around one call of a model, between its modelCallStart and modelCallEnd. send passes a part of the
-// answer on; it fails when nobody wants the answer any more. The wrapper may answer without next, call next several
-// times, and change the request or what comes back. It must not keep the answer from ending: it returns soon after ctx
-// has ended. next fails with a panic of an engine, too.
-//
-// Errors are those of a [ToolWrapper]; the place is such as "wrapModel[0]".
-type ModelWrapper func(ctx context.Context, call *ModelInvocation, send func(ModelChunk) error, next ModelNext) error
-
 // modelCall performs an effect that is a call of a model.
 type modelCall struct {
 	config *definition
@@ -59,11 +21,11 @@ type modelCall struct {
 	most   int // bytes that go to the core at once
 	head   bool
 	began  bool
-	do     ModelNext // the call itself
+	do     model.Next // the call itself
 }
 
 // perform runs the wrappers around the call.
-func (m *modelCall) perform(ctx context.Context, call *ModelInvocation) error {
+func (m *modelCall) perform(ctx context.Context, call *model.Invocation) error {
 	d := dispatchOf(m.effect.Context)
 	call.TurnID, call.DispatchID, call.Iteration = d.TurnID(), d.DispatchID(), d.Iteration()
 	err := m.wrapped(0, ctx, call, m.send)
@@ -74,7 +36,7 @@ func (m *modelCall) perform(ctx context.Context, call *ModelInvocation) error {
 }
 
 // wrapped runs the wrappers from one on, and then the call.
-func (m *modelCall) wrapped(from int, ctx context.Context, call *ModelInvocation, send func(ModelChunk) error) (err error) {
+func (m *modelCall) wrapped(from int, ctx context.Context, call *model.Invocation, send func(model.Chunk) error) (err error) {
 	wrappers := m.config.wrapModel
 	if from == len(wrappers) {
 		defer panics.Recovered(&err) // the call's, and no wrapper's
@@ -82,7 +44,7 @@ func (m *modelCall) wrapped(from int, ctx context.Context, call *ModelInvocation
 	}
 	layer := &wrapped{field: "wrapModel", index: from}
 	return layer.run(func() error {
-		return wrappers[from](ctx, call, send, func(ctx context.Context, call *ModelInvocation, send func(ModelChunk) error) error {
+		return wrappers[from](ctx, call, send, func(ctx context.Context, call *model.Invocation, send func(model.Chunk) error) error {
 			if err := layer.enter(call != nil); err != nil {
 				return err
 			}
@@ -94,7 +56,7 @@ func (m *modelCall) wrapped(from int, ctx context.Context, call *ModelInvocation
 }
 
 // send hands the core a part of the answer.
-func (m *modelCall) send(c ModelChunk) error {
+func (m *modelCall) send(c model.Chunk) error {
 	switch first := m.head && !m.began; {
 	case first && (c.Status < 100 || c.Status > 999):
 		return newError(abi.CodeInvalidValue, "status: the first chunk needs one from 100 to 999", nil)
@@ -114,11 +76,11 @@ func (m *modelCall) send(c ModelChunk) error {
 }
 
 // passing passes on what comes back as chunks. Its second result is what send failed with.
-func passing(send func(ModelChunk) error) (pass func(*abi.Chunk) bool, failed func() error) {
+func passing(send func(model.Chunk) error) (pass func(*abi.Chunk) bool, failed func() error) {
 	var err error
 	return func(c *abi.Chunk) bool {
 		data, _ := abi.BytesOf(c.Data)
-		chunk := ModelChunk{Status: int(c.Status), Data: slices.Clone(data)}
+		chunk := model.Chunk{Status: int(c.Status), Data: slices.Clone(data)}
 		if c.Status != 0 {
 			chunk.Headers = unpaired(c.Headers)
 		}
@@ -134,7 +96,7 @@ func (m *modelCall) wrapHTTP(ctx context.Context, client exchange.Client, args a
 		return nil, err
 	}
 	m.head = true
-	m.do = func(ctx context.Context, call *ModelInvocation, send func(ModelChunk) error) error {
+	m.do = func(ctx context.Context, call *model.Invocation, send func(model.Chunk) error) error {
 		sent := args
 		sent.Method, sent.URL, sent.Headers, sent.Body = call.Method, call.URL, pairs(call.Headers), abi.Bytes(call.Body)
 		pass, failed := passing(send)
@@ -146,7 +108,7 @@ func (m *modelCall) wrapHTTP(ctx context.Context, client exchange.Client, args a
 		if err != nil {
 			return nil, exchange.Failure(ctx, err)
 		}
-		return nil, m.perform(ctx, &ModelInvocation{
+		return nil, m.perform(ctx, &model.Invocation{
 			Provider: providerOf(m.chat), Model: modelName(m.chat), Attempt: attempt,
 			Method: args.Method, URL: args.URL, Headers: unpaired(args.Headers), Body: full,
 		})
@@ -159,7 +121,7 @@ func (m *modelCall) wrapEngine(ctx context.Context, args abi.ModelArgs, media []
 	if err != nil {
 		return nil, err
 	}
-	m.do = func(ctx context.Context, call *ModelInvocation, send func(ModelChunk) error) error {
+	m.do = func(ctx context.Context, call *model.Invocation, send func(model.Chunk) error) error {
 		sent := args
 		sent.Body = abi.Bytes(call.Body)
 		pass, failed := passing(send)
@@ -171,7 +133,7 @@ func (m *modelCall) wrapEngine(ctx context.Context, args abi.ModelArgs, media []
 		if err != nil {
 			return nil, engineError(ctx, err)
 		}
-		return nil, m.perform(ctx, &ModelInvocation{Model: args.Model, Attempt: attempt, Body: full})
+		return nil, m.perform(ctx, &model.Invocation{Model: args.Model, Attempt: attempt, Body: full})
 	}, nil
 }
 

@@ -284,19 +284,19 @@ func TestWrapModel(t *testing.T) {
 			h, chat := chatHost(t, engine, provider.URL)
 			chat.Options = map[string]any{"retry": map[string]any{"baseDelayMs": 1}}
 			var s span
-			cache := map[string][]turns.ModelChunk{}
-			telemetry := func(ctx context.Context, call *turns.ModelInvocation, send func(turns.ModelChunk) error, next turns.ModelNext) error {
+			cache := map[string][]model.Chunk{}
+			telemetry := func(ctx context.Context, call *model.Invocation, send func(model.Chunk) error, next model.Next) error {
 				s.name = fmt.Sprint(call.Provider, " ", call.Model)
 				s.attempts = append(s.attempts, call.Attempt)
 				call.Headers["traceparent"] = "00-1"
-				err := next(ctx, call, func(c turns.ModelChunk) error {
+				err := next(ctx, call, func(c model.Chunk) error {
 					s.status, s.bytes = max(s.status, c.Status), s.bytes+len(c.Data)
 					return send(c)
 				})
 				s.failed = err != nil
 				return err
 			}
-			caching := func(ctx context.Context, call *turns.ModelInvocation, send func(turns.ModelChunk) error, next turns.ModelNext) error {
+			caching := func(ctx context.Context, call *model.Invocation, send func(model.Chunk) error, next model.Next) error {
 				if kept, hit := cache[string(call.Body)]; hit {
 					for _, c := range kept {
 						if err := send(c); err != nil {
@@ -305,14 +305,14 @@ func TestWrapModel(t *testing.T) {
 					}
 					return nil
 				}
-				var all []turns.ModelChunk
-				err := next(ctx, call, func(c turns.ModelChunk) error { all = append(all, c); return send(c) })
+				var all []model.Chunk
+				err := next(ctx, call, func(c model.Chunk) error { all = append(all, c); return send(c) })
 				if err == nil && all[0].Status == 200 {
 					cache[string(call.Body)] = all
 				}
 				return err
 			}
-			config := turns.TurnRunnerConfig{Chat: chat, WrapModel: []turns.ModelWrapper{telemetry, caching}}
+			config := turns.TurnRunnerConfig{Chat: chat, WrapModel: []model.Wrapper{telemetry, caching}}
 			var journal bytes.Buffer
 			for range 2 {
 				journal.Reset()
@@ -335,7 +335,7 @@ func TestWrapModel(t *testing.T) {
 
 // Whatever a wrapper of a model does, the turn ends and says where it came from.
 func TestWrapModelFails(t *testing.T) {
-	type send = func(turns.ModelChunk) error
+	type send = func(model.Chunk) error
 	for _, engine := range hosttest.Engines(t) {
 		t.Run(engine.Name(), func(t *testing.T) {
 			provider, err := hosttest.NewProvider(1, slices.Repeat([]hosttest.Response{{Body: answer}}, 8)...)
@@ -345,33 +345,33 @@ func TestWrapModelFails(t *testing.T) {
 			defer provider.Close()
 			h, chat := chatHost(t, engine, provider.URL)
 			for name, c := range map[string]struct {
-				wrap  turns.ModelWrapper
+				wrap  model.Wrapper
 				want  error
 				place string
 			}{
-				"refuses": {func(context.Context, *turns.ModelInvocation, send, turns.ModelNext) error { return errX }, errX, "wrapModel[0]"},
-				"panics":  {func(context.Context, *turns.ModelInvocation, send, turns.ModelNext) error { panic(errX) }, errX, "wrapModel[0]"},
+				"refuses": {func(context.Context, *model.Invocation, send, model.Next) error { return errX }, errX, "wrapModel[0]"},
+				"panics":  {func(context.Context, *model.Invocation, send, model.Next) error { panic(errX) }, errX, "wrapModel[0]"},
 				"no answer": {
-					func(context.Context, *turns.ModelInvocation, send, turns.ModelNext) error { return nil },
+					func(context.Context, *model.Invocation, send, model.Next) error { return nil },
 					host.CodeChatStreamError, "",
 				},
-				"no status": {func(_ context.Context, _ *turns.ModelInvocation, s send, _ turns.ModelNext) error {
-					return s(turns.ModelChunk{Data: []byte("x")})
+				"no status": {func(_ context.Context, _ *model.Invocation, s send, _ model.Next) error {
+					return s(model.Chunk{Data: []byte("x")})
 				}, host.CodeInvalidValue, "wrapModel[0]"},
-				"two answers": {func(_ context.Context, _ *turns.ModelInvocation, s send, _ turns.ModelNext) error {
-					return errors.Join(s(turns.ModelChunk{Status: 200}), s(turns.ModelChunk{Status: 200}))
+				"two answers": {func(_ context.Context, _ *model.Invocation, s send, _ model.Next) error {
+					return errors.Join(s(model.Chunk{Status: 200}), s(model.Chunk{Status: 200}))
 				}, host.CodeInvalidValue, "wrapModel[0]"},
-				"elsewhere": {func(ctx context.Context, call *turns.ModelInvocation, s send, next turns.ModelNext) error {
+				"elsewhere": {func(ctx context.Context, call *model.Invocation, s send, next model.Next) error {
 					call.URL = "http://127.0.0.1:1/v1"
 					return next(ctx, call, s)
 				}, host.CodeHTTPNotAllowed, ""},
-				"late": {func(ctx context.Context, call *turns.ModelInvocation, s send, next turns.ModelNext) error {
+				"late": {func(ctx context.Context, call *model.Invocation, s send, next model.Next) error {
 					failed := make(chan error, 1)
 					time.AfterFunc(time.Millisecond, func() { failed <- next(ctx, call, s) })
 					return <-failed
 				}, nil, ""},
 			} {
-				_, result := play(t, h, turns.TurnRunnerConfig{Chat: chat, WrapModel: []turns.ModelWrapper{c.wrap}}, turns.TurnInput{Text: "Hi!"})
+				_, result := play(t, h, turns.TurnRunnerConfig{Chat: chat, WrapModel: []model.Wrapper{c.wrap}}, turns.TurnInput{Text: "Hi!"})
 				if (c.want == nil) != (result.Status == event.Ack) || !errors.Is(result.Err, c.want) || wrapperOf(result.Err) != c.place {
 					t.Errorf("%s: %v, %v (at %q)", name, result.Status, result.Err, wrapperOf(result.Err))
 				}
@@ -388,12 +388,12 @@ func TestWrapEngine(t *testing.T) {
 		var lines int
 		_, result := play(t, h, turns.TurnRunnerConfig{
 			Chat: &model.ChatOptions{Engine: scripted(&requests)}, Tools: []*turns.Tool{weather},
-			WrapModel: []turns.ModelWrapper{func(ctx context.Context, call *turns.ModelInvocation, send func(turns.ModelChunk) error, next turns.ModelNext) error {
+			WrapModel: []model.Wrapper{func(ctx context.Context, call *model.Invocation, send func(model.Chunk) error, next model.Next) error {
 				bodies = append(bodies, fmt.Sprint(call.Provider, call.Model, call.URL, call.Iteration))
 				if call.Iteration == 1 {
-					return send(turns.ModelChunk{Data: []byte(`{"text":"From the cache.","finish":"stop"}` + "\n")})
+					return send(model.Chunk{Data: []byte(`{"text":"From the cache.","finish":"stop"}` + "\n")})
 				}
-				return next(ctx, call, func(c turns.ModelChunk) error { lines += bytes.Count(c.Data, []byte("\n")); return send(c) })
+				return next(ctx, call, func(c model.Chunk) error { lines += bytes.Count(c.Data, []byte("\n")); return send(c) })
 			}},
 		}, turns.TurnInput{Text: "Hi!"})
 		if result.Status != event.Ack || result.Text != "From the cache." || len(requests) != 1 || lines < 3 {
@@ -411,12 +411,12 @@ func TestWrapPanickingEngine(t *testing.T) {
 		engine := scripted(&[]model.Request{})
 		engine.Generate = func(context.Context, *model.Request, func(model.Part) error) error { panic(errX) }
 		var seen []error
-		telemetry := func(ctx context.Context, call *turns.ModelInvocation, send func(turns.ModelChunk) error, next turns.ModelNext) error {
+		telemetry := func(ctx context.Context, call *model.Invocation, send func(model.Chunk) error, next model.Next) error {
 			err := next(ctx, call, send)
 			seen = append(seen, err)
 			return err
 		}
-		for _, wrappers := range [][]turns.ModelWrapper{nil, {telemetry, telemetry}} {
+		for _, wrappers := range [][]model.Wrapper{nil, {telemetry, telemetry}} {
 			_, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Engine: engine}, WrapModel: wrappers}, turns.TurnInput{Text: "Hi!"})
 			var panicked *host.PanicError
 			if result.Status != event.Nack || !errors.As(result.Err, &panicked) || panicked.Value != any(errX) || wrapperOf(result.Err) != "" {
@@ -437,10 +437,10 @@ func TestWrapperOfAnAbortedTurn(t *testing.T) {
 		late := make(chan error, 1)
 		r := newRunner(t, turns.TurnRunnerConfig{
 			Chat: &model.ChatOptions{Engine: scripted(&[]model.Request{})}, Host: h,
-			WrapModel: []turns.ModelWrapper{func(ctx context.Context, _ *turns.ModelInvocation, send func(turns.ModelChunk) error, _ turns.ModelNext) error {
+			WrapModel: []model.Wrapper{func(ctx context.Context, _ *model.Invocation, send func(model.Chunk) error, _ model.Next) error {
 				cancel()
 				<-ctx.Done()
-				late <- send(turns.ModelChunk{Data: []byte("{}\n")})
+				late <- send(model.Chunk{Data: []byte("{}\n")})
 				return nil
 			}},
 		})
@@ -483,13 +483,13 @@ func TestWrappersOfADispatchInside(t *testing.T) {
 
 func TestWrappersThatAreNone(t *testing.T) {
 	_, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Callbacks: noStorage(), Executor: nothing, WrapTool: []turns.ToolWrapper{nil}, WrapModel: []turns.ModelWrapper{nil},
+		Callbacks: noStorage(), Executor: nothing, WrapTool: []turns.ToolWrapper{nil}, WrapModel: []model.Wrapper{nil},
 	})
 	if !errors.Is(err, host.CodeInvalidTurnRunnerConfig) || !strings.Contains(err.Error(), "`wrapTool[0]` must be a function") ||
 		!strings.Contains(err.Error(), "`wrapModel[0]` must be a function") {
 		t.Error(err)
 	}
-	_, err = turns.Dispatch(t.Context(), turns.DispatchInput{Executor: nothing, WrapModel: []turns.ModelWrapper{nil}})
+	_, err = turns.Dispatch(t.Context(), turns.DispatchInput{Executor: nothing, WrapModel: []model.Wrapper{nil}})
 	if err == nil || !strings.Contains(err.Error(), "`wrapModel[0]` must be a function") {
 		t.Error(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/tools"
 	"github.com/turncore/turncore/host/turns"
 	"github.com/turncore/turncore/host/turntest"
 )
@@ -22,7 +23,7 @@ func TestClock(t *testing.T) {
 		clock.Advance(90 * time.Minute)
 		return "done", nil
 	})
-	events, result := play(t, turns.Config{Host: h, Model: script.Model(), Tools: []*turns.Tool{wait, turns.TimeTool()}}, "Hi!")
+	events, result := play(t, turns.Config{Host: h, Model: script.Model(), Tools: []*turns.Tool{wait, tools.Time()}}, "Hi!")
 	if result.Err != nil {
 		t.Fatal(result.Err)
 	}

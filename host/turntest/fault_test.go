@@ -12,6 +12,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/store"
+	"github.com/turncore/turncore/host/tools"
 	"github.com/turncore/turncore/host/turns"
 	"github.com/turncore/turncore/host/turntest"
 )
@@ -323,8 +324,8 @@ func TestFailAtReports(t *testing.T) {
 	fault := turntest.FailAt(t, 0, nil)
 	for want, wrap := range map[string]func(){
 		"the model has no engine":                      func() { fault.Model(turns.Model{Name: "m"}) },
-		"the handler of calculator is inside the core": func() { fault.Tool(turns.CalculatorTool()) },
-		"the handler of fetch is inside the core":      func() { fault.Tool(turns.FetchTool(turns.FetchOptions{Allow: []string{"https://a.example"}})) },
+		"the handler of calculator is inside the core": func() { fault.Tool(tools.Calculator()) },
+		"the handler of fetch is inside the core":      func() { fault.Tool(tools.Fetch(tools.FetchOptions{Allow: []string{"https://a.example"}})) },
 	} {
 		func() {
 			defer func() {

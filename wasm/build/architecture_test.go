@@ -149,6 +149,24 @@ func TestRoomsOfTheHostPointOneWay(t *testing.T) {
 	}
 }
 
+// A reader can take in the API of turns: what is one topic of it is a package beside it.
+func TestTurnsHaveFewNames(t *testing.T) {
+	const most = 70
+	cmd := exec.Command("go", "doc", "-short", "./host/turns")
+	cmd.Dir = testRoot(t)
+	list, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go doc: %v", err)
+	}
+	names := strings.Count(string(list), "\n")
+	if names < most/2 {
+		t.Fatalf("go doc lists %d names:\n%s", names, list)
+	}
+	if names > most {
+		t.Errorf("host/turns has %d names, at most %d are wanted", names, most)
+	}
+}
+
 // A program links the module that it imports, and the core's Go code only if it imports the native engine.
 func TestTurnsCarryNoModule(t *testing.T) {
 	deps := goList(t, testRoot(t), "", "-deps", "./host/turns")

@@ -4,12 +4,13 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/tools"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // builtinTools are offered beside the simulated model, so that there is something for it to call.
 func builtinTools(clock host.Clock) []*turns.Tool {
-	calculate := turns.CalculatorTool()
+	calculate := tools.Calculator()
 	calculate.Name = "calculate" // which texts mention
 	return []*turns.Tool{
 		{

@@ -29,7 +29,7 @@ type Model struct {
 	Chat      *model.ChatOptions // instead of Model; nil for none
 	Tools     any                // []*turns.Tool
 	WrapTool  any                // []turns.ToolWrapper
-	WrapModel any                // []turns.ModelWrapper
+	WrapModel any                // []model.Wrapper
 	// Key is the idempotency key of a call of a tool, by the provider's id of the call; "" for the one that it has anyway.
 	Key func(c *turn.Context, call string) string
 }

@@ -1,7 +1,6 @@
-package turns_test
+package tools_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +12,9 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
-	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
+	"github.com/turncore/turncore/host/tools"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -73,15 +73,15 @@ func TestFetchTool(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		url, other := web(t)
 		var stored []*record.Retrievable
-		callbacks := noStorage()
+		callbacks := turns.StoreCallbacks(store.NewInMemory())
 		callbacks.StoreRetrievable = func(_ turns.Context, r *record.Retrievable) error { stored = append(stored, r); return nil }
-		tool := turns.FetchTool(turns.FetchOptions{
+		tool := tools.Fetch(tools.FetchOptions{
 			Allow: []string{url + "/docs"}, Methods: []string{"GET", "HEAD", "POST"}, Redirects: 3, MaxInline: 4096, Timeout: 2 * time.Second,
 		})
 		if want := "Fetches a page or a file from the web as text. The address must begin with one of these: " + url + "/docs."; tool.Description != want {
 			t.Errorf("described as %q", tool.Description)
 		}
-		_, result := play(t, h, turns.TurnRunnerConfig{
+		result := run(t, h, turns.TurnRunnerConfig{
 			Callbacks: callbacks, Tools: []*turns.Tool{tool},
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 				if ctx.Iteration() == 1 { // the document can be read
@@ -129,7 +129,7 @@ func TestFetchTool(t *testing.T) {
 				}
 				return nil
 			},
-		}, turns.TurnInput{})
+		})
 		if result.Status != event.Ack || len(stored) != 1 {
 			t.Fatalf("%s, %v, %d documents", result.Status, result.Err, len(stored))
 		}
@@ -146,59 +146,61 @@ func TestFetchTool(t *testing.T) {
 func TestFetchCuts(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		url, _ := web(t)
-		cut := turns.FetchTool(turns.FetchOptions{Allow: []string{url}, MaxInline: 20, Cut: true})
-		play(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{cut}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+		cut := tools.Fetch(tools.FetchOptions{Allow: []string{url}, MaxInline: 20, Cut: true})
+		run(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{cut}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			v, err := cut.Executor(ctx)(map[string]any{"url": url + "/docs/long"})
 			if want := url + "/docs/long (text/plain), cut off\n\na line of text\na lin"; v != want {
 				t.Errorf("%q, %v", v, err)
 			}
 			return ctx.Ack()
-		}}, turns.TurnInput{})
-		small := turns.FetchTool(turns.FetchOptions{Allow: []string{url}, MaxBytes: 10})
-		play(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{small}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+		}})
+		small := tools.Fetch(tools.FetchOptions{Allow: []string{url}, MaxBytes: 10})
+		run(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{small}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			v, err := small.Executor(ctx)(map[string]any{"url": url + "/docs/long"})
 			if want := url + "/docs/long (text/plain), cut off\n\na line of "; v != want {
 				t.Errorf("%q, %v", v, err)
 			}
 			return ctx.Ack()
-		}}, turns.TurnInput{})
+		}})
 	})
 }
 
 // A page that does not end in time is given up, and so is one whose turn is aborted.
 func TestFetchTakesTooLong(t *testing.T) {
-	for _, engine := range hosttest.Engines(t) {
-		t.Run(engine.Name(), func(t *testing.T) {
-			url, _ := web(t)
-			h := turns.NewHost(turns.HostOptions{Engine: engine, Verify: true}) // time goes on
-			defer h.Close(context.Background())
-			slow := turns.FetchTool(turns.FetchOptions{Allow: []string{url}, Timeout: 300 * time.Millisecond})
-			play(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{slow}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
-				_, err := slow.Executor(ctx)(map[string]any{"url": url + "/docs/slow"})
-				if !errors.Is(err, host.CodeToolFetch) || !strings.Contains(err.Error(), "took longer than 300 ms") {
-					t.Error(err)
-				}
-				return ctx.Ack()
-			}}, turns.TurnInput{})
-			patient := turns.FetchTool(turns.FetchOptions{Allow: []string{url}})
-			_, result := play(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{patient}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
-				time.AfterFunc(100*time.Millisecond, func() { ctx.Abort(nil) })
-				_, err := patient.Executor(ctx)(map[string]any{"url": url + "/docs/slow"})
-				return err
-			}}, turns.TurnInput{})
-			if result.Status != event.Aborted {
-				t.Errorf("%s, %v", result.Status, result.Err)
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		url, _ := web(t)
+		slow := tools.Fetch(tools.FetchOptions{Allow: []string{url}, Timeout: 300 * time.Millisecond})
+		run(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{slow}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			_, err := slow.Executor(ctx)(map[string]any{"url": url + "/docs/slow"})
+			if !errors.Is(err, host.CodeToolFetch) || !strings.Contains(err.Error(), "took longer than 300 ms") {
+				t.Error(err)
 			}
-		})
-	}
+			return ctx.Ack()
+		}})
+		patient := tools.Fetch(tools.FetchOptions{Allow: []string{url}})
+		result := run(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{patient}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			time.AfterFunc(100*time.Millisecond, func() { ctx.Abort(nil) })
+			_, err := patient.Executor(ctx)(map[string]any{"url": url + "/docs/slow"})
+			return err
+		}})
+		if result.Status != event.Aborted {
+			t.Errorf("%s, %v", result.Status, result.Err)
+		}
+	})
 }
 
 // Options that break a rule are refused where the tool is used, and the host's own list counts too.
 func TestFetchRefuses(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
-		for _, o := range []turns.FetchOptions{{}, {Allow: []string{"example.com"}}, {Allow: []string{"https://example.com"}, MaxBytes: 1 << 30}} {
-			r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: nothing, Tools: []*turns.Tool{turns.FetchTool(o)}})
-			if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "s"}); !errors.Is(err, host.CodeInvalidInitialToolValue) {
+		for _, o := range []tools.FetchOptions{{}, {Allow: []string{"example.com"}}, {Allow: []string{"https://example.com"}, MaxBytes: 1 << 30}} {
+			r, err := turns.New(t.Context(), turns.Config{
+				Host: h, Executor: func(*turns.DispatchContext, *turns.Helpers) error { return nil }, Tools: []*turns.Tool{tools.Fetch(o)},
+			})
+			if err == nil {
+				_, err = r.Run(t.Context(), turns.Input{Message: "x"})
+				r.Close()
+			}
+			if !errors.Is(err, host.CodeInvalidInitialToolValue) {
 				t.Errorf("%+v: %v", o, err)
 			}
 		}

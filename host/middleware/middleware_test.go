@@ -1,10 +1,9 @@
-package turns_test
+package middleware_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 	"math"
 	"strings"
 	"testing"
@@ -13,10 +12,55 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/middleware"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
+
+// onEngines runs a test on every engine.
+func onEngines(t *testing.T, test func(t *testing.T, h *turns.Host)) {
+	for _, engine := range hosttest.Engines(t) {
+		t.Run(engine.Name(), func(t *testing.T) {
+			h := turns.NewHost(turns.HostOptions{Engine: engine, Verify: true})
+			t.Cleanup(func() { _ = h.Close(context.Background()) })
+			test(t, h)
+		})
+	}
+}
+
+// run runs a turn in a session of its own.
+func run(t *testing.T, h *turns.Host, config turns.TurnRunnerConfig, prompt string) *turns.Result {
+	t.Helper()
+	config.Host = h
+	if config.FetchMemories == nil {
+		config.Callbacks = turns.StoreCallbacks(store.NewInMemory())
+	}
+	r, err := turns.NewTurnRunner(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: prompt, Stash: map[string]any{turns.SessionKey: "s"}})
+	if result == nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+var instant = time.UnixMilli(1767225600000)
+
+func toolCall(id string) *record.ToolCall {
+	return &record.ToolCall{
+		ID: id, Tool: "calc", Args: []byte(`{"a":1}`), Checksum: "same", Results: "2", IsComplete: true,
+		CreatedAt: instant, UpdatedAt: instant, CompletedAt: instant,
+	}
+}
+
+func message(id, text string) *record.Message {
+	return record.NewMessage(id, record.Assistant, text, instant)
+}
 
 // The core's middleware works where it stands in a pipeline, among the program's own.
 func TestBuiltinMiddleware(t *testing.T) {
@@ -26,17 +70,17 @@ func TestBuiltinMiddleware(t *testing.T) {
 			return func(_ *turns.DispatchContext, next func()) error { order = append(order, name); next(); return nil }
 		}
 		calls := 0
-		_, result := play(t, h, turns.TurnRunnerConfig{
-			DispatchInputPipeline:  []turns.DispatchMiddleware{note("a"), turns.MaxIterations(5), note("b")},
-			DispatchOutputPipeline: []turns.DispatchMiddleware{turns.MaxRepeats(2), note("c"), turns.AckOnNoToolCalls(), note("d")},
+		result := run(t, h, turns.TurnRunnerConfig{
+			DispatchInputPipeline:  []turns.DispatchMiddleware{note("a"), middleware.MaxIterations(5), note("b")},
+			DispatchOutputPipeline: []turns.DispatchMiddleware{middleware.MaxRepeats(2), note("c"), middleware.AckOnNoToolCalls(), note("d")},
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 				calls++
 				if calls < 3 {
-					return ctx.StoreToolCall(toolCall(fmt.Sprint("c", calls), "same"))
+					return ctx.StoreToolCall(toolCall(fmt.Sprint("c", calls)))
 				}
 				return ctx.StoreMessage(message("m", "x"))
 			},
-		}, turns.TurnInput{})
+		}, "test")
 		if result.Status != event.Ack || calls != 3 || strings.Join(order, "") != "abcdabcdabcd" {
 			t.Errorf("%s after %d calls, order %v", result.Status, calls, order)
 		}
@@ -46,39 +90,35 @@ func TestBuiltinMiddleware(t *testing.T) {
 func TestMaxRepeats(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		n := 0
-		log, result := play(t, h, turns.TurnRunnerConfig{
-			DispatchOutputPipeline: []turns.DispatchMiddleware{turns.MaxRepeats(2)},
+		result := run(t, h, turns.TurnRunnerConfig{
+			DispatchOutputPipeline: []turns.DispatchMiddleware{middleware.MaxRepeats(2)},
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 				n++
-				return ctx.StoreToolCall(toolCall(fmt.Sprint("c", n), "same"))
+				return ctx.StoreToolCall(toolCall(fmt.Sprint("c", n)))
 			},
-		}, turns.TurnInput{})
+		}, "test")
 		if result.Status != event.Nack || !errors.Is(result.Err, host.Code("E_MAX_REPEATS")) || n != 3 {
-			t.Errorf("%s after %d: %v\n%s", result.Status, n, result.Err, log.words())
+			t.Errorf("%s after %d: %v\n%s", result.Status, n, result.Err, result.Text)
 		}
 	})
 }
 
 // A deadline cancels the context of an executor that runs, with its error as the cause.
 func TestDeadline(t *testing.T) {
-	for _, engine := range hosttest.Engines(t) {
-		t.Run(engine.Name(), func(t *testing.T) {
-			h := turns.NewHost(turns.HostOptions{Engine: engine, Verify: true}) // its clock goes
-			t.Cleanup(func() { _ = h.Close(context.Background()) })
-			var cause error
-			_, result := play(t, h, turns.TurnRunnerConfig{
-				DispatchInputPipeline: []turns.DispatchMiddleware{turns.Deadline(20 * time.Millisecond)},
-				Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
-					<-ctx.Done()
-					cause = context.Cause(ctx)
-					return fmt.Errorf("the request failed: %w", cause)
-				},
-			}, turns.TurnInput{})
-			if result.Status != event.Nack || !errors.Is(result.Err, host.Code("E_DEADLINE")) || !errors.Is(cause, host.Code("E_DEADLINE")) {
-				t.Errorf("%s: %v, cause %v", result.Status, result.Err, cause)
-			}
-		})
-	}
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		var cause error
+		result := run(t, h, turns.TurnRunnerConfig{
+			DispatchInputPipeline: []turns.DispatchMiddleware{middleware.Deadline(20 * time.Millisecond)},
+			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+				<-ctx.Done()
+				cause = context.Cause(ctx)
+				return fmt.Errorf("the request failed: %w", cause)
+			},
+		}, "test")
+		if result.Status != event.Nack || !errors.Is(result.Err, host.Code("E_DEADLINE")) || !errors.Is(cause, host.Code("E_DEADLINE")) {
+			t.Errorf("%s: %v, cause %v", result.Status, result.Err, cause)
+		}
+	})
 }
 
 func TestTokenBudget(t *testing.T) {
@@ -105,7 +145,7 @@ func TestTokenBudget(t *testing.T) {
 				next()
 				return nil
 			}},
-			DispatchInputPipeline: []turns.DispatchMiddleware{turns.TokenBudget(turns.Budget{Encoding: "claude", Limit: 132, Reserve: 100})},
+			DispatchInputPipeline: []turns.DispatchMiddleware{middleware.TokenBudget(middleware.Budget{Encoding: "claude", Limit: 132, Reserve: 100})},
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 				for m := range ctx.TurnMessages().All() {
 					seen += m.ID
@@ -113,11 +153,11 @@ func TestTokenBudget(t *testing.T) {
 				return ctx.Ack()
 			},
 		}
-		_, result := play(t, h, config, turns.TurnInput{SystemPrompt: "answer"})
+		result := run(t, h, config, "answer")
 		if result.Status != event.Ack || seen != "m2m3m4" || rest != 5 {
 			t.Errorf("%s: the executor saw %q, %d messages are left in the turn", result.Status, seen, rest)
 		}
-		_, result = play(t, h, config, turns.TurnInput{SystemPrompt: strings.Repeat("long", 30)})
+		result = run(t, h, config, strings.Repeat("long", 30))
 		var e *host.Error
 		if !errors.As(result.Err, &e) || e.Code != "E_TOKEN_BUDGET" || !strings.Contains(e.Message, "35 tokens are needed, 32 are available") {
 			t.Errorf("%s: %v", result.Status, result.Err)
@@ -128,14 +168,14 @@ func TestTokenBudget(t *testing.T) {
 func TestSpendLimit(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		for _, c := range []struct{ model, code string }{{"m", "E_SPEND_LIMIT"}, {"n", "E_SPEND_UNKNOWN_PRICE"}} {
-			_, result := play(t, h, turns.TurnRunnerConfig{
-				DispatchInputPipeline: []turns.DispatchMiddleware{turns.SpendLimit(turns.Spending{
-					Limit: 2, Currency: "EUR", Prices: map[string]turns.Price{"m": {Input: 1, Output: 3}},
+			result := run(t, h, turns.TurnRunnerConfig{
+				DispatchInputPipeline: []turns.DispatchMiddleware{middleware.SpendLimit(middleware.Spending{
+					Limit: 2, Currency: "EUR", Prices: map[string]middleware.Price{"m": {Input: 1, Output: 3}},
 				})},
 				Executor: func(_ *turns.DispatchContext, h *turns.Helpers) error {
 					return h.ReportGenerationStats(model.Stats{Model: c.model, PromptTokens: 500_000, CompletionTokens: 250_000})
 				},
-			}, turns.TurnInput{})
+			}, "test")
 			if result.Status != event.Nack || !errors.Is(result.Err, host.Code(c.code)) {
 				t.Errorf("%s: %v", result.Status, result.Err)
 			}
@@ -147,16 +187,17 @@ func TestSpendLimit(t *testing.T) {
 func TestBuiltinMiddlewareIsValidated(t *testing.T) {
 	negative := -1.0
 	_, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Executor: ack, Callbacks: noStorage(),
+		Executor:  func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Ack() },
+		Callbacks: turns.StoreCallbacks(store.NewInMemory()),
 		DispatchInputPipeline: []turns.DispatchMiddleware{
-			turns.AckOnNoToolCalls(), nil, turns.MaxIterations(0), turns.MaxRepeats(-1), turns.Deadline(time.Microsecond),
-			turns.TokenBudget(turns.Budget{Limit: 1}), turns.TokenBudget(turns.Budget{Encoding: "e"}),
-			turns.TokenBudget(turns.Budget{Encoding: "e", Limit: 5, Reserve: 5}),
-			turns.SpendLimit(turns.Spending{Limit: math.NaN()}), turns.SpendLimit(turns.Spending{Limit: 1}),
-			turns.SpendLimit(turns.Spending{Limit: 1, Prices: map[string]turns.Price{"m": {CachedInput: &negative}}}),
-			turns.TokenBudget(turns.Budget{Encoding: "e", Limit: math.MaxInt}),
+			middleware.AckOnNoToolCalls(), nil, middleware.MaxIterations(0), middleware.MaxRepeats(-1), middleware.Deadline(time.Microsecond),
+			middleware.TokenBudget(middleware.Budget{Limit: 1}), middleware.TokenBudget(middleware.Budget{Encoding: "e"}),
+			middleware.TokenBudget(middleware.Budget{Encoding: "e", Limit: 5, Reserve: 5}),
+			middleware.SpendLimit(middleware.Spending{Limit: math.NaN()}), middleware.SpendLimit(middleware.Spending{Limit: 1}),
+			middleware.SpendLimit(middleware.Spending{Limit: 1, Prices: map[string]middleware.Price{"m": {CachedInput: &negative}}}),
+			middleware.TokenBudget(middleware.Budget{Encoding: "e", Limit: math.MaxInt}),
 		},
-		DispatchOutputPipeline: []turns.DispatchMiddleware{turns.MaxRepeats(1), turns.TokenBudget(turns.Budget{Encoding: "e", Limit: 1})},
+		DispatchOutputPipeline: []turns.DispatchMiddleware{middleware.MaxRepeats(1), middleware.TokenBudget(middleware.Budget{Encoding: "e", Limit: 1})},
 	})
 	if !errors.Is(err, host.Code("E_INVALID_TURN_RUNNER_CONFIG")) {
 		t.Fatal(err)
@@ -185,39 +226,13 @@ func TestBuiltinMiddlewareInAFunction(t *testing.T) {
 			return []turns.DispatchMiddleware{func(ctx *turns.DispatchContext, next func()) error { return m(ctx, next) }}
 		}
 		quiet := func(*turns.DispatchContext, *turns.Helpers) error { return nil }
-		_, result := play(t, h, turns.TurnRunnerConfig{DispatchInputPipeline: wrap(turns.MaxIterations(2)), Executor: quiet}, turns.TurnInput{})
+		result := run(t, h, turns.TurnRunnerConfig{DispatchInputPipeline: wrap(middleware.MaxIterations(2)), Executor: quiet}, "test")
 		if !errors.Is(result.Err, host.Code("E_MAX_ITERATIONS")) || result.Iterations != 3 {
 			t.Errorf("%d iterations: %v", result.Iterations, result.Err)
 		}
-		_, result = play(t, h, turns.TurnRunnerConfig{DispatchInputPipeline: wrap(turns.Deadline(time.Hour)), Executor: quiet}, turns.TurnInput{})
+		result = run(t, h, turns.TurnRunnerConfig{DispatchInputPipeline: wrap(middleware.Deadline(time.Hour)), Executor: quiet}, "test")
 		if !errors.Is(result.Err, host.Code("E_INVALID_OPTIONS")) {
 			t.Error(result.Err)
 		}
 	})
-}
-
-// Bounds: a turn may not take more than a minute, repeat a tool call more than twice, or cost more than five cents.
-func ExampleDeadline() {
-	ctx := context.Background()
-	runner, err := turns.New(ctx, turns.Config{
-		Model: turns.Model{Name: "gpt-4o-mini", BaseURL: baseURL},
-		DispatchInputPipeline: []turns.DispatchMiddleware{
-			turns.Deadline(time.Minute),
-			turns.TokenBudget(turns.Budget{Encoding: "claude", Limit: 128_000, Reserve: 4_000}),
-			turns.SpendLimit(turns.Spending{Limit: 0.05, Currency: "USD", Prices: map[string]turns.Price{
-				"gpt-4o-mini": {Input: 0.15, Output: 0.6},
-			}}),
-		},
-		DispatchOutputPipeline: []turns.DispatchMiddleware{turns.MaxRepeats(2)},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer runner.Close()
-	result, err := finished(runner.Run(ctx, turns.Input{Message: "Hello!"}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(result.Status, result.Text)
-	// Output: ack You said: Hello!
 }
