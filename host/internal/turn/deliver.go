@@ -25,7 +25,7 @@ func (t *Turn) await(a *actor) {
 			t.give(a)
 			continue
 		}
-		if !t.delivering && t.head < len(t.queue) {
+		if !t.delivering && len(t.queue.rest()) > 0 {
 			t.drain()
 			continue
 		}
@@ -97,7 +97,7 @@ func (t *Turn) parkIf(inside bool, n int) {
 	}
 	t.parked += n
 	t.wakeAll()
-	for _, d := range t.queue[t.head:] {
+	for _, d := range t.queue.rest() {
 		if d.effect != nil && d.effect.owner == nil {
 			t.spawn(d.effect)
 		}
@@ -123,10 +123,8 @@ func (t *Turn) drain() {
 			go t.settle()
 		}
 	}()
-	for t.head < len(t.queue) {
-		d := t.queue[t.head]
-		t.queue[t.head] = delivery{}
-		t.head++
+	for len(t.queue.rest()) > 0 {
+		d := t.queue.next()
 		switch {
 		case d.event != nil:
 			t.deliverEvent(&d)
@@ -156,10 +154,8 @@ func (t *Turn) drain() {
 			t.wakeAll()
 		}
 	}
-	if cap(t.queue) == len(queueRoom{}) {
-		queueRooms.Put((*queueRoom)(t.queue[:cap(t.queue)]))
-	}
-	t.queue, t.head = nil, 0
+	t.queue.free()
+	t.queue = nil
 	t.delivering = false
 	completed = true
 	t.wakeAll()

@@ -265,16 +265,46 @@ func (t *Turn) mine(number uint32) error {
 	return nil
 }
 
-// queueRoom is what queues begin with, which turns have no use for while they wait.
-type queueRoom [8]delivery
+// queue has what is to be delivered, in order. It is no turn's own, as turns that wait have none.
+type queue struct {
+	list []delivery
+	head int // of the list, what comes next
+}
 
-var queueRooms = sync.Pool{New: func() any { return new(queueRoom) }}
+// mostRoom is the room that a queue keeps for the next turn, in deliveries.
+const mostRoom = 256
+
+var queues = sync.Pool{New: func() any { return &queue{list: make([]delivery, 0, 8)} }}
+
+// rest is what is still to be delivered.
+func (q *queue) rest() []delivery {
+	if q == nil {
+		return nil
+	}
+	return q.list[q.head:]
+}
+
+// next takes out what comes next.
+func (q *queue) next() delivery {
+	d := q.list[q.head]
+	q.list[q.head] = delivery{}
+	q.head++
+	return d
+}
+
+// free lets others use the queue, of which everything has been delivered.
+func (q *queue) free() {
+	if q != nil && cap(q.list) <= mostRoom {
+		q.list, q.head = q.list[:0], 0
+		queues.Put(q)
+	}
+}
 
 func (t *Turn) enqueue(d delivery) {
 	if t.queue == nil {
-		t.queue = queueRooms.Get().(*queueRoom)[:0]
+		t.queue = queues.Get().(*queue)
 	}
-	t.queue = append(t.queue, d)
+	t.queue.list = append(t.queue.list, d)
 	t.enqueued++
 }
 

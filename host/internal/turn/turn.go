@@ -101,8 +101,7 @@ type Turn struct {
 	emitting  *stream                  // that a call is about to emit to
 	cuts      map[cut]whole.Text       // what waits for the rest of a character, by stream
 
-	queue     []delivery
-	head      int    // of queue
+	queue     *queue // nil for nothing
 	enqueued  uint64 // deliveries so far
 	delivered uint64
 	parked    int         // goroutines that wait inside a listener
