@@ -3,13 +3,13 @@
 #
 #   .ci/test.sh              all lanes
 #   LANES="lint go" ...      only these
-#   QUICK=1 ...              the inner loop: the lanes that say QUICK in their first line, with go test -short
+#   QUICK=1 ...              the inner loop: the lanes whose first comment says QUICK, with go test -short
 #
 # A lane is a script .ci/lanes/NN-NAME.sh; adding the file adds the lane. It
 # tells how many tests it ran with tests_ran of lib.sh: a lane that ran none
 # fails, so that a pattern which matches nothing cannot pass.
 #
-# Lanes that say BESIDE in their first line, since they need none of the others, run one after the other beside those
+# Lanes whose first comment says BESIDE, since they need none of the others, run one after the other beside those
 # that do not, and print when all are done. When those that do not are done, they take over lanes from the end of that
 # row.
 #
@@ -86,8 +86,8 @@ name_of() {
   echo "${name#[0-9][0-9]-}"
 }
 
-# says WORD SCRIPT: the first line of a lane has the word.
-says() { head -n 1 "$2" | grep -qw "$1"; }
+# says WORD SCRIPT: the comment that a lane begins with has the word.
+says() { sed "/^#/!q" "$2" | grep -qw "$1"; }
 
 begun=$SECONDS failed=0
 : >"$work/summary"
