@@ -99,8 +99,12 @@ type hostOn struct {
 
 // hosts are the engines, and those of the tests again with several instances, and wazero with one for each turn. Native
 // and wazero's compiler, with one instance, play the whole corpus, unless the race detector watches. Each of the others
-// plays the part of [shardFrom] that follows on that of the one before, so that four of them play four quarters.
+// plays the part of [shardFrom] that follows on that of the one before, so that four of them play four quarters. Short
+// tests are native alone.
 func hosts(t *testing.T) (all []hostOn) {
+	if testing.Short() {
+		return []hostOn{{native.New(), 1, shard.Whole}}
+	}
 	mine := shard.FromEnv(t, shardFrom)
 	add := func(e host.Engine, instances int, whole bool) {
 		if whole && !underRace {
