@@ -46,7 +46,8 @@ func Fetch(options FetchOptions) *turns.Tool {
 	}
 	t := &builtin.Tool{
 		Name:        "fetch",
-		Description: entry.Description + " The address must begin with one of these: " + strings.Join(options.Allow, ", ") + ".",
+		Description: entry.Description + " The address must begin with one of these: " +
+			strings.Join(options.Allow, ", ") + ".",
 		InputSchema: fetchSchema(entry.InputSchema, methods),
 		Argument:    map[string]any{"allow": options.Allow, "methods": methods, "cut": options.Cut},
 	}

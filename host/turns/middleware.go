@@ -27,7 +27,8 @@ func builtinMiddleware(b *builtin.Middleware) DispatchMiddleware {
 		case b.Run != nil:
 			return b.Run(ctx, next)
 		}
-		return newError(abi.CodeInvalidOptions, b.Name+" works only as an entry of a pipeline, not when another function calls it", nil)
+		detail := b.Name + " works only as an entry of a pipeline, not when another function calls it"
+		return newError(abi.CodeInvalidOptions, detail, nil)
 	}
 }
 
@@ -84,7 +85,9 @@ func dispatchPipelines(in string, input []DispatchMiddleware, out string, output
 				if b.Output {
 					right = append(right, out)
 				}
-				list = append(list, abi.Violation(abi.RulePipeline, "field", check.At(p.name, i), "name", b.Name, "pipelines", strings.Join(right, ", ")))
+				list = append(list, abi.Violation(
+					abi.RulePipeline, "field", check.At(p.name, i), "name", b.Name, "pipelines", strings.Join(right, ", "),
+				))
 			case b.Broken != "":
 				list = append(list, "`"+check.At(p.name, i)+"`: "+b.Broken)
 			}
