@@ -45,7 +45,7 @@ func Fetch(options FetchOptions) *turns.Tool {
 		methods = []string{"GET", "HEAD"}
 	}
 	t := &builtin.Tool{
-		Name:        "fetch",
+		Name: "fetch",
 		Description: entry.Description + " The address must begin with one of these: " +
 			strings.Join(options.Allow, ", ") + ".",
 		InputSchema: fetchSchema(entry.InputSchema, methods),
