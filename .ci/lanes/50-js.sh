@@ -3,7 +3,7 @@
 # starts processes or compiles modules, which takes half of the time: the command, agents, hostile modules. If nothing
 # has changed that a module or the package is made of, it runs none of these tests again.
 source .ci/lib.sh
-if [[ -n ${QUICK:-} ]] && unchanged js-quick js abi runtime internal wasm host/testdata go.mod; then
+if [[ -n ${QUICK:-} ]] && unchanged js-quick js abi runtime internal wasm 'host/*testdata/*' examples docs go.mod go.sum; then
   echo 'ok    the tests in Node: as before, nothing has changed'
   tests_ran 1
   exit
