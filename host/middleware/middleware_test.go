@@ -11,43 +11,13 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
-	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/internal/builtin/builtintest"
 	"github.com/turncore/turncore/host/middleware"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
-
-// onEngines runs a test on every engine.
-func onEngines(t *testing.T, test func(t *testing.T, h *turns.Host)) {
-	for _, engine := range hosttest.Engines(t) {
-		t.Run(engine.Name(), func(t *testing.T) {
-			h := turns.NewHost(turns.HostOptions{Engine: engine, Verify: true})
-			t.Cleanup(func() { _ = h.Close(context.Background()) })
-			test(t, h)
-		})
-	}
-}
-
-// run runs a turn in a session of its own.
-func run(t *testing.T, h *turns.Host, config turns.TurnRunnerConfig, prompt string) *turns.Result {
-	t.Helper()
-	config.Host = h
-	if config.FetchMemories == nil {
-		config.Callbacks = turns.StoreCallbacks(store.NewInMemory())
-	}
-	r, err := turns.NewTurnRunner(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: prompt, Stash: map[string]any{turns.SessionKey: "s"}})
-	if result == nil {
-		t.Fatal(err)
-	}
-	return result
-}
 
 var instant = time.UnixMilli(1767225600000)
 
@@ -64,13 +34,13 @@ func message(id, text string) *record.Message {
 
 // The core's middleware works where it stands in a pipeline, among the program's own.
 func TestBuiltinMiddleware(t *testing.T) {
-	onEngines(t, func(t *testing.T, h *turns.Host) {
+	builtintest.OnEngines(t, func(t *testing.T, h *turns.Host) {
 		var order []string
 		note := func(name string) turns.DispatchMiddleware {
 			return func(_ *turns.DispatchContext, next func()) error { order = append(order, name); next(); return nil }
 		}
 		calls := 0
-		result := run(t, h, turns.TurnRunnerConfig{
+		result := builtintest.Run(t, h, turns.TurnRunnerConfig{
 			DispatchInputPipeline:  []turns.DispatchMiddleware{note("a"), middleware.MaxIterations(5), note("b")},
 			DispatchOutputPipeline: []turns.DispatchMiddleware{middleware.MaxRepeats(2), note("c"), middleware.AckOnNoToolCalls(), note("d")},
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
@@ -88,9 +58,9 @@ func TestBuiltinMiddleware(t *testing.T) {
 }
 
 func TestMaxRepeats(t *testing.T) {
-	onEngines(t, func(t *testing.T, h *turns.Host) {
+	builtintest.OnEngines(t, func(t *testing.T, h *turns.Host) {
 		n := 0
-		result := run(t, h, turns.TurnRunnerConfig{
+		result := builtintest.Run(t, h, turns.TurnRunnerConfig{
 			DispatchOutputPipeline: []turns.DispatchMiddleware{middleware.MaxRepeats(2)},
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 				n++
@@ -105,9 +75,9 @@ func TestMaxRepeats(t *testing.T) {
 
 // A deadline cancels the context of an executor that runs, with its error as the cause.
 func TestDeadline(t *testing.T) {
-	onEngines(t, func(t *testing.T, h *turns.Host) {
+	builtintest.OnEngines(t, func(t *testing.T, h *turns.Host) {
 		var cause error
-		result := run(t, h, turns.TurnRunnerConfig{
+		result := builtintest.Run(t, h, turns.TurnRunnerConfig{
 			DispatchInputPipeline: []turns.DispatchMiddleware{middleware.Deadline(20 * time.Millisecond)},
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 				<-ctx.Done()
@@ -122,7 +92,7 @@ func TestDeadline(t *testing.T) {
 }
 
 func TestTokenBudget(t *testing.T) {
-	onEngines(t, func(t *testing.T, h *turns.Host) {
+	builtintest.OnEngines(t, func(t *testing.T, h *turns.Host) {
 		seen, rest := "", 0
 		history := make([]*record.Message, 5)
 		for i := range history {
@@ -153,11 +123,11 @@ func TestTokenBudget(t *testing.T) {
 				return ctx.Ack()
 			},
 		}
-		result := run(t, h, config, "answer")
+		result := builtintest.Run(t, h, config, "answer")
 		if result.Status != event.Ack || seen != "m2m3m4" || rest != 5 {
 			t.Errorf("%s: the executor saw %q, %d messages are left in the turn", result.Status, seen, rest)
 		}
-		result = run(t, h, config, strings.Repeat("long", 30))
+		result = builtintest.Run(t, h, config, strings.Repeat("long", 30))
 		var e *host.Error
 		if !errors.As(result.Err, &e) || e.Code != "E_TOKEN_BUDGET" || !strings.Contains(e.Message, "35 tokens are needed, 32 are available") {
 			t.Errorf("%s: %v", result.Status, result.Err)
@@ -166,9 +136,9 @@ func TestTokenBudget(t *testing.T) {
 }
 
 func TestSpendLimit(t *testing.T) {
-	onEngines(t, func(t *testing.T, h *turns.Host) {
+	builtintest.OnEngines(t, func(t *testing.T, h *turns.Host) {
 		for _, c := range []struct{ model, code string }{{"m", "E_SPEND_LIMIT"}, {"n", "E_SPEND_UNKNOWN_PRICE"}} {
-			result := run(t, h, turns.TurnRunnerConfig{
+			result := builtintest.Run(t, h, turns.TurnRunnerConfig{
 				DispatchInputPipeline: []turns.DispatchMiddleware{middleware.SpendLimit(middleware.Spending{
 					Limit: 2, Currency: "EUR", Prices: map[string]middleware.Price{"m": {Input: 1, Output: 3}},
 				})},
@@ -221,16 +191,16 @@ func TestBuiltinMiddlewareIsValidated(t *testing.T) {
 
 // A function of the program's that calls one of the core's gets what it can do there, or an error.
 func TestBuiltinMiddlewareInAFunction(t *testing.T) {
-	onEngines(t, func(t *testing.T, h *turns.Host) {
+	builtintest.OnEngines(t, func(t *testing.T, h *turns.Host) {
 		wrap := func(m turns.DispatchMiddleware) []turns.DispatchMiddleware {
 			return []turns.DispatchMiddleware{func(ctx *turns.DispatchContext, next func()) error { return m(ctx, next) }}
 		}
 		quiet := func(*turns.DispatchContext, *turns.Helpers) error { return nil }
-		result := run(t, h, turns.TurnRunnerConfig{DispatchInputPipeline: wrap(middleware.MaxIterations(2)), Executor: quiet}, "test")
+		result := builtintest.Run(t, h, turns.TurnRunnerConfig{DispatchInputPipeline: wrap(middleware.MaxIterations(2)), Executor: quiet}, "test")
 		if !errors.Is(result.Err, host.Code("E_MAX_ITERATIONS")) || result.Iterations != 3 {
 			t.Errorf("%d iterations: %v", result.Iterations, result.Err)
 		}
-		result = run(t, h, turns.TurnRunnerConfig{DispatchInputPipeline: wrap(middleware.Deadline(time.Hour)), Executor: quiet}, "test")
+		result = builtintest.Run(t, h, turns.TurnRunnerConfig{DispatchInputPipeline: wrap(middleware.Deadline(time.Hour)), Executor: quiet}, "test")
 		if !errors.Is(result.Err, host.Code("E_INVALID_OPTIONS")) {
 			t.Error(result.Err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/builtin/builtintest"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/tools"
@@ -70,7 +71,7 @@ func web(t *testing.T) (url, other string) {
 
 // The tool fetches what it is allowed to, one redirect after another, and says what is wrong with the rest.
 func TestFetchTool(t *testing.T) {
-	onEngines(t, func(t *testing.T, h *turns.Host) {
+	builtintest.OnEngines(t, func(t *testing.T, h *turns.Host) {
 		url, other := web(t)
 		var stored []*record.Retrievable
 		callbacks := turns.StoreCallbacks(store.NewInMemory())
@@ -81,7 +82,7 @@ func TestFetchTool(t *testing.T) {
 		if want := "Fetches a page or a file from the web as text. The address must begin with one of these: " + url + "/docs."; tool.Description != want {
 			t.Errorf("described as %q", tool.Description)
 		}
-		result := run(t, h, turns.TurnRunnerConfig{
+		result := builtintest.Run(t, h, turns.TurnRunnerConfig{
 			Callbacks: callbacks, Tools: []*turns.Tool{tool},
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 				if ctx.Iteration() == 1 { // the document can be read
@@ -129,7 +130,7 @@ func TestFetchTool(t *testing.T) {
 				}
 				return nil
 			},
-		})
+		}, "test")
 		if result.Status != event.Ack || len(stored) != 1 {
 			t.Fatalf("%s, %v, %d documents", result.Status, result.Err, len(stored))
 		}
@@ -144,45 +145,45 @@ func TestFetchTool(t *testing.T) {
 
 // Text that is too long is cut off when no documents are wanted, and what is too long to be read too.
 func TestFetchCuts(t *testing.T) {
-	onEngines(t, func(t *testing.T, h *turns.Host) {
+	builtintest.OnEngines(t, func(t *testing.T, h *turns.Host) {
 		url, _ := web(t)
 		cut := tools.Fetch(tools.FetchOptions{Allow: []string{url}, MaxInline: 20, Cut: true})
-		run(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{cut}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+		with(t, h, cut, func(ctx *turns.DispatchContext) error {
 			v, err := cut.Executor(ctx)(map[string]any{"url": url + "/docs/long"})
 			if want := url + "/docs/long (text/plain), cut off\n\na line of text\na lin"; v != want {
 				t.Errorf("%q, %v", v, err)
 			}
 			return ctx.Ack()
-		}})
+		})
 		small := tools.Fetch(tools.FetchOptions{Allow: []string{url}, MaxBytes: 10})
-		run(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{small}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+		with(t, h, small, func(ctx *turns.DispatchContext) error {
 			v, err := small.Executor(ctx)(map[string]any{"url": url + "/docs/long"})
 			if want := url + "/docs/long (text/plain), cut off\n\na line of "; v != want {
 				t.Errorf("%q, %v", v, err)
 			}
 			return ctx.Ack()
-		}})
+		})
 	})
 }
 
 // A page that does not end in time is given up, and so is one whose turn is aborted.
 func TestFetchTakesTooLong(t *testing.T) {
-	onEngines(t, func(t *testing.T, h *turns.Host) {
+	builtintest.OnEngines(t, func(t *testing.T, h *turns.Host) {
 		url, _ := web(t)
 		slow := tools.Fetch(tools.FetchOptions{Allow: []string{url}, Timeout: 300 * time.Millisecond})
-		run(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{slow}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+		with(t, h, slow, func(ctx *turns.DispatchContext) error {
 			_, err := slow.Executor(ctx)(map[string]any{"url": url + "/docs/slow"})
 			if !errors.Is(err, host.CodeToolFetch) || !strings.Contains(err.Error(), "took longer than 300 ms") {
 				t.Error(err)
 			}
 			return ctx.Ack()
-		}})
+		})
 		patient := tools.Fetch(tools.FetchOptions{Allow: []string{url}})
-		result := run(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{patient}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+		result := with(t, h, patient, func(ctx *turns.DispatchContext) error {
 			time.AfterFunc(100*time.Millisecond, func() { ctx.Abort(nil) })
 			_, err := patient.Executor(ctx)(map[string]any{"url": url + "/docs/slow"})
 			return err
-		}})
+		})
 		if result.Status != event.Aborted {
 			t.Errorf("%s, %v", result.Status, result.Err)
 		}
@@ -191,7 +192,7 @@ func TestFetchTakesTooLong(t *testing.T) {
 
 // Options that break a rule are refused where the tool is used, and the host's own list counts too.
 func TestFetchRefuses(t *testing.T) {
-	onEngines(t, func(t *testing.T, h *turns.Host) {
+	builtintest.OnEngines(t, func(t *testing.T, h *turns.Host) {
 		for _, o := range []tools.FetchOptions{{}, {Allow: []string{"example.com"}}, {Allow: []string{"https://example.com"}, MaxBytes: 1 << 30}} {
 			r, err := turns.New(t.Context(), turns.Config{
 				Host: h, Executor: func(*turns.DispatchContext, *turns.Helpers) error { return nil }, Tools: []*turns.Tool{tools.Fetch(o)},

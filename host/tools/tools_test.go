@@ -1,7 +1,6 @@
 package tools_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -13,7 +12,7 @@ import (
 	"github.com/turncore/turncore/abi/catalogue"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
-	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/internal/builtin/builtintest"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/tools"
@@ -21,44 +20,22 @@ import (
 	_ "github.com/turncore/turncore/wasm/full"
 )
 
-// onEngines runs a test on every engine.
-func onEngines(t *testing.T, test func(t *testing.T, h *turns.Host)) {
-	for _, engine := range hosttest.Engines(t) {
-		t.Run(engine.Name(), func(t *testing.T) {
-			h := turns.NewHost(turns.HostOptions{Engine: engine, Verify: true})
-			t.Cleanup(func() { _ = h.Close(context.Background()) })
-			test(t, h)
-		})
-	}
-}
-
 var at = time.UnixMilli(1767225600000)
 
-// run runs a turn in a session of its own.
-func run(t *testing.T, h *turns.Host, config turns.TurnRunnerConfig, listen ...func(*turns.TurnRunner)) *turns.Result {
+// with runs a turn whose executor uses a tool.
+func with(
+	t *testing.T, h *turns.Host, tool *turns.Tool, executor func(ctx *turns.DispatchContext) error,
+) *turns.Result {
 	t.Helper()
-	config.Host = h
-	if config.FetchMemories == nil {
-		config.Callbacks = turns.StoreCallbacks(store.NewInMemory())
-	}
-	r, err := turns.NewTurnRunner(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for _, l := range listen {
-		l(r)
-	}
-	result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Stash: map[string]any{turns.SessionKey: "s"}})
-	if result == nil {
-		t.Fatal(err)
-	}
-	return result
+	return builtintest.Run(t, h, turns.TurnRunnerConfig{
+		Tools:    []*turns.Tool{tool},
+		Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return executor(ctx) },
+	}, "test")
 }
 
 // The tools of the catalogue run inside the core, are validated by their schemas, and answer like any tool.
 func TestCatalogue(t *testing.T) {
-	onEngines(t, func(t *testing.T, h *turns.Host) {
+	builtintest.OnEngines(t, func(t *testing.T, h *turns.Host) {
 		tools := append([]*turns.Tool{tools.Time(), tools.Calculator(), tools.Retrievables(), tools.Artifacts()}, tools.Memory()...)
 		if len(tools)+1 != len(catalogue.Tools) { // fetch has tests of its own
 			t.Errorf("%d tools of %d", len(tools)+1, len(catalogue.Tools))
@@ -68,7 +45,7 @@ func TestCatalogue(t *testing.T) {
 		callbacks := turns.StoreCallbacks(store.NewInMemory())
 		callbacks.StoreMemory = func(_ turns.Context, m *record.Memory) error { stored = append(stored, "store "+m.Content); return nil }
 		callbacks.DeleteMemory = func(_ turns.Context, id string) error { stored = append(stored, "delete "+id); return nil }
-		result := run(t, h, turns.TurnRunnerConfig{
+		result := builtintest.Run(t, h, turns.TurnRunnerConfig{
 			Callbacks: callbacks, Tools: tools,
 			TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
 				m := &record.Memory{ID: "old", Content: "Likes tea", Confidence: 1, Importance: 0.1, CreatedAt: at, UpdatedAt: at}
@@ -111,7 +88,7 @@ func TestCatalogue(t *testing.T) {
 				call("search_artifacts", `{"query":"two"}`, `[]`)
 				return ctx.Ack()
 			},
-		}, func(r *turns.TurnRunner) { turns.Listen(r, func(*event.ToolExecutionStart) { executions++ }) })
+		}, "test", func(r *turns.TurnRunner) { turns.Listen(r, func(*event.ToolExecutionStart) { executions++ }) })
 		if want := []string{"store Owns a cat", "delete old"}; result.Status != event.Ack || !slices.Equal(stored, want) {
 			t.Errorf("%s, %v, stored %q", result.Status, result.Err, stored)
 		}
@@ -123,24 +100,24 @@ func TestCatalogue(t *testing.T) {
 
 // A calculation's error has its code behind the tool's.
 func TestCalculatorError(t *testing.T) {
-	onEngines(t, func(t *testing.T, h *turns.Host) {
+	builtintest.OnEngines(t, func(t *testing.T, h *turns.Host) {
 		tool := tools.Calculator()
-		run(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{tool}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+		with(t, h, tool, func(ctx *turns.DispatchContext) error {
 			_, err := tool.Executor(ctx)(map[string]any{"expression": "2 +"})
 			if !errors.Is(err, host.Code("E_TOOL_DOWNSTREAM_ERROR")) || !errors.Is(err, host.Code("E_TOOL_CALCULATION")) {
 				t.Error(err)
 			}
 			return ctx.Ack()
-		}})
+		})
 	})
 }
 
 // What a tool of the catalogue answers is plain data, as what a handler of Go returns.
 func TestCatalogueAnswersPlainData(t *testing.T) {
-	onEngines(t, func(t *testing.T, h *turns.Host) {
+	builtintest.OnEngines(t, func(t *testing.T, h *turns.Host) {
 		tool := tools.Retrievables()
 		doc := &record.Retrievable{ID: "doc", Content: "one\nTwo things", TrustTier: record.FirstParty, Inline: true, CreatedAt: at, UpdatedAt: at}
-		run(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{tool}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+		with(t, h, tool, func(ctx *turns.DispatchContext) error {
 			if err := ctx.TurnRetrievables().Add(doc); err != nil {
 				return err
 			}
@@ -150,6 +127,6 @@ func TestCatalogueAnswersPlainData(t *testing.T) {
 				t.Errorf("%#v, %v; want %#v", got, err, want)
 			}
 			return ctx.Ack()
-		}})
+		})
 	})
 }
