@@ -53,6 +53,8 @@ func (t *optionTable) guestOptions() []byte {
 	}
 	b.WriteString(")\n\n")
 	b.WriteString(strings.Join(lists, "\n"))
+	fmt.Fprintf(&b, "\n// ofSome are the options that only some providers take: those that name them in their Protocol.\n")
+	fmt.Fprintf(&b, "var ofSome = []string{%s}\n", quotedList(t.ofSome()))
 	fmt.Fprintf(&b, "\n// Names of options, of those of engines only, and of the members of retry.\nconst (\n\toptionNames = %q\n\tengineNames = %q\n\tretryNames = %q\n)\n",
 		strings.Join(names, " "), strings.Join(ofEngines, " "), t.membersOf("retry"))
 	return b.Bytes()
@@ -70,6 +72,26 @@ func (t *optionTable) membersOf(name string) string {
 // ofEngine reports whether an option is for engines only: package provider reads it.
 func ofEngine(o *option) bool { return o.Type == "capabilities" || o.Name == "toolChoice" }
 
+// ofSome lists the options that some providers have of their own and others do not. Package provider reads those of
+// engines.
+func (t *optionTable) ofSome() (names []string) {
+	for _, o := range t.Own {
+		taken := func(p *provider) bool { return slices.Contains(p.Options, o.Name) }
+		if !ofEngine(o) && slices.ContainsFunc(t.Providers, func(p *provider) bool { return !taken(p) }) {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
+// quotedList formats names as the elements of a slice.
+func quotedList(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return `"` + strings.Join(names, `", "`) + `"`
+}
+
 // guestProviders returns the names, addresses and request members for internal/provider.
 func (t *optionTable) guestProviders() []byte {
 	var b bytes.Buffer
@@ -86,6 +108,11 @@ func (t *optionTable) guestProviders() []byte {
 			fmt.Fprintf(&b, "\t%sThoughts = %q // value of the option thoughts\n", unit, p.Thoughts)
 		}
 		b.WriteString(")\n")
+		own := slices.DeleteFunc(t.ofSome(), func(name string) bool { return !slices.Contains(p.Options, name) })
+		if len(own) > 0 {
+			fmt.Fprintf(&b, "\n// %sOptions are options that not every provider takes.\n", unit)
+			fmt.Fprintf(&b, "var %sOptions = []string{%s}\n", unit, quotedList(own))
+		}
 		if len(p.Members) == 0 {
 			continue
 		}

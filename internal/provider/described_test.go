@@ -153,7 +153,8 @@ func refusal(t *testing.T, options string, providers []chat.Provider) string {
 	return err.Error()
 }
 
-// The executor takes every option that abi/options.json describes, with the values that it has there and no others.
+// The executor takes every option that abi/options.json describes, with the values that it has there and no others. A
+// provider refuses options that another one has of its own.
 func TestOptionsAreAsDescribed(t *testing.T) {
 	d, n := readDescribed(t), 0
 	for i := range d.Providers {
@@ -188,6 +189,16 @@ func TestOptionsAreAsDescribed(t *testing.T) {
 			}
 			for _, pr := range o.probes() {
 				try(fmt.Sprintf(`%q:%s`, o.Name, pr.value), o.Name, pr)
+			}
+		}
+		for _, o := range d.Own {
+			if slices.Contains(p.Options, o.Name) {
+				continue
+			}
+			for _, pr := range o.probes() {
+				if pr.refusal == "" {
+					try(fmt.Sprintf(`%q:%s`, o.Name, pr.value), o.Name, probe{pr.value, "` is not "})
+				}
 			}
 		}
 		try(`"other":1`, "other", probe{"", "is not a known option"})

@@ -14,6 +14,9 @@ const (
 	openAIThoughts = "reasoning_content" // value of the option thoughts
 )
 
+// openAIOptions are options that not every provider takes.
+var openAIOptions = []string{"includeUsage", "reasoningFields", "toolFormat", "toolDelivery", "reasoningFormat", "reasoningOpened"}
+
 var openAIMembers = []chat.Member{
 	{Name: "frequency_penalty", Shape: chat.ShapeNumber, Bounded: true, Min: -2, Max: 2},
 	{Name: "logit_bias", Shape: chat.ShapeObject},
@@ -140,6 +143,9 @@ const (
 	ollamaBaseURL  = "http://localhost:11434"
 	ollamaThoughts = "thinking" // value of the option thoughts
 )
+
+// ollamaOptions are options that not every provider takes.
+var ollamaOptions = []string{"toolFormat", "toolDelivery", "reasoningFormat", "reasoningOpened"}
 
 var ollamaMembers = []chat.Member{
 	{Name: "format", Shape: chat.ShapeText | chat.ShapeObject},

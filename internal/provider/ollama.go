@@ -21,7 +21,7 @@ type ollama struct{}
 
 var ollamaProtocol = chat.Protocol{
 	Name: ollamaName, BaseURL: ollamaBaseURL, Close: "]}", Format: framing.JSONLines,
-	Members: ollamaMembers, Reserved: []string{"messages", "model", "stream", "tools"},
+	Options: ollamaOptions, Members: ollamaMembers, Reserved: []string{"messages", "model", "stream", "tools"},
 	OfTools:  []string{"name", "description", "parameters"},
 	Thoughts: []string{ollamaThoughts},
 	Media: func(kind, mimeType string) bool {

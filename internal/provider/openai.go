@@ -26,7 +26,7 @@ type openAI struct{ text func() chat.TextOptions }
 var openAIProtocol = chat.Protocol{
 	TextElsewhere: fullModule, Leading: true,
 	Name: openAIName, BaseURL: openAIBaseURL, Close: "]}",
-	Members: openAIMembers, Reserved: []string{"messages", "model", "stream", "tools"},
+	Options: openAIOptions, Members: openAIMembers, Reserved: []string{"messages", "model", "stream", "tools"},
 	OfTools:   []string{"name", "description", "parameters"},
 	WithTools: []string{"tool_choice", "parallel_tool_calls"}, // endpoints refuse them in a request without tools
 	Thoughts:  []string{openAIThoughts},

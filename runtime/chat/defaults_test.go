@@ -13,7 +13,7 @@ import (
 // plain is a provider with nothing but a name.
 type plain struct{ Provider }
 
-func (plain) Protocol() Protocol       { return Protocol{Name: "plain", BaseURL: "http://plain"} }
+func (plain) Protocol() Protocol       { return Protocol{Name: "plain", BaseURL: "http://plain", Options: ofSome} }
 func (plain) Path(string, bool) string { return "" }
 
 // Setting an option to its default from abi/options.json changes nothing.

@@ -161,13 +161,13 @@ func (p *parser) option(name string, v []byte) {
 	if p.dialect != nil && p.dialect.Option(name, v, p.fail) {
 		return
 	}
+	if slices.Contains(ofSome, name) && !slices.Contains(p.protocol.Options, name) {
+		p.fail(name, "is not for provider "+p.protocol.Name)
+		return
+	}
 	switch name {
 	case "toolFormat", "toolDelivery", "reasoningFormat", "reasoningOpened": // and there is no dialect
-		if where := p.protocol.TextElsewhere; where != "" {
-			p.fail(name, "is not in this module, but in "+where)
-		} else {
-			p.fail(name, "is not for provider "+p.protocol.Name)
-		}
+		p.fail(name, "is not in this module, but in "+p.protocol.TextElsewhere)
 	case "provider": // done
 	case "model":
 		p.head.Model, p.hasModel = p.text(name, v), true

@@ -34,6 +34,9 @@ const (
 
 var defaultRetryStatuses = []int{429, 500, 502, 503, 504, 529}
 
+// ofSome are the options that only some providers take: those that name them in their Protocol.
+var ofSome = []string{"includeUsage", "reasoningFields", "toolFormat", "toolDelivery", "reasoningFormat", "reasoningOpened"}
+
 // Names of options, of those of engines only, and of the members of retry.
 const (
 	optionNames = "model baseURL credential headers stream retry requestTimeoutMs idleTimeoutMs totalTimeoutMs parallel toolTimeoutMs spoolResultsOver trust media maxMediaBytes unsupportedMedia thoughtSurfacing replayCompatibility bucketOrder toolExtras schema schemaMode body includeUsage reasoningFields thoughts toolFormat toolDelivery reasoningFormat reasoningOpened"
