@@ -196,11 +196,15 @@ func TestBuiltinMiddlewareInAFunction(t *testing.T) {
 			return []turns.DispatchMiddleware{func(ctx *turns.DispatchContext, next func()) error { return m(ctx, next) }}
 		}
 		quiet := func(*turns.DispatchContext, *turns.Helpers) error { return nil }
-		result := builtintest.Run(t, h, turns.TurnRunnerConfig{DispatchInputPipeline: wrap(middleware.MaxIterations(2)), Executor: quiet}, "test")
+		result := builtintest.Run(t, h, turns.TurnRunnerConfig{
+			DispatchInputPipeline: wrap(middleware.MaxIterations(2)), Executor: quiet,
+		}, "test")
 		if !errors.Is(result.Err, host.Code("E_MAX_ITERATIONS")) || result.Iterations != 3 {
 			t.Errorf("%d iterations: %v", result.Iterations, result.Err)
 		}
-		result = builtintest.Run(t, h, turns.TurnRunnerConfig{DispatchInputPipeline: wrap(middleware.Deadline(time.Hour)), Executor: quiet}, "test")
+		result = builtintest.Run(t, h, turns.TurnRunnerConfig{
+			DispatchInputPipeline: wrap(middleware.Deadline(time.Hour)), Executor: quiet,
+		}, "test")
 		if !errors.Is(result.Err, host.Code("E_INVALID_OPTIONS")) {
 			t.Error(result.Err)
 		}

@@ -10,10 +10,13 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// plain is a provider with nothing but a name.
+// plain is a provider that takes every option and has nothing but a name.
 type plain struct{ Provider }
 
-func (plain) Protocol() Protocol       { return Protocol{Name: "plain", BaseURL: "http://plain", Options: ofSome} }
+func (plain) Protocol() Protocol {
+	return Protocol{Name: "plain", BaseURL: "http://plain", Options: ofSome}
+}
+
 func (plain) Path(string, bool) string { return "" }
 
 // Setting an option to its default from abi/options.json changes nothing.

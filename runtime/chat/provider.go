@@ -38,7 +38,7 @@ type Protocol struct {
 	Headers   [][2]string    // names in lower case; the option headers overrides them
 	Close     string         // end of a request
 	Format    framing.Format // format of streams
-	Options   []string       // options that not every provider takes: includeUsage and reasoningFields, as Text has its own
+	Options   []string       // those it takes of the options that not all take; Text has its own
 	Members   []Member       // members of the request that options may set by name
 	Reserved  []string       // members of the request that only the executor sets
 	OfTools   []string       // members of a tool's definition that only the executor sets
