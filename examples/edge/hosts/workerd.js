@@ -3,15 +3,23 @@ import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { argv, env, exit } from 'node:process';
+import { createInterface } from 'node:readline';
 
 import workerd from 'workerd';
 
+/** Where workerd says what it listens on. */
+const CONTROL = 3;
+
 const data = resolve(env.DATA || 'data');
 mkdirSync(data, { recursive: true });
-const args = ['serve', 'config.capnp', `--directory-path=data=${data}`, ...argv.slice(2)];
-// The last address that workerd is told of counts; config.capnp has the one before.
-const given = args.join(' ').matchAll(/(?:--socket-addr[ =]|-s ?)http=(\S+)/g);
-const address = [...given].at(-1)?.[1] ?? '127.0.0.1:8787';
-console.log(`Talk to it: http://${address.replace(/^\*/, 'localhost')}/`);
-const child = spawn(workerd.default ?? workerd, args, { stdio: 'inherit' });
+const flags = [`--directory-path=data=${data}`, `--control-fd=${CONTROL}`];
+const child = spawn(
+  workerd.default ?? workerd,
+  ['serve', 'config.capnp', ...flags, ...argv.slice(2)],
+  { stdio: ['inherit', 'inherit', 'inherit', 'pipe'] },
+);
 child.on('exit', (code) => exit(code ?? 1));
+for await (const line of createInterface({ input: child.stdio[CONTROL] })) {
+  const { event, port } = JSON.parse(line);
+  if (event === 'listen') console.log(`Talk to it: http://127.0.0.1:${port}/`);
+}

@@ -15,7 +15,7 @@ import { start } from './start.mjs';
 const folder = fileURLToPath(new URL('..', import.meta.url));
 
 test('Node', async () => {
-  const server = await start(() => [process.execPath, 'hosts/node.js']);
+  const server = await start([process.execPath, 'hosts/node.js']);
   try {
     await plays(clientOf(`${server.address}/conversations/a/turns`));
   } finally {

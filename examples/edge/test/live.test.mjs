@@ -49,7 +49,7 @@ async function talk(command, key, act) {
 
 for (const [host, command] of Object.entries({
   workerd: npmStart,
-  Node: () => [process.execPath, 'hosts/node.js'],
+  Node: [process.execPath, 'hosts/node.js'],
 })) {
   test(`the provider answers on ${host}, and gets the key`, () =>
     talk(command, KEY, async (client) => {

@@ -13,7 +13,7 @@ import { npmStart, start } from './start.mjs';
 const LONG = 'word '.repeat(200);
 
 test('sessions of examples/edge on Node', async () => {
-  const server = await start(() => [process.execPath, 'hosts/node.js']);
+  const server = await start([process.execPath, 'hosts/node.js']);
   try {
     const user = sessionsOf(`${server.address}/users/ann/sessions`);
     await refusesBodies(user);

@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,54 +11,49 @@ const folder = fileURLToPath(new URL('..', import.meta.url));
 const PATIENCE = 60_000;
 
 /**
- * Starts a program of the example, and waits until it answers.
+ * Starts a program of the example on a free port, and waits until it tells its address.
  *
- * @param command with its arguments, made for a port
+ * @param command with its arguments
  * @param settings variables of the environment. Without DATA conversations end with the program
  * @returns its address, what it printed, and a function that ends it with all that it started
  */
-export async function start(command, settings = {}) {
-  const port = await freePort();
+export async function start([file, ...args], settings = {}) {
   const data = await mkdtemp(join(tmpdir(), 'turncore-edge-'));
-  const [file, ...args] = command(port);
   const child = spawn(file, args, {
     cwd: folder,
-    env: { ...process.env, PORT: String(port), PAUSE_MS: '5', DATA: data, ...settings },
+    env: { ...process.env, PORT: '0', PAUSE_MS: '5', DATA: data, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  let said = '';
-  for (const pipe of [child.stdout, child.stderr]) pipe.on('data', (data) => (said += data));
   const closed = once(child, 'close');
-  const ended = () => child.exitCode !== null || child.signalCode !== null;
   const stop = async () => {
-    if (!ended()) process.kill(-child.pid, 'SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGKILL');
     await closed;
     await rm(data, { recursive: true, force: true });
   };
-  const address = `http://127.0.0.1:${port}`;
-  for (const began = Date.now(); ;) {
-    const answer = await fetch(address, { headers: { connection: 'close' } }).catch(
-      () => undefined,
-    );
-    await answer?.body?.cancel();
-    if (answer !== undefined) return { address, said: () => said, stop };
-    if (ended() || Date.now() - began > PATIENCE) {
-      await stop();
-      throw new Error(`${file} ${args.join(' ')} does not answer: ${said}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  let said = '';
+  let patience;
+  try {
+    const address = await new Promise((resolve, reject) => {
+      const fail = () => reject(new Error(`${file} ${args.join(' ')} tells no address: ${said}`));
+      for (const pipe of [child.stdout, child.stderr]) {
+        pipe.on('data', (data) => {
+          said += data;
+          const found = /(http:\/\/127\.0\.0\.1:\d+)\/\n/.exec(said);
+          if (found !== null) resolve(found[1]);
+        });
+      }
+      patience = setTimeout(fail, PATIENCE);
+      closed.then(fail, reject);
+    });
+    return { address, said: () => said, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  } finally {
+    clearTimeout(patience);
   }
 }
 
-/** `npm start`, on a port. */
-export const npmStart = (port) => ['npm', 'start', '--', `--socket-addr=http=127.0.0.1:${port}`];
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+/** `npm start` on a free port. */
+export const npmStart = ['npm', 'start', '--', '--socket-addr=http=127.0.0.1:0'];
