@@ -121,13 +121,18 @@ function prepareOffline(version) {
   // What was loaded before the worker was there passes it once more.
   navigator.serviceWorker?.addEventListener('controllerchange', () => {
     for (const { name } of performance.getEntriesByType('resource')) {
-      if (name.startsWith(`${location.origin}/libraries/`)) fetch(name).catch(() => undefined);
+      if (name.startsWith(`${location.origin}/libraries/`)) passAgain(name).catch(() => undefined);
     }
   });
   // Browsers without service workers, and pages that are not on the own machine or https, do without.
   navigator.serviceWorker?.register(`offline.js?version=${version}`).catch((error) => {
     console.info(`This page will not work offline: ${error.message}`);
   });
+}
+
+/** Has the service worker take a copy of what is there. A body that nobody reads would keep the worker busy. */
+async function passAgain(address) {
+  await (await fetch(address)).body?.cancel();
 }
 
 /** Offers agents beside the page's own, and takes the one that the page's address names. */
