@@ -29,7 +29,7 @@ type Dispatch struct {
 	closing   bool // it takes no more writes
 	contextState
 
-	path   string    // location in the turn, see AppendPath
+	path   []byte    // location in the turn without the seam, see AppendPath
 	parent *Dispatch // dispatch whose context is the source; nil for the turn's, or if standalone
 	config *Config
 
@@ -178,6 +178,7 @@ func (d *Dispatch) end(failure error) {
 // loop runs iterations until a signal, an abort, or a failure, which it reports to the dispatch's observers.
 func (d *Dispatch) loop(task Task) error {
 	for n := 0; !d.aborted && !d.signalled(); n++ {
+		d.enterIteration()
 		d.iteration, d.iterations, d.begun, d.closing = n, n+1, true, false
 		d.begunAt, d.bounds.stored = d.turn.elapsed, [Collections]uint32{}
 		d.place.enter(inBetween)

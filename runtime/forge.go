@@ -58,7 +58,6 @@ func (d *Dispatch) forge(task Task) error {
 		return err
 	}
 	d.scan(sourcesCalled)
-	d.scan(sourcesFound)
 	if a.forged && !a.changed && a.registry == d.registry && a.edits == d.registry.edits {
 		return nil
 	}

@@ -1,9 +1,6 @@
 package runtime
 
-import (
-	"math/bits"
-	"strconv"
-)
+import "strconv"
 
 // Seams of a turn: stretches of host code that run again as a whole if they are lost. Between them a context is in the
 // seam inBetween.
@@ -19,33 +16,16 @@ const (
 // location is a context's position in the turn. It counts the requests made from there.
 type location struct {
 	seam       byte
-	used       bool              // something was counted since the seam began
 	kinds      uint16            // the kinds counted in effects, a bit each
 	dispatches uint32            // dispatches opened from here
-	effects    [16]uint32        // by kind
-	checksum   string            // of the first tool call
-	calls      uint32            // number of tool calls with that checksum
-	others     map[string]uint32 // number of other tool calls, by checksum; most seams have none
+	calls      uint32            // number of tool calls with the checksum
+	effects    [16]uint32        // by kind, see Ordinal; stale for those that are not counted yet
+	checksum   string            // of the first tool call; stale without one
+	others     map[string]uint32 // number of other tool calls, by checksum; stale without a first one, nil in most turns
 }
 
-// enter begins a seam. Most seams make no request, so that it is inlined.
-func (l *location) enter(seam byte) {
-	l.seam = seam
-	if l.used {
-		l.reset()
-	}
-}
-
-// reset sets the counts back to 0.
-func (l *location) reset() {
-	for ; l.kinds != 0; l.kinds &= l.kinds - 1 {
-		l.effects[bits.TrailingZeros16(l.kinds)] = 0
-	}
-	l.used, l.dispatches, l.checksum, l.calls = false, 0, "", 0
-	if len(l.others) > 0 {
-		clear(l.others)
-	}
-}
+// enter begins a seam. What was counted becomes stale, and is set back when it is next used.
+func (l *location) enter(seam byte) { l.seam, l.kinds, l.dispatches, l.calls = seam, 0, 0, 0 }
 
 // AppendPath appends the location of a context, which is the same when the turn runs again. Each level of nesting adds
 // the dispatch, numbered within the seam that opened it, its iteration and its seam, such as "d1.0.x" or
@@ -59,46 +39,72 @@ func (t *Turn) AppendPath(dst []byte, context uint32) []byte {
 		return dst
 	}
 	dst = append(dst, d.path...)
-	if d.iterations > 0 {
-		if n := d.iteration; n < 10 {
-			dst = append(dst, '.', '0'+byte(n))
-		} else {
-			dst = strconv.AppendInt(append(dst, '.'), int64(n), 10)
-		}
-		if d.place.seam != inBetween {
-			dst = append(dst, '.', d.place.seam)
-		}
+	if d.place.seam != inBetween {
+		dst = append(dst, '.', d.place.seam)
 	}
 	return dst
 }
 
+// enterIteration counts the iteration up at the end of the path, where it stands from the first one on.
+func (d *Dispatch) enterIteration() {
+	if last := len(d.path) - 1; d.iterations > 0 && d.path[last] < '9' {
+		d.path[last]++
+		return
+	}
+	d.carry()
+}
+
+// carry is enterIteration for the first iteration and after a 9.
+//
+//go:noinline
+func (d *Dispatch) carry() {
+	if d.iterations == 0 {
+		d.path = append(d.path, '.', '0')
+		return
+	}
+	last := len(d.path) - 1
+	for ; d.path[last] == '9'; last-- {
+		d.path[last] = '0'
+	}
+	if d.path[last] == '.' {
+		d.path[last+1] = '1' // one digit more
+		d.path = append(d.path, '0')
+		return
+	}
+	d.path[last]++
+}
+
 // openPath is the path of a new dispatch opened from a context.
-func (t *Turn) openPath(source *contextState) string {
-	source.place.used = true
+func (t *Turn) openPath(source *contextState) []byte {
 	source.place.dispatches++
-	var room [32]byte
-	path := t.AppendPath(room[:0], source.number)
+	path := t.AppendPath(make([]byte, 0, 16), source.number)
 	if len(path) > 0 {
 		path = append(path, '.')
 	}
-	return string(strconv.AppendUint(append(path, 'd'), uint64(source.place.dispatches), 10))
+	return strconv.AppendUint(append(path, 'd'), uint64(source.place.dispatches), 10)
 }
 
-// Ordinal numbers the effects of a kind (below 16) within their seam, from 1.
+// Ordinal numbers the effects of a kind within their seam, from 1. Four bits tell the kinds apart: those of sessions
+// begin at 32, and no context makes requests of a kind below 16 and of the one 32 above it.
 func (t *Turn) Ordinal(context uint32, kind uint8) uint32 {
-	l := &t.contextOf(context).place
-	l.used = true
-	l.kinds |= 1 << (kind & 15)
-	l.effects[kind&15]++
-	return l.effects[kind&15]
+	l, n := &t.contextOf(context).place, uint32(1)
+	kind &= 15
+	if l.kinds&(1<<kind) != 0 {
+		n += l.effects[kind]
+	}
+	l.kinds |= 1 << kind
+	l.effects[kind] = n
+	return n
 }
 
 // CallOrdinal numbers the tool calls with one checksum within their seam, from 1.
 func (t *Turn) CallOrdinal(context uint32, checksum string) uint32 {
 	l := &t.contextOf(context).place
-	l.used = true
-	if l.calls == 0 || l.checksum == checksum {
+	if l.calls == 0 {
 		l.checksum = checksum
+		clear(l.others)
+	}
+	if l.checksum == checksum {
 		l.calls++
 		return l.calls
 	}

@@ -89,10 +89,13 @@ func (d *Dispatch) StoreDocument(task Task, body []byte) error {
 }
 
 // spoolPending spools the texts of the pending retrievables, one after the other, and replaces those records here and
-// in the contexts they come from. It stops at the first failure.
+// in the contexts they come from. It stops at the first failure. It leaves an up-to-date scan of the retrievables.
 func (d *Dispatch) spoolPending(task Task) error {
 	d.scan(sourcesFound)
 	pending := d.artifacts.pending
+	if len(pending) == 0 {
+		return nil
+	}
 	for _, handle := range pending {
 		into, err := d.turn.spool(task, d.number, handle)
 		if err != nil {
@@ -104,11 +107,10 @@ func (d *Dispatch) spoolPending(task Task) error {
 		}
 		d.replaceSpooled(handle, into)
 	}
-	if len(pending) > 0 {
-		// Scan again: the collection has changed meanwhile.
-		d.artifacts.pending = nil
-		d.artifacts.scans[sourcesFound].edits = d.cols[record.Retrievables].edits - 1
-	}
+	// The collection has changed meanwhile.
+	d.artifacts.pending = nil
+	d.artifacts.scans[sourcesFound].edits = d.cols[record.Retrievables].edits - 1
+	d.scan(sourcesFound)
 	return nil
 }
 

@@ -11,12 +11,14 @@ func (t *Turn) OpenStep(config *Config) (*Dispatch, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dispatch{turn: t, config: config, begun: true, iterations: 1}
+	d := &Dispatch{turn: t, config: config, begun: true}
 	d.running = d.one[:0]
 	d.path = t.openPath(&t.context)
 	d.number = uint32(len(t.dispatches) + 1)
 	d.aborted = t.context.aborted
 	d.registry = registry
+	d.enterIteration()
+	d.iterations = 1
 	d.place.enter(inExecute)
 	t.dispatches = append(t.dispatches, d)
 	return d, nil
