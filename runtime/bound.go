@@ -108,7 +108,7 @@ func (d *Dispatch) countRepeats() {
 // first n is kept. It belongs in the dispatch input pipeline.
 func MaxIterations(n int) Bound {
 	return func(_ Task, d *Dispatch) error {
-		if d.iteration < n || d.signalled() {
+		if int(d.iteration) < n || d.signalled() {
 			return nil
 		}
 		return d.Nack(fault.New(fault.MaxIterations, strconv.Itoa(n)))

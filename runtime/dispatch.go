@@ -24,7 +24,7 @@ type Dispatch struct {
 	// As in Turn, the fields that every delta uses stand together.
 	turn      *Turn
 	streaming *stream // the last delta's
-	iteration int
+	iteration int32
 	begun     bool // an iteration is open
 	closing   bool // it takes no more writes
 	contextState
@@ -179,7 +179,7 @@ func (d *Dispatch) end(failure error) {
 func (d *Dispatch) loop(task Task) error {
 	for n := 0; !d.aborted && !d.signalled(); n++ {
 		d.enterIteration()
-		d.iteration, d.iterations, d.begun, d.closing = n, n+1, true, false
+		d.iteration, d.iterations, d.begun, d.closing = int32(n), n+1, true, false
 		d.begunAt, d.bounds.stored = d.turn.elapsed, [Collections]uint32{}
 		d.place.enter(inBetween)
 		d.turn.emit(d, EventIterationStart, nil)
@@ -289,7 +289,7 @@ func (d *Dispatch) execute(task Task) error {
 	if d.config.Executor != nil {
 		return d.config.Executor.Execute(task, d)
 	}
-	d.call = CallExecutor{Context: d.number, Iteration: d.iteration}
+	d.call = CallExecutor{Context: d.number, Iteration: int(d.iteration)}
 	_, err := task.Await(&d.call)
 	return err
 }
@@ -312,7 +312,7 @@ func (d *Dispatch) Status() Status { return d.status }
 func (d *Dispatch) Iterations() int { return d.iterations }
 
 // Iteration that is running, from 0.
-func (d *Dispatch) Iteration() int { return d.iteration }
+func (d *Dispatch) Iteration() int { return int(d.iteration) }
 
 // Turn that the dispatch belongs to.
 func (d *Dispatch) Turn() *Turn { return d.turn }

@@ -15,7 +15,7 @@ type stream struct {
 	kind    StreamKind
 	sealed  bool
 
-	sealedIn int // iteration in which it was sealed
+	sealedIn int32 // iteration in which it was sealed
 }
 
 // StreamKind is the kind of a stream: message or thought.
@@ -57,12 +57,12 @@ var streamWords = [...]string{"message", "thought"}
 
 // sealed is the error for a report on a stream or tool call completed in the given iteration. If that is an earlier
 // one, the usual mistake is an executor that returns without a signal and repeats all of its work.
-func (d *Dispatch) sealed(what, id string, iteration int) error {
+func (d *Dispatch) sealed(what, id string, iteration int32) error {
 	message := "the " + what + " " + strconv.Quote(id) + " takes no more reports: "
 	if iteration == d.iteration {
 		return &fault.StreamSealed{Message: message + "an earlier one has completed it"}
 	}
-	return &fault.StreamSealed{Message: message + "it was completed in iteration " + strconv.Itoa(iteration) +
+	return &fault.StreamSealed{Message: message + "it was completed in iteration " + strconv.Itoa(int(iteration)) +
 		", and the executor runs again since nobody called ack or nack"}
 }
 
@@ -107,7 +107,7 @@ type toolStream struct {
 	kept     uint32
 	isError  bool
 	sealed   bool
-	sealedIn int // iteration in which it was sealed
+	sealedIn int32 // iteration in which it was sealed
 
 	executionID, providerCallID string
 }

@@ -264,7 +264,7 @@ func (t *Turn) head(d *Dispatch, kind EventKind) Head {
 	if d != nil {
 		h.Dispatch, h.Scope = d.number, ScopeDispatch|ScopeTurn
 		if d.begun {
-			h.Iteration = int32(d.iteration)
+			h.Iteration = d.iteration
 		}
 	}
 	return h
