@@ -241,6 +241,8 @@ func TestLocalOptions(t *testing.T) {
 		{`{"model":"m","base_url":"http://x"}`, "`base_url` is not a known option; did you mean `baseURL`?"},
 		{`{"model":"m","outputSchema":{}}`, "`outputSchema` is not a known option; did you mean `schema`?"},
 		{`{"model":"m","retry":{"maxAttempt":1}}`, "`retry.maxAttempt` is not a known option; did you mean `maxAttempts`?"},
+		{`{"model":"m","includeUsege":true}`, "`includeUsege` is not a known option; did you mean `includeUsage`?"},
+		{`{"provider":"gemini","model":"m","includeUsege":true}`, "`includeUsege` is not a known option; other members of the request belong in `body`"},
 		{`{"model":"m","capabilities":{}}`, "`capabilities` is not a known option; other members of the request belong in `body`"},
 	} {
 		_, err := chat.New(fromJSON(t, c.options), provider.All...)

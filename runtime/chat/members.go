@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -88,7 +89,7 @@ func (p *parser) member(name string, v []byte) {
 
 // names lists the valid option names.
 func (p *parser) names() []string {
-	names := append(strings.Fields(optionNames), "provider")
+	names := append(slices.DeleteFunc(strings.Fields(optionNames), p.isOfOthers), "provider")
 	if p.engine != nil {
 		names = append(names, strings.Fields(engineNames)...)
 	}

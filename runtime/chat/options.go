@@ -144,6 +144,11 @@ func (p *parser) fail(name, problem string) {
 	p.wrong = append(p.wrong, "`"+p.prefix+name+"` "+problem)
 }
 
+// isOfOthers reports whether an option is for other providers only.
+func (p *parser) isOfOthers(name string) bool {
+	return slices.Contains(ofSome, name) && !slices.Contains(p.protocol.Options, name)
+}
+
 func (p *parser) option(name string, v []byte) {
 	if value.KindOf(v) == value.KindNil {
 		return // as if absent, like undefined in a host's object
@@ -161,7 +166,7 @@ func (p *parser) option(name string, v []byte) {
 	if p.dialect != nil && p.dialect.Option(name, v, p.fail) {
 		return
 	}
-	if slices.Contains(ofSome, name) && !slices.Contains(p.protocol.Options, name) {
+	if p.isOfOthers(name) {
 		p.fail(name, "is not for provider "+p.protocol.Name)
 		return
 	}
