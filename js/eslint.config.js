@@ -45,7 +45,6 @@ const nodeGlobals = Object.fromEntries(
     'setImmediate',
     'setInterval',
     'setTimeout',
-    'skipWaiting',
     'structuredClone',
     'TextDecoder',
     'TextDecoderStream',
@@ -97,5 +96,16 @@ export default defineConfig(
   {
     files: ['**/*.js', '**/*.mjs'],
     languageOptions: { globals: nodeGlobals },
+  },
+  {
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "CallExpression[callee.property.name='waitForFunction'] > *[async=true]",
+          message: 'Playwright takes a promise for true: evaluate a loop.',
+        },
+      ],
+    },
   },
 );

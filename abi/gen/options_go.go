@@ -55,7 +55,8 @@ func (t *optionTable) guestOptions() []byte {
 	b.WriteString(strings.Join(lists, "\n"))
 	fmt.Fprintf(&b, "\n// ofSome are the options that only some providers take: those that name them in their Protocol.\n")
 	fmt.Fprintf(&b, "var ofSome = []string{%s}\n", quotedList(t.ofSome()))
-	fmt.Fprintf(&b, "\n// Names of options, of those of engines only, and of the members of retry.\nconst (\n\toptionNames = %q\n\tengineNames = %q\n\tretryNames = %q\n)\n",
+	b.WriteString("\n// Names of options, of those of engines only, and of the members of retry.\n")
+	fmt.Fprintf(&b, "const (\n\toptionNames = %q\n\tengineNames = %q\n\tretryNames = %q\n)\n",
 		strings.Join(names, " "), strings.Join(ofEngines, " "), t.membersOf("retry"))
 	return b.Bytes()
 }
@@ -97,7 +98,8 @@ func (t *optionTable) guestProviders() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "provider")
 	b.WriteString("import \"github.com/turncore/turncore/runtime/chat\"\n")
-	fmt.Fprintf(&b, "\n// capabilityNames are the names of an engine's capabilities.\nconst capabilityNames = %q\n", t.membersOf("capabilities"))
+	b.WriteString("\n// capabilityNames are the names of an engine's capabilities.\n")
+	fmt.Fprintf(&b, "const capabilityNames = %q\n", t.membersOf("capabilities"))
 	for _, p := range t.Providers {
 		unit := p.unit()
 		fmt.Fprintf(&b, "\n// %s.\nconst (\n\t%sName = %q\n", p.Title, unit, p.Name)
@@ -180,7 +182,8 @@ func (t *optionTable) hostOptions() []byte {
 		goFields(&b, t.options(p))
 		goFields(&b, p.Members)
 		b.WriteString("}\n\n")
-		fmt.Fprintf(&b, "// Map returns the options in the form of the Options of turns.Model and [ChatOptions].\nfunc (o %sOptions) Map() map[string]any { return optionMap(o) }\n", p.Go)
+		b.WriteString("// Map returns the options in the form of the Options of turns.Model and [ChatOptions].\n")
+		fmt.Fprintf(&b, "func (o %sOptions) Map() map[string]any { return optionMap(o) }\n", p.Go)
 	}
 	return b.Bytes()
 }
@@ -261,7 +264,8 @@ func (t *optionTable) hostProviders() []byte {
 	for _, p := range t.apis() {
 		fmt.Fprintf(&b, "\t%s Provider = %q // %s\n", p.Go, p.Name, p.Title)
 	}
-	b.WriteString(")\n\n// providerAPIs are the APIs of the providers, in the order of [Providers].\nvar providerAPIs = [...]providerAPI{\n")
+	b.WriteString(")\n\n// providerAPIs are the APIs of the providers, in the order of [Providers].\n")
+	b.WriteString("var providerAPIs = [...]providerAPI{\n")
 	for _, p := range t.apis() {
 		fmt.Fprintf(&b, "\t{%s, %q, %q, %q},\n", p.Go, p.BaseURL, p.Header, p.Prefix)
 	}
@@ -274,14 +278,15 @@ func (t *optionTable) typedOptions() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "turns_test")
 	b.WriteString("import \"github.com/turncore/turncore/host/model\"\n\n")
-	b.WriteString("// typedOptions are the options of each provider.\nvar typedOptions = map[model.Provider]interface{ Map() map[string]any }{\n")
+	b.WriteString("// typedOptions are the options of each provider.\n")
+	b.WriteString("var typedOptions = map[model.Provider]interface{ Map() map[string]any }{\n")
 	for _, p := range t.apis() {
 		fmt.Fprintf(&b, "\tmodel.%s: &model.%[1]sOptions{},\n", p.Go)
 	}
 	b.WriteString("}\n\n// optionValues are the only valid values of options.\nvar optionValues = map[string][]string{\n")
 	for _, o := range t.all() {
 		if len(o.Values) > 0 && !ofEngine(o) {
-			fmt.Fprintf(&b, "\t%q: {%s},\n", o.Name, strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", o.Values), "[]string{"), "}"))
+			fmt.Fprintf(&b, "\t%q: {%s},\n", o.Name, quotedList(o.Values))
 		}
 	}
 	b.WriteString("}\n")

@@ -1,8 +1,9 @@
 // The service worker: the page works without its server, from copies that were taken when it was last there.
 //
 // Its address holds a version of all files. For each version a cache holds all of them or none, so that files of two
-// versions never meet. While the server answers, its answers count. Models lie in the caches of their libraries, and
-// come from elsewhere: they are none of this worker's business.
+// versions never meet. While the server answers, its answers count. The worker of a later version waits until no page is
+// open that has the one before, as browsers have it: until then the copies of the one before serve when the server is
+// gone. Models lie in the caches of their libraries, and come from elsewhere: they are none of this worker's business.
 
 const PREFIX = 'turncore-demo-';
 const NAME = PREFIX + new URL(location.href).searchParams.get('version');
@@ -24,7 +25,6 @@ async function install() {
   const used = await Promise.all((await older()).map((name) => pathsIn(name)));
   const paths = new Set([...files, ...used.flat().filter((path) => LIBRARY.test(path))]);
   await retried(async () => (await caches.open(NAME)).addAll([...paths]));
-  await skipWaiting();
 }
 
 /** Takes the copies, three times at most: one request in a hundred that fails would cost all of them. */

@@ -20,30 +20,35 @@ const cachesOf = (page) =>
   });
 
 /**
- * Waits until the page's service worker of a version has taken all copies. The browser drops a worker that could not be
- * installed and tries again when the page is next loaded; so does this, twice.
+ * Waits until the page's service worker of a version has taken all copies, and serves the page or waits for its turn.
+ * The browser drops a worker that could not be installed and tries again when the page is next loaded; so does this,
+ * twice.
  */
-const copied = async (page, version) => {
-  for (let loads = 0; ; loads++) {
-    try {
-      await page.waitForFunction(
-        (wanted) => {
-          const { scriptURL, state } = navigator.serviceWorker.controller ?? {};
-          return state === 'activated' && scriptURL.endsWith(wanted);
-        },
-        version,
-        { timeout: 30_000 },
-      );
-      return;
-    } catch (error) {
-      const found = JSON.stringify([await workersOf(page), await cachesOf(page)]);
-      if (loads === 2)
-        throw new Error(`no worker of version ${version}: ${found}`, { cause: error });
-      console.warn(`loading once more, as there is no worker of version ${version}: ${found}`);
-      await page.reload();
-    }
+const copied = async (page, version, { waits = false } = {}) => {
+  for (let loads = 0; !(await hasCopied(page, version, waits)); loads++) {
+    const found = JSON.stringify([await workersOf(page), await cachesOf(page)]);
+    if (loads === 2) throw new Error(`no worker of version ${version}: ${found}`);
+    console.warn(`loading once more, as there is no worker of version ${version}: ${found}`);
+    await page.reload();
   }
 };
+
+/** Waits for that on the page as it is, and reports whether it came. (Playwright waits for no promise of a predicate.) */
+const hasCopied = (page, version, waits) =>
+  page.evaluate(
+    async ([wanted, waits, patience]) => {
+      const { serviceWorker } = navigator;
+      for (const end = performance.now() + patience; performance.now() < end;) {
+        const { waiting } = (await serviceWorker.getRegistration()) ?? {};
+        const { scriptURL, state } = (waits ? waiting : serviceWorker.controller) ?? {};
+        if (state === (waits ? 'installed' : 'activated') && scriptURL.endsWith(wanted))
+          return true;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      return false;
+    },
+    [version, waits, 30_000],
+  );
 
 /** The addresses and states of a page's service workers. */
 const workersOf = (page) =>
@@ -110,9 +115,15 @@ test('a new version takes the place of the old one as a whole, with the librarie
     await page.reload();
     await visit.state('ready');
     assert.equal(await page.isVisible('#offline'), false);
+    // The worker of the new version waits while a page is open that has the old one.
+    await copied(page, version, { waits: true });
+    assert.ok((await workersOf(page)).at(-1).includes(old));
+    await page.goto('about:blank');
+    await page.goto(`${second.address}/`);
+    await visit.state('ready');
     await copied(page, version);
-    await page.waitForFunction(async () => (await caches.keys()).length === 1);
-    const { [`turncore-demo-${version}`]: paths } = await cachesOf(page);
+    const { [`turncore-demo-${version}`]: paths, ...others } = await cachesOf(page);
+    assert.deepEqual(others, {});
     for (const path of ['/', '/app.js', '/models/scripted.gguf', library]) {
       assert.ok(paths?.includes(path), path);
     }
