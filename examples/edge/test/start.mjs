@@ -39,7 +39,7 @@ export async function start([file, ...args], settings = {}) {
       for (const pipe of [child.stdout, child.stderr]) {
         pipe.on('data', (data) => {
           said += data;
-          const found = /(http:\/\/127\.0\.0\.1:\d+)\/\n/.exec(said);
+          const found = /(http:\/\/127\.0\.0\.1:\d+)\/?\s/.exec(said);
           if (found !== null) resolve(found[1]);
         });
       }

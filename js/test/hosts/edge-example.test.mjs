@@ -25,7 +25,7 @@ const NODE = process.env.TURNCORE_NODES?.split(':').at(-1) ?? process.execPath;
 
 for (const [name, command] of Object.entries({ Deno: deno, Bun: bun })) {
   test(`examples/edge on ${name}`, async () => {
-    const server = await start(() => command);
+    const server = await start(command);
     try {
       await plays(clientOf(`${server.address}/conversations/a/turns`));
     } finally {
@@ -37,10 +37,10 @@ for (const [name, command] of Object.entries({ Deno: deno, Bun: bun })) {
 test('examples/edge in wrangler dev', async () => {
   const state = await mkdtemp(join(tmpdir(), 'turncore-wrangler-'));
   const server = await start(
-    (port) => [
+    [
       NODE,
       installed('wrangler/bin/wrangler.js'),
-      ...['dev', '--local', '--ip=127.0.0.1', `--port=${port}`, '--inspector-port=0'],
+      ...['dev', '--local', '--ip=127.0.0.1', '--port=0', '--inspector-port=0'],
       ...[`--persist-to=${state}`, '--show-interactive-dev-session=false'],
     ],
     { CI: '1', NO_COLOR: '1', WRANGLER_HIDE_BANNER: 'true', WRANGLER_SEND_METRICS: 'false' },
