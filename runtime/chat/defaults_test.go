@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/turncore/turncore/abi/value"
@@ -68,5 +69,42 @@ func TestDefaultsAreAsDescribed(t *testing.T) {
 	}
 	if n < 20 {
 		t.Errorf("%d defaults", n)
+	}
+}
+
+// plainLeading is one whose answers may begin with reasoning.
+type plainLeading struct{ plain }
+
+func (plainLeading) Protocol() Protocol {
+	p := plain{}.Protocol()
+	p.Leading = true
+	return p
+}
+
+// A provider that names options about texts, but says nothing about who reads them, does not take them.
+func TestOptionsOfTextsNeedATextOrAModule(t *testing.T) {
+	for _, c := range []struct {
+		provider     Provider
+		option, want string
+	}{
+		{plain{}, `"toolFormat":"auto"`, "`toolFormat` is not for provider plain"},
+		{plain{}, `"toolDelivery":"native"`, "`toolDelivery` is not for provider plain"},
+		{plain{}, `"reasoningFormat":"off"`, "`reasoningFormat` is not for provider plain"},
+		{plain{}, `"reasoningOpened":true`, "`reasoningOpened` is not for provider plain"},
+		{plain{}, `"toolForma":"auto"`, "`toolForma` is not a known option; other members of the request belong in `body`"},
+		{plainLeading{}, `"reasoningFormat":"auto"`, "`reasoningFormat` must be leading or off"},
+		{plainLeading{}, `"reasoningFormat":"off"`, ""},
+	} {
+		v, err := value.FromJSON(nil, []byte(`{"model":"m",`+c.option+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = parseOptions(v, []Provider{c.provider}, "")
+		if c.want == "" && err == nil {
+			continue
+		}
+		if err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.option, err, c.want)
+		}
 	}
 }

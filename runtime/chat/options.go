@@ -144,8 +144,14 @@ func (p *parser) fail(name, problem string) {
 	p.wrong = append(p.wrong, "`"+p.prefix+name+"` "+problem)
 }
 
+// ofTexts are the options about calls and reasoning in the text of an answer.
+var ofTexts = []string{"toolFormat", "toolDelivery", "reasoningFormat", "reasoningOpened"}
+
 // isOfOthers reports whether an option is for other providers only.
 func (p *parser) isOfOthers(name string) bool {
+	if slices.Contains(ofTexts, name) && p.dialect == nil && p.protocol.TextElsewhere == "" {
+		return true // no module has it, whatever the provider names
+	}
 	return slices.Contains(ofSome, name) && !slices.Contains(p.protocol.Options, name)
 }
 
@@ -159,7 +165,11 @@ func (p *parser) option(name string, v []byte) {
 			return
 		}
 		if p.dialect == nil {
-			p.fail(name, "must be leading or off; any other is not in this module, but in "+p.protocol.TextElsewhere)
+			problem := "must be leading or off"
+			if where := p.protocol.TextElsewhere; where != "" {
+				problem += "; any other is not in this module, but in " + where
+			}
+			p.fail(name, problem)
 			return
 		}
 	}
