@@ -571,6 +571,7 @@ const forks: Record<string, Run> = {
     const store = await opened.appender();
     const revision = await store.append('s', happened('e0'));
     for (const id of ['there', 'other']) await store.append(id, happened('e0'));
+    const bad = [{ scope: '', name: '\ud800', value: utf8.encode('x') }];
     for (const [from, to, at, want] of [
       ['nothing', 'new', { revision }, 'E_SESSION_NOT_FOUND'],
       ['other', 'new', { revision }, 'E_SESSION_NOT_FOUND'],
@@ -579,6 +580,7 @@ const forks: Record<string, Run> = {
       ['s', 'new', { revision, artifacts: { a: 1 } }, 'E_SESSION_NOT_FOUND'],
       ['s', 'there', { revision }, 'E_SESSION_EXISTS'],
       ['s', 's', { revision }, 'E_SESSION_EXISTS'],
+      ['s', 'new', { revision, state: bad }, 'E_INVALID_VALUE'],
     ] as const) {
       equal(await code(() => store.forkAt(from, to, at)), want, `${from} to ${to}`);
     }
