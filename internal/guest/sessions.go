@@ -19,8 +19,8 @@ const _ = uint(session.MaxState-abi.MaxState) + uint(abi.MaxState-session.MaxSta
 // sessions is the front of sessions and invocations.
 type sessions struct {
 	in    *Instance
-	teams map[uint32]*invocation.Team // by runner
-	logs  map[uint32]*eventLog        // by history
+	teams map[uint32]*invocation.Team // by runner; nil before the first
+	logs  map[uint32]*eventLog        // by history; nil before the first
 
 	noConfig runtime.Config  // of the turns below invocations: each agent has its own
 	asked    runtime.Encoded // the last effect of an invocation
@@ -41,7 +41,7 @@ type eventLog struct {
 
 // ServeSessions gives the module its second front door, before the first step.
 func (in *Instance) ServeSessions() {
-	in.front = &sessions{in: in, teams: make(map[uint32]*invocation.Team), logs: make(map[uint32]*eventLog)}
+	in.front = &sessions{in: in}
 	in.more |= abi.FeatureSessions
 }
 
@@ -69,6 +69,9 @@ func (s *sessions) open(f *abi.OpenAgents) {
 		err = noTarget("runner ", f.Runner, " is 0 or already open")
 	}
 	if err == nil {
+		if s.teams == nil {
+			s.teams = make(map[uint32]*invocation.Team)
+		}
 		s.teams[f.Runner] = team
 	}
 	(&turn{in: s.in}).reply(f.Call, nil, err)
@@ -113,6 +116,9 @@ func (s *sessions) tell(f *abi.History, data []byte) error {
 	l := s.logs[f.History]
 	if l == nil {
 		l = &eventLog{log: &session.Log{}}
+		if s.logs == nil {
+			s.logs = make(map[uint32]*eventLog)
+		}
 		s.logs[f.History] = l
 	}
 	rest := clone(data)
