@@ -285,14 +285,22 @@ func (r *Reader) leaf() int {
 	return size
 }
 
+// texts reads a list of strings. They are parts of one, so that a list costs two allocations however long it is.
 func (r *Reader) texts() []string {
 	n := r.list(1, MaxArray)
 	if n == 0 {
 		return nil
 	}
+	begin := r.i
+	for range n {
+		r.Text()
+	}
+	whole := string(r.b[begin:r.i])
 	list := make([]string, n)
+	r.i = begin
 	for i := range list {
-		list[i] = string(r.Text())
+		size := len(r.Text())
+		list[i] = whole[r.i-begin-size : r.i-begin]
 	}
 	return list
 }
