@@ -38,9 +38,9 @@ func init() {
 // New returns an engine. Its chat executor knows these providers in addition to those of the full module; a provider
 // replaces a built-in one of the same name.
 func New(providers ...chat.Provider) *Engine {
-	all := slices.Concat(provider.All, providers)
+	instance := guest.Maker(slices.Concat(provider.All, providers)...)
 	return &Engine{start: func() engine.Core {
-		g := guest.New(all...)
+		g := instance()
 		g.ServeSessions()
 		return g
 	}}

@@ -36,6 +36,7 @@ type Instance struct {
 	histories map[uint32]*runtime.History
 	effects   int // outstanding, in all turns
 	providers []chat.Provider
+	speaks    []string // names of those that are in this module
 	platform  Platform
 	agent     Agent        // nil in the core module
 	more      abi.Features // features of an agent module, or of sessions
@@ -65,15 +66,33 @@ type frames struct {
 }
 
 // New returns an instance that waits for Hello. Its chat executor supports the providers; the first is the default.
-func New(providers ...chat.Provider) *Instance {
-	return &Instance{
-		providers: providers,
-		limits:    abi.DefaultLimits(),
-		out:       make([]byte, 0, 256),
-		runners:   make(map[uint32]*runtime.Config),
-		turns:     make(map[uint32]*turn),
-		histories: make(map[uint32]*runtime.History),
+func New(providers ...chat.Provider) *Instance { return Maker(providers...)() }
+
+// Maker returns a function that makes instances like New, for a host that makes many.
+func Maker(providers ...chat.Provider) func() *Instance {
+	speaks := namesOf(providers)
+	return func() *Instance {
+		return &Instance{
+			providers: providers,
+			speaks:    speaks,
+			limits:    abi.DefaultLimits(),
+			out:       make([]byte, 0, 256),
+			runners:   make(map[uint32]*runtime.Config),
+			turns:     make(map[uint32]*turn),
+			histories: make(map[uint32]*runtime.History),
+		}
 	}
+}
+
+// namesOf lists the providers that are in this module.
+func namesOf(providers []chat.Provider) []string {
+	names := make([]string, 0, len(providers))
+	for _, p := range providers {
+		if protocol := p.Protocol(); protocol.Elsewhere == "" {
+			names = append(names, protocol.Name)
+		}
+	}
+	return names
 }
 
 // Platform is what frames change of the Go runtime below the guest. A function that is nil is not called: in process,
@@ -276,7 +295,7 @@ func (in *Instance) hello(f *abi.Hello) error {
 	in.marks = f.Features&abi.FeatureInterrupts != 0
 	in.append(&abi.Welcome{
 		Op: abi.OpWelcome, Major: abi.Major, Minor: abi.Minor,
-		Features: f.Features & (supported | in.more), Limits: in.limits, Quota: quota, Build: Build, Providers: in.speaks(),
+		Features: f.Features & (supported | in.more), Limits: in.limits, Quota: quota, Build: Build, Providers: in.speaks,
 	})
 	return nil
 }
@@ -306,17 +325,6 @@ func speaksOurs(r abi.Reader) error {
 // badSeed is the error for a seed of the wrong length.
 func badSeed(frame string, seed []byte) error {
 	return fault.New(fault.ABIMalformedFrame, frame+": the seed has "+itoa(int64(len(seed)))+" bytes and must have "+itoa(abi.SeedSize))
-}
-
-// speaks lists the names of the chat executor's protocols.
-func (in *Instance) speaks() []string {
-	names := make([]string, 0, len(in.providers))
-	for _, p := range in.providers {
-		if protocol := p.Protocol(); protocol.Elsewhere == "" {
-			names = append(names, protocol.Name)
-		}
-	}
-	return names
 }
 
 func (in *Instance) history(f *abi.History) error {
